@@ -1,0 +1,44 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help install demo test check fmt docs bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+install: $(VENV)/.installed  ## Make .venv with the package and everything to develop it
+
+demo: install  ## Ingest a small corpus and ask three questions: two are answered, one is refused
+	$(BIN)/esrag models get
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: install  ## Run every test; fetches the encoder's weights the first time
+	$(BIN)/esrag models get
+	$(BIN)/python -m pytest
+
+check: install  ## Linters, types, layers, generated docs, then every test: what CI runs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/cog --check -r README.md docs/reference/*.md
+	$(MAKE) test
+
+fmt: install  ## Format the code and write the generated parts of the docs anew
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/cog -r README.md docs/reference/*.md
+
+bench: install  ## Run the benchmarks; each prints a table
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## Remove what can be made again
+	rm -rf $(VENV) build dist *.egg-info .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

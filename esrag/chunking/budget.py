@@ -1,0 +1,121 @@
+"""What the strategies share: a size and an overlap in tokens, and a text whose tokens are counted once."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from esrag.chunking import TokenSpans
+from esrag.errors import SettingsError
+from esrag.records import Span
+from esrag.text import pieces, trimmed
+
+_PIECE_CHARACTERS = 50_000  # given to the tokenizer at once
+# A word piece model calls any run of more than 100 letters one unknown token; without a bound of our own a chunk of
+# 200 tokens could hold a file.
+_TOKEN_CHARACTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The largest chunk and what neighbours share, in tokens. Raises: SettingsError where no chunk could be cut."""
+
+    size: int
+    overlap: int
+    tokens: TokenSpans
+
+    def __post_init__(self) -> None:
+        """The sizes must let every chunk bring something new."""
+        if self.size < 1:
+            raise SettingsError(f"chunking.size must be at least 1 token, got {self.size}")
+        if not 0 <= self.overlap < self.size:
+            hint = "choose an overlap well below the size, or 0"
+            raise SettingsError(f"chunking.overlap must be from 0 to {self.size - 1}, got {self.overlap}", hint=hint)
+
+    def measure(self, text: str) -> "Measured":
+        """The text with its tokens counted."""
+        return Measured(text, self)
+
+
+class Measured:
+    """A text whose tokens were read once; stretches of it are counted by bisection."""
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self._text = text
+        self._budget = budget
+
+    @cached_property
+    def _offsets(self) -> tuple[list[int], list[int]]:
+        """Starts and ends of the tokens: rising, none empty, none over `_TOKEN_CHARACTERS` long."""
+        starts: list[int] = []
+        ends: list[int] = []
+        for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
+            for start, end in self._budget.tokens(self._text[piece_start:piece_end]):
+                for at in range(start, end, _TOKEN_CHARACTERS):
+                    starts.append(piece_start + at)
+                    ends.append(piece_start + min(at + _TOKEN_CHARACTERS, end))
+        return starts, ends
+
+    def count(self, start: int, end: int) -> int:
+        """How many tokens touch `text[start:end]`."""
+        starts, ends = self._offsets
+        return max(bisect_left(starts, end) - bisect_right(ends, start), 0)
+
+    def windows(self, start: int, end: int, overlap: int = 0) -> Iterator[Span]:
+        """Spans of at most `size` tokens over `text[start:end]`, cut between words where they can be."""
+        starts, ends = self._offsets
+        first, stop = bisect_right(ends, start), bisect_left(starts, end)
+        covered = start
+        while stop - first > self._budget.size:
+            last = self._word_end(first + self._budget.size // 2, first + self._budget.size)
+            if starts[last] > covered:  # several tokens may lie on one character
+                yield from _spans(self._text, start, starts[last])
+                covered = starts[last]
+            first = self._word_start(max(last - overlap, first + 1), last)
+            start = min(starts[first], covered)
+        yield from _spans(self._text, start, end)
+
+    def _word_end(self, low: int, high: int) -> int:
+        """The last token in (low, high] that starts a word; `high` where none does."""
+        starts, ends = self._offsets
+        return next((at for at in range(high, low, -1) if starts[at] > ends[at - 1]), high)
+
+    def _word_start(self, low: int, high: int) -> int:
+        """The first token in [low, high] that starts a word; `high` where none does."""
+        starts, ends = self._offsets
+        return next((at for at in range(low, high) if starts[at] > ends[at - 1]), high)
+
+    def fitted(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
+        """The units, those that are too long cut into windows."""
+        for start, end in units:
+            yield from self.windows(start, end)
+
+    def pack(self, units: Sequence[Span]) -> Iterator[Span]:
+        """The longest runs of whole units that fit; one that is too long by itself is passed on whole.
+
+        Each run repeats the last units of the one before, up to the overlap.
+        """
+        first = 0
+        while first < len(units):
+            last = first + 1
+            while last < len(units) and self.count(units[first].start, units[last].end) <= self._budget.size:
+                last += 1
+            yield Span(units[first].start, units[last - 1].end)
+            if last == len(units):
+                return
+            first = self._overlap_start(units, first, last)
+
+    def _overlap_start(self, units: Sequence[Span], first: int, last: int) -> int:
+        """Where the next run starts: as early as the overlap allows, if the unit `last` still fits."""
+        start = last
+        while start - 1 > first and self._may_repeat(units, start - 1, last):
+            start -= 1
+        return start
+
+    def _may_repeat(self, units: Sequence[Span], start: int, last: int) -> bool:
+        shared = self.count(units[start].start, units[last - 1].end)
+        return shared <= self._budget.overlap and self.count(units[start].start, units[last].end) <= self._budget.size
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[Span]:
+    return (Span(*offsets) for offsets in trimmed(text, start, end))

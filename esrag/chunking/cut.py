@@ -1,0 +1,68 @@
+"""Spans → chunks: readable ids, pages, section path, technical words."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from esrag.chunking import Chunker
+from esrag.chunking.outline import outline
+from esrag.records import Chunk, Document, Page
+from esrag.terms import technical_words
+
+# A file may call a megabyte a heading, and every chunk would carry it.
+_SHOWN_CHARACTERS = 200
+
+
+def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
+    """The document's chunks, in order; ids count from 1 among the chunks that start on the same page."""
+    sections = outline(document)
+    section_starts = [section.start for section in sections]
+    page_starts = [page.start for page in document.pages]
+    on_page: Counter[int] = Counter()
+    made: list[Chunk] = []
+    for ordinal, span in enumerate(chunker(document)):
+        page = _page(document.pages, page_starts, span.start)
+        on_page[page] += 1
+        text = document.text[span.start : span.end]
+        made.append(
+            Chunk(
+                chunk_id=f"{document.doc_id}::p{page:04d}::c{on_page[page]:03d}",
+                doc_id=document.doc_id,
+                ordinal=ordinal,
+                start=span.start,
+                end=span.end,
+                start_page=page,
+                end_page=_page(document.pages, page_starts, span.end - 1),
+                text=text,
+                title=_shown(document.title),
+                section=_joined(sections[bisect_right(section_starts, span.start) - 1].path),
+                keywords=technical_words(text),
+                metadata=document.metadata,
+            )
+        )
+    return tuple(made)
+
+
+def indexed_text(chunk: Chunk) -> str:
+    r"""What is embedded and searched: title, section path and text, a line each; the stored text stays a true slice.
+
+    >>> indexed_text(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))
+    'Keys\nSizes\nYes.'
+    """
+    first, _, rest = chunk.section.partition(" > ")
+    section = rest if first.casefold() == chunk.title.casefold() else chunk.section
+    return "\n".join(line for line in (chunk.title, section, chunk.text) if line)
+
+
+def _page(pages: Sequence[Page], starts: Sequence[int], offset: int) -> int:
+    """The page an offset lies on, or the one before where it lies between two; 1 where there are none."""
+    return pages[max(bisect_right(starts, offset) - 1, 0)].number if pages else 1
+
+
+def _joined(path: Sequence[str]) -> str:
+    return " > ".join(filter(None, map(_shown, path)))
+
+
+def _shown(heading: str) -> str:
+    """A heading on one line, cut where nobody would read on."""
+    return " ".join(heading[:_SHOWN_CHARACTERS].split())

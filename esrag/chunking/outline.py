@@ -1,0 +1,14 @@
+"""A document's sections as stretches that tile its text."""
+
+from esrag.records import Document, Section
+
+
+def outline(document: Document) -> list[Section]:
+    r"""Sections in order that cover the whole text; what comes before the first one has no path.
+
+    >>> outline(Document("d", "plain", "By me.\nKeys", sections=(Section(("Keys",), 7, 11),)))
+    [Section(path=(), start=0, end=7), Section(path=('Keys',), start=7, end=11)]
+    """
+    begun = [Section((), 0, 0), *sorted(document.sections, key=lambda section: (section.start, len(section.path)))]
+    ends = [*(section.start for section in begun[1:]), len(document.text)]
+    return [Section(part.path, part.start, end) for part, end in zip(begun, ends, strict=True) if end > part.start]

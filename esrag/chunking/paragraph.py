@@ -1,0 +1,38 @@
+"""As many whole paragraphs as fit."""
+
+from collections.abc import Iterator
+
+from esrag.chunking import TokenSpans
+from esrag.chunking.budget import Budget
+from esrag.records import Document, Span
+from esrag.text import sentence_spans, trimmed
+
+
+class ParagraphChunker:
+    """Runs of whole paragraphs, which blank lines end; one that is too long by itself is cut between its sentences."""
+
+    def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
+        self._budget = Budget(size, overlap, tokens)
+
+    def __call__(self, document: Document) -> Iterator[Span]:
+        """Spans in order that cover the text."""
+        measured = self._budget.measure(document.text)
+        units: list[Span] = []
+        for start, end in _paragraphs(document.text):
+            if measured.count(start, end) <= self._budget.size:
+                units.append(Span(start, end))
+            else:
+                inner = sentence_spans(document.text[start:end])
+                units.extend(measured.fitted((start + first, start + last) for first, last in inner))
+        return measured.pack(units)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Offsets of what lies between blank lines."""
+    start = offset = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            yield from trimmed(text, start, offset)
+            start = offset
+        offset += len(line) + 1
+    yield from trimmed(text, start, len(text))

@@ -1,0 +1,85 @@
+"""Sections of whole sentences, tables in one piece: the default."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from esrag.chunking import TokenSpans
+from esrag.chunking.budget import Budget, Measured
+from esrag.chunking.outline import outline
+from esrag.records import Document, Section, Span
+from esrag.text import CAPTION, sentence_spans, trimmed
+
+# Sections below a quarter of the size (a heading over its subsections, a definition of one line) say little alone;
+# tables above eight times the size (a sheet of ten thousand rows) are no passage, and are cut between their rows.
+_SMALL_SHARE = 0.25
+_LARGEST_TABLE = 8
+
+
+class SectionsChunker:
+    """Runs of whole sentences that never leave their section, tables whole with caption and heading.
+
+    A small section is joined with its neighbour, where both fit: a sibling or its own subsection. A heading with next
+    to nothing under it always goes with its first subsection.
+    """
+
+    def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
+        self._budget = Budget(size, overlap, tokens)
+
+    def __call__(self, document: Document) -> Iterator[Span]:
+        """Spans in order that cover the text."""
+        measured = self._budget.measure(document.text)
+        tables = sorted(document.tables, key=lambda table: table.start)
+        table_starts = [table.start for table in tables]
+        for part in self._joined(measured, outline(document)):
+            inside = tables[bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)]
+            yield from measured.pack(self._units(measured, document.text, part, inside))
+
+    def _joined(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
+        joined: list[Section] = []
+        for part in parts:
+            if joined and self._belong_together(measured, joined[-1], part):
+                joined[-1] = Section(joined[-1].path, joined[-1].start, part.end)
+            else:
+                joined.append(part)
+        return joined
+
+    def _belong_together(self, measured: Measured, first: Section, second: Section) -> bool:
+        """Whether a short lead goes on in its own subsection, or two neighbours, one of them small, fit one chunk."""
+        first_count, second_count = (measured.count(part.start, part.end) for part in (first, second))
+        is_below = len(second.path) > len(first.path) and second.path[: len(first.path)] == first.path
+        if is_below and self._is_small(first_count):
+            return True
+        is_sibling = len(second.path) == len(first.path) and second.path[:-1] == first.path[:-1]
+        fits = measured.count(first.start, second.end) <= self._budget.size
+        return (is_below or is_sibling) and fits and self._is_small(min(first_count, second_count))
+
+    def _is_small(self, count: int) -> bool:
+        return count <= self._budget.size * _SMALL_SHARE
+
+    def _units(self, measured: Measured, text: str, part: Section, tables: Iterable[Span]) -> list[Span]:
+        """What is not to be cut further: sentences, and tables with the short caption or heading over them."""
+        units: list[Span] = []
+        cursor = part.start
+        for table in tables:
+            for start, end in trimmed(text, max(table.start, cursor), min(table.end, part.end)):
+                if measured.count(start, end) > self._budget.size * _LARGEST_TABLE:
+                    continue
+                units += self._sentences(measured, text, part, cursor, start)
+                is_labelled = bool(units) and self._is_label(measured, text, part, units)
+                units.append(Span(units.pop().start if is_labelled else start, end))
+                cursor = end
+        return units + self._sentences(measured, text, part, cursor, part.end)
+
+    def _is_label(self, measured: Measured, text: str, part: Section, units: Sequence[Span]) -> bool:
+        """Whether the last unit is a short caption, or a heading with nothing under it yet."""
+        last = units[-1]
+        is_heading = len(units) == 1 and bool(part.path)
+        is_named = is_heading or bool(CAPTION.match(text, last.start))
+        return is_named and self._is_small(measured.count(last.start, last.end))
+
+    def _sentences(self, measured: Measured, text: str, part: Section, start: int, end: int) -> list[Span]:
+        """Sentences that fit; the section's heading is one with the sentence after it."""
+        spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
+        if start == part.start and part.path and len(spans) > 1:
+            spans[:2] = [(spans[0][0], spans[1][1])]
+        return list(measured.fitted(spans))

@@ -1,0 +1,96 @@
+"""`esrag ask`: the cited answer, or the refusal."""
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.output import print_json, print_text, remark
+
+if TYPE_CHECKING:
+    from esrag.pipeline import Asked
+
+REFUSED = 3
+
+
+@click.command()
+@click.argument("question")
+@click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, with their keys.")
+@click.option("--explain", is_flag=True, help="Print each hit's ranks and scores, the path and the time by stage.")
+@retrieval_options
+def ask(
+    question: str,
+    *,
+    show_evidence: bool,
+    explain: bool,
+    as_json: bool,
+    where: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Answer a question, every sentence with its citation.
+
+    What the documents do not hold is refused with "not found in provided docs" and exit code 3. QUESTION may be - to
+    read it from stdin.
+    """
+    from esrag.filters import parse_all
+    from esrag.pipeline import ask as run
+    from esrag.pipeline import open_stages
+
+    text = sys.stdin.read() if question == "-" else question
+    settings = settings_of(**options)
+    asked = run(text, settings, open_stages(settings), parse_all(where))
+    if as_json:
+        print_json(_as_json(asked, show_evidence=show_evidence, explain=explain))
+    else:
+        _show(asked, show_evidence=show_evidence, explain=explain)
+    return REFUSED if asked.answer.refused else 0
+
+
+def _as_json(asked: "Asked", *, show_evidence: bool, explain: bool) -> dict[str, Any]:
+    """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
+    answer = asked.answer
+    return {
+        "schema": "esrag.answer/1",
+        "question": asked.question,
+        "answer": answer.text,
+        "refused": answer.refused,
+        "reason": answer.reason,
+        "notes": answer.notes,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "confidence": asked.confidence,
+        "confidence_band": asked.confidence_band,
+        "route": "documents",
+        "model": asked.model,
+        "cached": False,
+        "took_ms": asked.took_ms if explain else {},
+        **({"evidence": _evidence(asked)} if show_evidence else {}),
+        **({"path": asked.retrieved.path, "hits": _hits(asked)} if explain else {}),
+    }
+
+
+def _evidence(asked: "Asked") -> list[dict[str, Any]]:
+    names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
+    return [
+        {"key": item.key, "score": item.score, **{name: getattr(item.chunk, name) for name in names}}
+        for item in asked.evidence
+    ]
+
+
+def _hits(asked: "Asked") -> list[dict[str, Any]]:
+    from esrag.cli.search import hit_as_json
+
+    return [hit_as_json(hit) for hit in asked.retrieved.hits]
+
+
+def _show(asked: "Asked", *, show_evidence: bool, explain: bool) -> None:
+    from esrag.cli.rendering import render
+
+    print_text(render("answer.txt.j2", asked=asked))
+    if show_evidence:
+        print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
+    if explain:
+        print_text(render("explain.txt.j2", asked=asked))
+    if asked.answer.refused:
+        remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

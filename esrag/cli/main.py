@@ -1,0 +1,99 @@
+"""`esrag`: finds the command, runs it, and turns whatever goes wrong into one line, a hint and an exit code."""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from esrag.errors import EsragError
+from esrag.text import normalise
+
+COMMANDS = {
+    "ingest": "esrag.cli.ingest:ingest",
+    "ask": "esrag.cli.ask:ask",
+    "search": "esrag.cli.search:search",
+    "docs": "esrag.cli.stored:docs",
+    "chunks": "esrag.cli.stored:chunks",
+    "init": "esrag.cli.init:init",
+    "config": "esrag.cli.config:config",
+    "models": "esrag.cli.models:models",
+    "plugins": "esrag.cli.plugins:plugins",
+    "doctor": "esrag.cli.doctor:doctor",
+}
+
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
+        """In the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name].split(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="esrag")
+@click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
+def cli(*, debug: bool) -> None:
+    """Question answering over your own documents: every sentence cited and checked, or refused.
+
+    Exit codes: 0 done, 1 failed, 2 wrong use or settings, 3 refused (the answer is not in the documents), 4 a service
+    or another writer could not be waited for, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Runs the command line and exits."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted; what was stored stays, the same command goes on from there")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # `esrag chunks | head`: the reader has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        sys.exit(_explain(error))
+
+
+def _explain(error: Exception) -> int:
+    """One line and a hint on stderr; gives the exit code."""
+    if isinstance(error, click.ClickException):
+        _say(f"error: {error.format_message()}")
+        context = getattr(error, "ctx", None)
+        _say(f"hint: {context.command_path} --help" if context else "hint: esrag --help")
+        return error.exit_code
+    if isinstance(error, EsragError):
+        _say(f"error: {error}")
+        if error.hint:
+            _say(f"hint: {error.hint}")
+        return error.exit_code
+    if isinstance(error, OSError) and error.strerror:
+        _say(f"error: {error.strerror.lower()}: {error.filename or 'no file named'}")
+        return 1
+    _say(f"error: {type(error).__name__}: {error}")
+    _say("hint: this is a bug; esrag --debug … shows where")
+    return 1
+
+
+def _say(line: str) -> None:
+    """One line on stderr; what it quotes cannot break it or act on the terminal."""
+    click.echo(" ".join(normalise(line).split()), err=True)
+
+
+if __name__ == "__main__":
+    main()

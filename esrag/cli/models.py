@@ -1,0 +1,54 @@
+"""`esrag models`: the encoder's weights."""
+
+from dataclasses import asdict
+
+import click
+
+from esrag.cli.options import json_option
+from esrag.cli.output import print_json, print_text
+
+
+@click.group()
+def models() -> None:
+    """List, fetch and check the encoder's weights."""
+
+
+@models.command("list")
+@json_option
+def list_models(*, as_json: bool) -> int:
+    """List the known models and where each is."""
+    from esrag.embedding.weights import known
+
+    for state in known():
+        if as_json:
+            print_json({"schema": "esrag.model/1", **asdict(state)})
+        else:
+            print_text(f"{state.name}  {state.status}  {state.where}".rstrip())
+    return 0
+
+
+@models.command()
+@click.argument("name", default="all-MiniLM-L6-v2")
+def get(name: str) -> int:
+    """Fetch a known model (88 MB) into the user's cache, unless it is there already, and verify it."""
+    from esrag.embedding.weights import get as fetch
+    from esrag.embedding.weights import locate
+    from esrag.errors import ModelError
+
+    try:
+        found = locate(name, offline=True)
+    except ModelError:
+        found = fetch(name)
+    print_text(f"{found.name}  {found.path}")
+    return 0
+
+
+@models.command()
+@click.argument("model", default="all-MiniLM-L6-v2")
+def check(model: str) -> int:
+    """Hash a model's weights anew and read its files; MODEL is a known name or a folder."""
+    from esrag.embedding.weights import check as verify
+
+    state = verify(model)
+    print_text(f"{state.name}  {state.status}  {state.where}")
+    return 0

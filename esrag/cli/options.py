@@ -1,0 +1,64 @@
+"""Options that several commands share, and the settings they lead to."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from esrag.settings import Resolved, Settings
+
+Command = Callable[..., Any]
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md).")
+
+
+def settings_options(command: Command) -> Command:
+    """`--set KEY=VALUE`, and `--index` and `--engine` for the two that are wanted most."""
+    for option in (
+        click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Any setting, by its dotted key."),
+        click.option("--index", help="Name of the index (engine.index)."),
+        click.option("--engine", metavar="FOLDER", help="Where the index is (engine.url)."),
+    ):
+        command = option(command)
+    return command
+
+
+def retrieval_options(command: Command) -> Command:
+    """What `ask` and `search` have in common."""
+    fusions, methods = click.Choice(["rrf", "weighted"]), click.Choice(["vector", "keyword", "hybrid"])
+    conditions = "folder=a,b  kind!=pdf  'year>=2024'  doc_id=x*"
+    for option in (
+        json_option,
+        click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
+        click.option("--fusion", "retrieval__fusion", type=fusions, help="How the two legs become one list."),
+        click.option("--method", "retrieval__method", type=methods, help="Legs that are searched."),
+        click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Hits that are retrieved."),
+    ):
+        command = option(command)
+    return settings_options(command)
+
+
+def resolve(sets: Sequence[str] = (), index: str | None = None, engine: str | None = None, **flags: Any) -> "Resolved":
+    """Settings with the command's flags on top; `flags` are dotted keys with "." written as "__", None is not given."""
+    from esrag import settings
+
+    values = {key.replace("__", "."): value for key, value in flags.items() if value is not None}
+    values |= {"engine.index": index} if index else {}
+    values |= {"engine.url": engine} if engine else {}
+    return settings.resolve(values | dict(_pair(pair) for pair in sets))
+
+
+def settings_of(**options: Any) -> "Settings":
+    """`resolve` for those who do not ask where a value came from."""
+    return resolve(**options).settings
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--set {text!r} has no value", hint="write it as --set chunking.size=150")
+    return key.strip(), value

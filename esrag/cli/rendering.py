@@ -1,0 +1,22 @@
+"""Text for a reader from the Jinja files in `templates/`; a missing variable is an error, and data stays data."""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from esrag.cli.output import pages
+
+
+def render(name: str, **values: Any) -> str:
+    """The template with these values, without a line end after it."""
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(str(files("esrag.templates"))),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    environment.globals["pages"] = pages
+    return environment.get_template(name).render(values).strip("\n")

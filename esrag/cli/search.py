@@ -1,0 +1,47 @@
+"""`esrag search`: the retrieval alone."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from esrag.records import Hit
+
+
+@click.command()
+@click.argument("query")
+@retrieval_options
+def search(
+    query: str,
+    *,
+    as_json: bool,
+    where: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Show the chunks that match, best first; `ask` retrieves the same way."""
+    from esrag.cli.rendering import render
+    from esrag.filters import parse_all
+    from esrag.pipeline import open_stages
+    from esrag.retrieving.legs import retrieve
+
+    settings = settings_of(**options)
+    stages = open_stages(settings)
+    result = retrieve(query, stages.engine, stages.embedder, settings.retrieval, parse_all(where))
+    if as_json:
+        hits = [hit_as_json(hit) for hit in result.hits]
+        print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "hits": hits})
+    else:
+        print_text(render("hits.txt.j2", result=result))
+    return 0
+
+
+def hit_as_json(hit: "Hit") -> dict[str, Any]:
+    """A hit in the schema's words."""
+    names = ("chunk_id", "doc_id", "title", "section", "start_page", "end_page", "text")
+    scores = asdict(hit)
+    del scores["chunk"]
+    return {**{name: getattr(hit.chunk, name) for name in names}, **scores}

@@ -1,0 +1,77 @@
+"""Embedding: texts → unit vectors.
+
+The contract, for every class registered under `esrag.embedders`:
+
+- `Embedder(EmbedderOptions)` takes plain values and does nothing slow; the model is opened at first use.
+- `fingerprint` names everything that changes a vector (model, weights, precision, pooling, window), readably.
+- `dimensions` is the width; `window` is the number of tokens a single pass reads, special tokens not counted.
+- `tokens(text)` gives the offsets of a text's tokens, special tokens left out.
+- `embed(texts, kind)` → float32, shape (len(texts), dimensions), unit rows; no text gives (0, dimensions). A text
+  longer than the window is embedded in windows and pooled, never cut. A text's vector does not depend on the others.
+
+`checked` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is an
+error before anything is indexed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from esrag.errors import EmbeddingError
+
+Vectors = npt.NDArray[np.float32]
+Kind = Literal["passage", "query"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOptions:
+    """Which model and how: a model name or folder, its precision, worker threads (0: one a core), no downloads."""
+
+    model: str
+    precision: Literal["int8", "fp32"] = "int8"
+    workers: int = 0
+    offline: bool = False
+
+
+class Embedder(Protocol):
+    """Encodes texts; see the module for the promises."""
+
+    def __init__(self, options: EmbedderOptions) -> None: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that changes a vector, in one readable line."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The width of a vector."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """How many tokens one pass reads, special tokens not counted."""
+        ...
+
+    def tokens(self, text: str) -> Sequence[tuple[int, int]]:
+        """The offsets of a text's tokens, special tokens left out."""
+        ...
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
+        """Unit rows, float32, shape (len(texts), dimensions)."""
+        ...
+
+
+def checked(vectors: Vectors, count: int, dimensions: int) -> Vectors:
+    """The vectors, if they keep the contract.
+
+    Raises: EmbeddingError for a wrong shape, NaN, infinity or a row whose length is not 1 (to 1e-3).
+    """
+    if vectors.shape != (count, dimensions):
+        raise EmbeddingError(f"the encoder returned shape {vectors.shape}, expected {(count, dimensions)}")
+    if count and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):  # NaN and infinity fail this too
+        raise EmbeddingError("the encoder returned rows that are not unit vectors")
+    return vectors

@@ -1,0 +1,198 @@
+"""BERT as an ONNX model, from the weights alone: in int8 (the weights once, activations as they come) or float32.
+
+The model reads one text, or texts of exactly one length: there is no mask, so nothing may be padded. Norms stay plain
+LayerNormalization nodes: onnxruntime's fused SkipLayerNormalization and BiasGelu are slower on the CPU since 1.30, by
+30 to 45 % one text a call.
+
+Devlin, Chang, Lee & Toutanova, BERT, NAACL 2019; pooling after Reimers & Gurevych, Sentence-BERT, EMNLP 2019.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from esrag.embedding.checkpoint import Activation, Checkpoint, Pooling, Weights
+from esrag.embedding.graph import MICROSOFT, Graph, Port
+
+Precision = Literal["int8", "fp32"]
+Floats = npt.NDArray[np.float32]
+
+TOKEN_IDS, TOKEN_TYPES = "input_ids", "token_type_ids"
+SENTENCE, TOKENS, LOGITS = "sentence_embedding", "token_embeddings", "logits"
+
+_FLOAT32 = 1  # ONNX's number for the type, for Cast
+_GELU_FORM: Mapping[Activation, str] = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+
+
+def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
+    """The model that gives a text's unit vector (n, hidden) and its tokens' last states (n, length, hidden).
+
+    Raises: ModelError for weights that are missing or of the wrong shape.
+    """
+    bert = _Bert(checkpoint, Weights(checkpoint.folder), precision)
+    hidden = checkpoint.config.hidden_size
+    states = bert.encode(bert.first_type_embeddings())
+    bert.pool(states, checkpoint.pooling)
+    bert.graph.inputs = [Port(TOKEN_IDS, "int32", ("n", "length"))]
+    bert.graph.outputs = [Port(SENTENCE, "float32", ("n", hidden)), Port(TOKENS, "float32", ("n", "length", hidden))]
+    return bert.graph.to_bytes()
+
+
+def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
+    """The model that gives logits (n, labels) for pairs of texts; its input also says which tokens are the second's.
+
+    Raises: ModelError for weights that are missing, the head's among them, or of the wrong shape.
+    """
+    weights = Weights(checkpoint.folder)
+    bert = _Bert(checkpoint, weights, precision)
+    labels = weights.length("classifier.bias")
+    bert.classify(bert.encode(bert.typed_embeddings()), labels)
+    bert.graph.inputs = [Port(name, "int32", ("n", "length")) for name in (TOKEN_IDS, TOKEN_TYPES)]
+    bert.graph.outputs = [Port(LOGITS, "float32", ("n", labels))]
+    return bert.graph.to_bytes()
+
+
+def quantised_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+    """Rows as int8 with a scale each, symmetric about 0, so that `quantised * scale` is close to the row.
+
+    >>> quantised_rows(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32))[0].tolist()
+    [[127, -64], [0, 0]]
+    """
+    largest = np.maximum(rows.max(axis=1), -rows.min(axis=1))
+    scale = np.maximum(largest, np.float32(1e-12)) / np.float32(127)
+    steps = rows / scale[:, None]
+    return np.rint(steps, out=steps).astype(np.int8), scale
+
+
+@dataclass(slots=True)
+class _Bert:
+    """The parts of a BERT, each adding its nodes to one graph and giving back the name of its output."""
+
+    checkpoint: Checkpoint
+    weights: Weights
+    precision: Precision
+    graph: Graph = field(default_factory=Graph)
+
+    def first_type_embeddings(self) -> str:
+        """Token embeddings where every token is of the first type: its row is folded into the positions."""
+        first_type = self._type_rows()[0]
+        return self._embeddings(self._position_rows() + first_type)
+
+    def typed_embeddings(self) -> str:
+        """Token embeddings with a type for each token, for pairs."""
+        table = self.graph.constant("types", self._type_rows())
+        words = self._embeddings(self._position_rows())
+        return self.graph.add("Add", words, self.graph.add("Gather", table, TOKEN_TYPES))
+
+    def encode(self, embeddings: str) -> str:
+        """The last layer's states."""
+        states = self._norm(embeddings, "embeddings.LayerNorm")
+        last = self.checkpoint.config.num_hidden_layers - 1
+        for number in range(last + 1):
+            states = self._layer(states, f"encoder.layer.{number}", TOKENS if number == last else "")
+        return states
+
+    def pool(self, states: str, pooling: Pooling) -> None:
+        """The states' mean, or the first state, made a unit vector."""
+        if pooling == "cls":
+            pooled = self._first(states)
+        else:
+            tokens_axis = self.graph.constant("tokens_axis", np.array([1]))
+            pooled = self.graph.add("ReduceMean", states, tokens_axis, keepdims=0)
+        self.graph.add("LpNormalization", pooled, output=SENTENCE, axis=-1, p=2)
+
+    def classify(self, states: str, labels: int) -> None:
+        """BERT's pooler over the first state, then a linear layer."""
+        hidden = self.checkpoint.config.hidden_size
+        pooler = self._parameters("pooler.dense", hidden, hidden)
+        pooled = self.graph.add("Tanh", self.graph.add("Gemm", self._first(states), *pooler, transB=1))
+        self.graph.add("Gemm", pooled, *self._parameters("classifier", labels, hidden), output=LOGITS, transB=1)
+
+    def _embeddings(self, positions: Floats) -> str:
+        """The words' rows plus as many of the first positions as there are tokens."""
+        start = self.graph.constant("start", np.array([0]))
+        one, two = (self.graph.constant(name, np.array([value])) for name, value in (("one", 1), ("two", 2)))
+        length = self.graph.add("Slice", self.graph.add("Shape", TOKEN_IDS), one, two)
+        rows = self.graph.add("Slice", self.graph.constant("positions", positions), start, length, start)
+        return self.graph.add("Add", self._word_rows(), rows)
+
+    def _word_rows(self) -> str:
+        config = self.checkpoint.config
+        table = self.weights.rows("embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size)
+        if self.precision == "fp32":
+            return self.graph.add("Gather", self.graph.constant("words", table), TOKEN_IDS)
+        quantised, scale = quantised_rows(table)
+        rows = self.graph.add("Gather", self.graph.constant("words", quantised), TOKEN_IDS)
+        scales = self.graph.add("Gather", self.graph.constant("words.scale", scale[:, None]), TOKEN_IDS)
+        return self.graph.add("Mul", self.graph.add("Cast", rows, to=_FLOAT32), scales)
+
+    def _position_rows(self) -> Floats:
+        config = self.checkpoint.config
+        shape = (config.max_position_embeddings, config.hidden_size)
+        return self.weights.rows("embeddings.position_embeddings.weight", *shape)
+
+    def _type_rows(self) -> Floats:
+        config = self.checkpoint.config
+        shape = (config.type_vocab_size, config.hidden_size)
+        return self.weights.rows("embeddings.token_type_embeddings.weight", *shape)
+
+    def _layer(self, states: str, name: str, output: str) -> str:
+        """Attention and two dense layers, each added to what came in and normalised."""
+        hidden, inner = self.checkpoint.config.hidden_size, self.checkpoint.config.intermediate_size
+        attended = self._dense(self._attention(states, name), f"{name}.attention.output.dense", hidden, hidden)
+        states = self._norm(self.graph.add("Add", attended, states), f"{name}.attention.output.LayerNorm")
+        activated = self._activation(self._dense(states, f"{name}.intermediate.dense", inner, hidden))
+        expanded = self._dense(activated, f"{name}.output.dense", hidden, inner)
+        return self._norm(self.graph.add("Add", expanded, states), f"{name}.output.LayerNorm", output)
+
+    def _attention(self, states: str, layer: str) -> str:
+        """Self-attention of all heads; query, key and value are one matrix of 3 × hidden columns."""
+        hidden, heads = self.checkpoint.config.hidden_size, self.checkpoint.config.num_attention_heads
+        parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+        rows = np.concatenate([self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts])
+        biases = np.concatenate([self.weights.rows(f"{part}.bias", hidden) for part in parts])
+        weight, bias = f"{layer}.attention.self.weight", self.graph.constant(f"{layer}.attention.self.bias", biases)
+        if self.precision == "fp32":
+            inputs = (states, self.graph.constant(weight, rows.T), bias)
+            return self.graph.add("Attention", *inputs, domain=MICROSOFT, num_heads=heads)
+        columns, column_scales = self._quantised_columns(weight, rows)
+        quantised, scale, zero_point = self.graph.quantise_linearly(states)
+        weight_zero_point = self.graph.constant("weight_zero_point", np.int8(0))
+        inputs8 = (quantised, columns, bias, scale, column_scales, "", zero_point, weight_zero_point)
+        return self.graph.add("QAttention", *inputs8, domain=MICROSOFT, num_heads=heads)
+
+    def _dense(self, values: str, name: str, width_out: int, width_in: int) -> str:
+        rows = self.weights.rows(f"{name}.weight", width_out, width_in)
+        bias = self.graph.constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))
+        if self.precision == "fp32":
+            product = self.graph.add("MatMul", values, self.graph.constant(f"{name}.weight", rows.T))
+            return self.graph.add("Add", product, bias)
+        columns, scales = self._quantised_columns(f"{name}.weight", rows)
+        return self.graph.add("DynamicQuantizeMatMul", values, columns, scales, "", bias, domain=MICROSOFT)
+
+    def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
+        """A matrix as the products want it, a column an output, and each column's scale."""
+        quantised, scale = quantised_rows(rows)
+        return self.graph.constant(name, quantised.T), self.graph.constant(f"{name}.scale", scale)
+
+    def _activation(self, values: str) -> str:
+        form = _GELU_FORM.get(self.checkpoint.config.hidden_act)
+        return self.graph.add("Gelu", values, approximate=form) if form else self.graph.add("Relu", values)
+
+    def _norm(self, values: str, name: str, output: str = "") -> str:
+        hidden, epsilon = self.checkpoint.config.hidden_size, self.checkpoint.config.layer_norm_eps
+        parameters = (
+            self.graph.constant(f"{name}.{part}", self.weights.rows(f"{name}.{part}", hidden))
+            for part in ("weight", "bias")
+        )
+        return self.graph.add("LayerNormalization", values, *parameters, output=output, axis=-1, epsilon=epsilon)
+
+    def _first(self, states: str) -> str:
+        return self.graph.add("Gather", states, self.graph.constant("first", np.int64(0)), axis=1)
+
+    def _parameters(self, name: str, width_out: int, width_in: int) -> tuple[str, str]:
+        weight = self.graph.constant(f"{name}.weight", self.weights.rows(f"{name}.weight", width_out, width_in))
+        return weight, self.graph.constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))

@@ -1,0 +1,182 @@
+"""The default encoder: a BERT folder as an ONNX model, built in memory and run by onnxruntime.
+
+One text a call, one thread a call, as many workers as cores: for texts of more than about 100 tokens this beats every
+batch size, because a call's tensors stay in a core's cache. It also needs no padding, so that a vector is the same to
+the bit whatever is encoded beside it (an int8 batch shares its activations' scale, padding included).
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from esrag.embedding import EmbedderOptions, Kind, Vectors, bert, weights
+from esrag.embedding.checkpoint import Checkpoint, read_checkpoint
+from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, pooled
+
+if TYPE_CHECKING:  # onnxruntime takes 0.1 s to import: only what runs a model pays for it
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped]
+    from tokenizers import Tokenizer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class OnnxEmbedder:
+    """Encodes texts with a BERT folder; the vectors of a text longer than the window are pooled."""
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        self._options = options
+        self._workers = Workers(options.workers or usable_cores())
+
+    @property
+    def fingerprint(self) -> str:
+        """Model, weights, precision, pooling and window, as "onnx all-MiniLM-L6-v2@53aa51172d14 int8 mean 256"."""
+        checkpoint, found = self._checkpoint, self._found
+        model = f"{found.name}@{found.sha256[:12]}"
+        return f"onnx {model} {self._options.precision} {checkpoint.pooling} {checkpoint.max_tokens}"
+
+    @property
+    def dimensions(self) -> int:
+        """The width of a vector."""
+        return self._checkpoint.config.hidden_size
+
+    @property
+    def window(self) -> int:
+        """How many tokens one pass reads, special tokens not counted."""
+        return self._tokeniser.size
+
+    def tokens(self, text: str) -> Sequence[tuple[int, int]]:
+        """The offsets of a text's tokens, special tokens left out."""
+        return self._tokeniser.offsets(text)
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002 -- BERT reads both alike
+        """Unit rows, float32, shape (len(texts), dimensions).
+
+        Raises: ModelError for weights that are missing, not the pinned ones, or refused.
+        """
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for number, vector in enumerate(self._workers.map(self._model.sentence, texts)):
+            rows[number] = vector
+        return rows
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text its tokens' unit vectors, shape (tokens, dimensions), special tokens left out."""
+        return list(self._workers.map(self._model.tokens, texts))
+
+    @cached_property
+    def _found(self) -> weights.ModelFolder:
+        return weights.locate(self._options.model, offline=self._options.offline)
+
+    @cached_property
+    def _checkpoint(self) -> Checkpoint:
+        return read_checkpoint(self._found.path)
+
+    @cached_property
+    def _tokeniser(self) -> WindowTokeniser:
+        return WindowTokeniser(self._checkpoint.tokenizer_path, self._checkpoint.max_tokens)
+
+    @cached_property
+    def _model(self) -> "_SentenceModel":
+        model = bert.sentence_model(self._checkpoint, self._options.precision)
+        return _SentenceModel(self._tokeniser, open_session(model))
+
+
+@dataclass(frozen=True, slots=True)
+class _SentenceModel:
+    """An opened model; its methods may run in many threads at once."""
+
+    tokeniser: WindowTokeniser
+    session: "InferenceSession"
+
+    def sentence(self, text: str) -> Vectors:
+        """The text's unit vector."""
+        windows = self.tokeniser.windows(text)
+        return pooled([self._run(window, bert.SENTENCE) for window in windows], windows)
+
+    def tokens(self, text: str) -> Vectors:
+        """The unit vectors of the text's tokens."""
+        runs = (self._run(window, bert.TOKENS) for window in self.tokeniser.windows(text))
+        states = np.concatenate([self.tokeniser.states(run) for run in runs])
+        unit: Vectors = np.divide(states, np.linalg.norm(states, axis=1, keepdims=True), dtype=np.float32)
+        return unit
+
+    def _run(self, window: TokenIds, output: str) -> Vectors:
+        """One output for one window; the other output is not even copied out of the runtime."""
+        result: Vectors = self.session.run([output], {bert.TOKEN_IDS: window[None]})[0][0]
+        return result
+
+
+class OnnxClassifier:
+    """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do."""
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        self._workers = Workers(options.workers or usable_cores())
+        self._options = options
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """One row a pair, shape (len(pairs), labels), as the head gives them; a pair is cut to the model's length.
+
+        Raises: ModelError for weights that are missing or refused.
+        """
+        session, tokenizer = self._session, self._tokenizer
+
+        def score(pair: tuple[str, str]) -> Vectors:
+            encoding = tokenizer.encode(*pair)
+            feed = {bert.TOKEN_IDS: encoding.ids, bert.TOKEN_TYPES: encoding.type_ids}
+            row: Vectors = session.run(None, {name: np.array([ids], np.int32) for name, ids in feed.items()})[0][0]
+            return row
+
+        labels = session.get_outputs()[0].shape[1]
+        return np.array(list(self._workers.map(score, pairs)), dtype=np.float32).reshape(len(pairs), labels)
+
+    @cached_property
+    def _checkpoint(self) -> Checkpoint:
+        return read_checkpoint(weights.locate(self._options.model, offline=self._options.offline).path)
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        tokenizer = open_tokenizer(self._checkpoint.tokenizer_path)
+        tokenizer.enable_truncation(self._checkpoint.max_tokens)
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> "InferenceSession":
+        return open_session(bert.classifier_model(self._checkpoint, self._options.precision))
+
+
+class Workers:
+    """Threads that are started at first use, and anew in a process that was forked: threads do not survive that."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
+        """The function's results in the items' order; a single item costs no thread."""
+        if self.count == 1 or len(items) <= 1:
+            return map(function, items)
+        if self._pool is None or self._process != os.getpid():
+            self._pool, self._process = ThreadPoolExecutor(self.count, "esrag-encoder"), os.getpid()
+        return self._pool.map(function, items)
+
+
+def usable_cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def open_session(model: bytes) -> "InferenceSession":
+    """A session of one thread, on the CPU; BASIC optimisation is enough, nothing is left to fuse."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.log_severity_level = 3  # errors only: its warnings speak of graphics cards
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,79 @@
+"""The same model run by sentence-transformers and torch: slower and larger, but it runs other families than BERT too.
+
+It comes with the extra `esrag[sentence-transformers]`; vectors are float32 whatever the precision asked for.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from esrag.embedding import EmbedderOptions, Kind, Vectors, weights
+from esrag.embedding.windows import TokenIds, WindowTokeniser, pooled
+from esrag.errors import SettingsError
+
+
+class SentenceTransformersEmbedder:
+    """Encodes texts with a folder of sentence-transformers, one window a call."""
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        """Takes the options. Raises: SettingsError when the extra is not installed."""
+        if find_spec("sentence_transformers") is None:
+            hint = "pip install 'esrag[sentence-transformers]'"
+            raise SettingsError("the embedder 'sentence-transformers' needs a package that is not installed", hint=hint)
+        self._options = options
+
+    @property
+    def fingerprint(self) -> str:
+        """Model, weights, precision and window."""
+        found = self._found
+        return f"sentence-transformers {found.name}@{found.sha256[:12]} fp32 {self._model.max_seq_length}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        """The width of a vector."""
+        return int(self._sentence("").size)
+
+    @property
+    def window(self) -> int:
+        """How many tokens one pass reads, special tokens not counted."""
+        return self._tokeniser.size
+
+    def tokens(self, text: str) -> Sequence[tuple[int, int]]:
+        """The offsets of a text's tokens, special tokens left out."""
+        return self._tokeniser.offsets(text)
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002 -- both are read alike
+        """Unit rows, float32, shape (len(texts), dimensions)."""
+        if not texts:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        return np.stack([self._sentence(text) for text in texts])
+
+    def _sentence(self, text: str) -> Vectors:
+        windows = self._tokeniser.windows(text)
+        return pooled([self._run(window) for window in windows], windows)
+
+    def _run(self, window: TokenIds) -> Vectors:
+        torch = import_module("torch")
+        ids = torch.from_numpy(window[None].astype(np.int64))
+        with torch.inference_mode():
+            output = self._model({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+        vector: Vectors = output["sentence_embedding"][0].numpy()
+        return np.divide(vector, np.linalg.norm(vector), dtype=np.float32)
+
+    @cached_property
+    def _found(self) -> weights.ModelFolder:
+        return weights.locate(self._options.model, offline=self._options.offline)
+
+    @cached_property
+    def _tokeniser(self) -> WindowTokeniser:
+        return WindowTokeniser(self._found.path / "tokenizer.json", self._model.max_seq_length)
+
+    @cached_property
+    def _model(self) -> Any:
+        return import_module("sentence_transformers").SentenceTransformer(
+            str(self._found.path), device="cpu", local_files_only=True
+        )

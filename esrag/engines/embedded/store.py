@@ -1,0 +1,254 @@
+"""The index folder: its files, connections to its database, and what each failure means to the user."""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import NoReturn
+
+from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
+from esrag.records import Fingerprint
+
+DATABASE = "index.sqlite3"
+APPLICATION_ID = 1702064743
+SCHEMA_VERSION = 1
+REBUILD_HINT = "ingest again with --rebuild"
+_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
+_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The one row of the table `state`."""
+
+    fingerprint: Fingerprint
+    generation: int
+    vector_file: str
+    vector_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The paths of an index. The hidden ones cannot be another index's: a name does not start with a dot."""
+
+    url: Path
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where the index is."""
+        return self.url / self.name
+
+    @property
+    def new(self) -> Path:
+        """Where a rebuild writes."""
+        return self.url / f".{self.name}.new"
+
+    @property
+    def old(self) -> Path:
+        """Where the former index waits while the new one takes its place."""
+        return self.url / f".{self.name}.old"
+
+    @property
+    def lock(self) -> Path:
+        """The writers' lock."""
+        return self.url / f".{self.name}.lock"
+
+    def current(self) -> Path:
+        """The folder to read: the index, or its former self if a rebuild was killed between its two renames."""
+        return self.old if self.old.exists() and not self.folder.exists() else self.folder
+
+
+def identity(folder: Path) -> tuple[int, int] | None:
+    """Which file the folder's database is now; None where there is none."""
+    try:
+        found = (folder / DATABASE).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def open_reading(folder: Path) -> sqlite3.Connection:
+    """A connection that cannot write. Raises: IndexMissing, IndexMismatch, EngineError."""
+    _require_database(folder)
+    with failures(folder):
+        try:
+            connection = _connect(folder, "mode=ro")
+            try:
+                _require_ours(connection, folder)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.OperationalError as error:
+            if not _can_be_immutable(folder, error):
+                raise
+            connection = _connect(folder, "mode=ro&immutable=1")
+            _require_ours(connection, folder)
+    return connection
+
+
+def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> sqlite3.Connection:
+    """A connection that may write; an empty folder gets the tables. Raises: IndexMismatch, IndexUnwritable."""
+    if folder.exists() and not is_ours_by_names(folder):
+        _refuse_foreign(folder)
+    with failures(folder, writing=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = _connect(folder, "mode=rwc")
+        try:
+            if not _has_tables(connection):
+                _create(connection, fingerprint, generation)
+            _require_ours(connection, folder)
+            _require_same(state(connection).fingerprint, fingerprint)
+            connection.execute("PRAGMA journal_mode = WAL")  # a write, so that a read-only disk is found out here
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def state(connection: sqlite3.Connection) -> State:
+    """What the index says of itself."""
+    sql = "SELECT model, dimensions, chunker, generation, vector_file, vector_rows FROM state"
+    model, dimensions, chunker, generation, vector_file, vector_rows = connection.execute(sql).fetchone()
+    return State(Fingerprint(model, dimensions, chunker), generation, vector_file, vector_rows)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Iterator[None]:
+    """All or nothing; for a reader, one snapshot."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
+    """Turns what SQLite and the disk say into the errors of the contract."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        _explain_sqlite(error, folder, writing=writing)
+    except OSError as error:
+        _explain_disk(error, folder, writing=writing)
+    except UnicodeEncodeError as error:
+        raise EngineError(f"text with a lone surrogate cannot be stored or searched: {error.reason}") from error
+
+
+def is_ours_by_names(folder: Path) -> bool:
+    """Whether the folder holds nothing but what an index may hold."""
+    if not folder.is_dir():
+        return False
+    return all(path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in folder.iterdir())
+
+
+def require_replaceable(folder: Path) -> None:
+    """That a rebuild may put another index in the folder's place. Raises: IndexMismatch for another program's."""
+    if folder.exists() and not is_ours_by_names(folder):
+        _refuse_foreign(folder)
+    if identity(folder):
+        # A broken database cannot say whose it is; under our names in our place it is what a rebuild is for.
+        with suppress(sqlite3.Error), closing(_connect(folder, "mode=ro")) as connection:
+            _require_application(connection, folder)
+
+
+def _connect(folder: Path, how: str) -> sqlite3.Connection:
+    uri = f"{(folder / DATABASE).absolute().as_uri()}?{how}"
+    connection = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    # FULL: a compaction removes the old vector file after its commit, so that commit must survive a power cut.
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _create(connection: sqlite3.Connection, fingerprint: Fingerprint, generation: int) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    schema = (files("esrag.mappings") / "embedded.sql").read_text(encoding="utf-8")
+    connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
+    sql = "INSERT INTO state VALUES (1, ?, ?, ?, ?, 'vectors-0.f32', 0)"
+    connection.execute(sql, (fingerprint.model, fingerprint.dimensions, fingerprint.chunker, generation))
+    connection.execute("COMMIT")
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+
+
+def _require_database(folder: Path) -> None:
+    if identity(folder):
+        return
+    if folder.is_file() or (folder.is_dir() and not is_ours_by_names(folder)):
+        _refuse_foreign(folder)
+    raise IndexMissing(f"there is no index in {folder}", hint="make one with: esrag ingest FOLDER")
+
+
+def _require_ours(connection: sqlite3.Connection, folder: Path) -> None:
+    if not _has_tables(connection):
+        hint = "make it with: esrag ingest FOLDER"
+        raise IndexMissing(f"the index in {folder} is empty: its making was cut short", hint=hint)
+    _require_application(connection, folder)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        message = f"the index in {folder} was made by a newer esrag: version {version}, this one reads {SCHEMA_VERSION}"
+        raise IndexMismatch(message, hint=f"upgrade esrag, or {REBUILD_HINT}")
+
+
+def _require_application(connection: sqlite3.Connection, folder: Path) -> None:
+    found = connection.execute("PRAGMA application_id").fetchone()[0]
+    if found != APPLICATION_ID and _has_tables(connection):
+        _refuse_foreign(folder)
+
+
+def _require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
+    if made_with != asked:
+        raise IndexMismatch(
+            f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
+            hint=f"go back to the old settings, or {REBUILD_HINT}",
+        )
+
+
+def _shown(fingerprint: Fingerprint) -> str:
+    return f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker {fingerprint.chunker}"
+
+
+def _refuse_foreign(folder: Path) -> NoReturn:
+    hint = "choose another engine.url or engine.index"
+    raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
+
+
+def _can_be_immutable(folder: Path, error: sqlite3.OperationalError) -> bool:
+    """Whether a database in WAL mode can be read without the two files SQLite wants to make beside it."""
+    log = folder / f"{DATABASE}-wal"
+    refused = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+    return refused and not (log.exists() and log.stat().st_size)
+
+
+def _explain_sqlite(error: sqlite3.Error, folder: Path, *, writing: bool) -> NoReturn:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        raise IndexBusy(f"the index in {folder} is held by another program", hint="try again in a moment") from error
+    if writing and code in _UNWRITABLE | {sqlite3.SQLITE_CANTOPEN}:
+        hint = "free some space or choose another engine.url; the index is as it was before"
+        raise IndexUnwritable(f"cannot write the index in {folder}: {error}", hint=hint) from error
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        raise EngineError(f"two documents would share what must be their own: {error}") from error
+    if code in _BROKEN:
+        raise EngineError(f"the index in {folder} is damaged: {error}", hint=REBUILD_HINT) from error
+    raise EngineError(f"the index in {folder} cannot be used: {error}", hint=REBUILD_HINT) from error
+
+
+def _explain_disk(error: OSError, folder: Path, *, writing: bool) -> NoReturn:
+    reason = error.strerror or str(error)
+    if writing:
+        full = error.errno in _NO_SPACE
+        hint = "free some space" if full else "choose another engine.url"
+        raise IndexUnwritable(f"cannot write the index in {folder}: {reason}", hint=hint) from error
+    hint = REBUILD_HINT if isinstance(error, FileNotFoundError) else "look at its permissions"
+    raise EngineError(f"cannot read the index in {folder}: {reason}", hint=hint) from error

@@ -1,0 +1,166 @@
+"""Filters → SQL conditions over `chunks c`. Names and values are always bound, never written into the SQL.
+
+A condition is 0 or 1 and never NULL, so that NOT of a field that is missing holds.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from esrag.errors import UsageError
+from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, scalar
+from esrag.records import Scalar
+
+LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
+_INTEGER_64 = range(-(2**63), 2**63)
+_NEVER, _ALWAYS = ("0", ()), ("1", ())
+_JSON_LIST = "(SELECT value FROM json_each(?))"
+
+Condition = tuple[str, tuple[Any, ...]]
+Leaf = Terms | Prefix | Range
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """SQL of a stored value and of its kind, in the words of json_each; a column's kind is always text."""
+
+    sql: str
+    kind: str
+
+
+_DOCUMENT_COLUMNS = {"doc_id": "d.doc_id", "source": "d.source", "kind": "d.kind"}
+_CHUNK_COLUMNS = {"chunk_id": "c.chunk_id", "title": "c.title", "section": "c.section"}
+_ITEM = _Value("item.value", "item.type")
+
+
+def allowed_rows(filter_: Filter) -> Condition:
+    """The query for the rows of the chunks that pass. Raises: UsageError for a filter beyond reason."""
+    if _size(filter_) > LARGEST_FILTER:
+        raise UsageError(f"the filter has more than {LARGEST_FILTER} parts")
+    sql, values = _condition(filter_)
+    return f'SELECT c."row" FROM chunks c WHERE {sql}', values  # noqa: S608 -- made of this module's constants only
+
+
+def _size(filter_: Filter) -> int:
+    """How many parts, without recursion; counting stops beyond the limit."""
+    waiting, seen = [filter_], 0
+    while waiting and seen <= LARGEST_FILTER:
+        part = waiting.pop()
+        seen += 1
+        waiting += part.parts if isinstance(part, And | Or) else [part.part] if isinstance(part, Not) else []
+    return seen
+
+
+def _condition(filter_: Filter) -> Condition:
+    match filter_:
+        case And(parts):
+            return _joined(map(_condition, parts), " AND ", _ALWAYS)
+        case Or(parts):
+            return _joined(map(_condition, parts), " OR ", _NEVER)
+        case Not(part):
+            sql, values = _condition(part)
+            return f"NOT ({sql})", values
+        case _:
+            return _leaf(filter_)
+
+
+def _joined(conditions: Iterable[Condition], operator: str, nothing: Condition) -> Condition:
+    made = list(conditions)
+    sql = operator.join(f"({sql})" for sql, _ in made)
+    return (sql, tuple(value for _, values in made for value in values)) if made else nothing
+
+
+def _leaf(leaf: Leaf) -> Condition:
+    """A condition on one field: a column, the pages, the keywords, or else a key of the metadata."""
+    if leaf.field == "page":
+        return _on_pages(leaf)
+    if leaf.field in _CHUNK_COLUMNS:
+        return _holds(leaf, _Value(_CHUNK_COLUMNS[leaf.field], "'text'"))
+    if leaf.field in _DOCUMENT_COLUMNS:
+        sql, values = _holds(leaf, _Value(_DOCUMENT_COLUMNS[leaf.field], "'text'"))
+        return f"c.document IN (SELECT d.key FROM documents d WHERE {sql})", values  # noqa: S608 -- constants only
+    sql, values = _holds(leaf, _ITEM)
+    if leaf.field == "keywords":
+        return f"EXISTS (SELECT 1 FROM json_each(c.keywords) item WHERE {sql})", values  # noqa: S608 -- constants only
+    chosen = "SELECT f.key FROM facts f, json_each(f.facts) item WHERE item.key = ?"
+    return f"c.facts IN ({chosen} AND ({sql}))", (_bindable(leaf.field), *values)
+
+
+def _holds(leaf: Leaf, value: _Value) -> Condition:
+    match leaf:
+        case Terms(_, wanted):
+            return _is_one_of(wanted, value)
+        case Prefix(_, start):
+            as_text = f"CASE {value.kind} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {value.sql} END"
+            return f"instr({as_text}, ?) = 1", (_bindable(start),)
+        case _:
+            return _joined(_bounds(leaf, lambda bound, sign: _compared(bound, sign, value)), " AND ", _ALWAYS)
+
+
+def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
+    """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
+    texts = [_written(scalar_) for scalar_ in wanted]
+    read = [scalar(text) for text in texts]
+    numbers = [number for number in (*wanted, *read) if _is_number(number) and math.isfinite(number)]
+    truths = [text for text, scalar_ in zip(texts, read, strict=True) if isinstance(scalar_, bool)]
+    sql = f"({value.kind} = 'text' AND {value.sql} IN {_JSON_LIST})"
+    if value.kind == "'text'":
+        return f"{value.sql} IN {_JSON_LIST}", (json.dumps(texts),)
+    sql += f" OR ({value.kind} IN ('integer', 'real') AND {value.sql} IN {_JSON_LIST})"
+    sql += f" OR {value.kind} IN {_JSON_LIST}"
+    return sql, (json.dumps(texts), json.dumps(numbers), json.dumps(truths))
+
+
+def _bounds(leaf: Range, compared: Callable[[Scalar, str], Condition]) -> Iterable[Condition]:
+    if leaf.low is not None:
+        yield compared(leaf.low, ">" if leaf.low_open else ">=")
+    if leaf.high is not None:
+        yield compared(leaf.high, "<" if leaf.high_open else "<=")
+
+
+def _compared(bound: Scalar, sign: str, value: _Value) -> Condition:
+    """A bound compares with values of its own kind only: numbers, truth values or texts."""
+    if bound != bound:  # noqa: PLR0124 -- NaN, which SQLite would take for NULL
+        return _NEVER
+    kinds = {bool: "'true', 'false'", str: "'text'"}.get(type(bound), "'integer', 'real'")
+    return f"{value.kind} IN ({kinds}) AND {value.sql} {sign} ?", (_bindable(bound),)
+
+
+def _on_pages(leaf: Leaf) -> Condition:
+    """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
+    if isinstance(leaf, Terms):
+        pages = {number for number in map(scalar, map(_written, leaf.values)) if _is_number(number)}
+        return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
+    if isinstance(leaf, Prefix) or not all(_is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+        return _NEVER
+    return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
+
+
+def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Condition:
+    """Whole pages between two numbers."""
+    if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
+        return _NEVER
+    first = -(2**63) if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
+    last = 2**63 - 1 if high is None else math.ceil(high) - 1 if high_open else math.floor(high)
+    if first > last:
+        return _NEVER
+    return "c.end_page >= ? AND c.start_page <= ?", (_bindable(first), _bindable(last))
+
+
+def _is_number(value: Scalar | None) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _written(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _bindable(value: Scalar) -> Scalar:
+    """What SQLite can bind: lone surrogates, which nothing stored can hold, and great integers are replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, int) and value not in _INTEGER_64:
+        return float(value)
+    return value

@@ -1,0 +1,139 @@
+"""The one writer: vectors to the disk first, then one transaction that refers to them."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from esrag.engines import Prepared, Vectors
+from esrag.engines.embedded import rows
+from esrag.engines.embedded.searching import EVERYWHERE
+from esrag.engines.embedded.store import State, failures, state, transaction
+from esrag.engines.embedded.vectors import checked_rows, mapped, write
+from esrag.terms import terms
+
+_BLOCK_ROWS = 4096
+
+
+class EmbeddedWriter:
+    """Writes documents; see `Writer` for the promises."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._drop_leftovers()
+
+    def replace(self, documents: Sequence[Prepared]) -> None:
+        """Stores documents, all or none. Raises: EngineError, IndexUnwritable."""
+        if not documents:
+            return
+        with failures(self._folder, writing=True):
+            now = state(self._connection)
+            dimensions = now.fingerprint.dimensions
+            stacked = np.concatenate([checked_rows(d.vectors, len(d.chunks), dimensions) for d in documents])
+            if dimensions:  # a crash from here on leaves rows that nothing refers to; the next writer writes over them
+                write(self._folder / now.vector_file, now.vector_rows, stacked)
+            with transaction(self._connection, "IMMEDIATE"):
+                first = now.vector_rows if dimensions else None
+                for prepared in documents:
+                    self._delete(prepared.document.doc_id)
+                    self._insert(prepared, first)
+                    first = None if first is None else first + len(prepared.chunks)
+                self._advance(first or 0)
+
+    def remove(self, doc_ids: Sequence[str]) -> None:
+        """Removes documents, all or none. Raises: IndexUnwritable."""
+        with failures(self._folder, writing=True), transaction(self._connection, "IMMEDIATE"):
+            if sum(self._delete(doc_id) for doc_id in doc_ids):
+                self._advance(state(self._connection).vector_rows)
+
+    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
+        """The stored vectors of texts, by text; texts that are not indexed are left out."""
+        texts = {rows.text_hash(text): text for text in indexed_texts}
+        wanted = "text_hash IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
+        with failures(self._folder), transaction(self._connection):
+            vectors = self._mapped(state(self._connection))
+            found = self._connection.execute(sql, (json.dumps(list(texts)),))
+            return {texts[key]: np.array(vectors[row]) for key, row in found}
+
+    def finish(self) -> None:
+        """Gives back what deletions left: vectors that nothing refers to, where they are the most, and facts."""
+        with failures(self._folder, writing=True):
+            now = state(self._connection)
+            live = self._connection.execute("SELECT count(vector_row) FROM chunks").fetchone()[0]
+            if live * 2 < now.vector_rows:
+                self._compact(now)
+            self._connection.execute("DELETE FROM facts WHERE key NOT IN (SELECT facts FROM chunks)")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _compact(self, now: State) -> None:
+        """Copies the live vectors to a new file; readers keep the old one until they look again."""
+        number = int(now.vector_file.removeprefix("vectors-").removesuffix(".f32")) + 1
+        name = f"vectors-{number}.f32"
+        sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
+        live = self._connection.execute(sql).fetchall()
+        vectors = self._mapped(now)
+        for start in range(0, len(live), _BLOCK_ROWS):
+            block = [vector_row for _, vector_row in live[start : start + _BLOCK_ROWS]]
+            write(self._folder / name, start, vectors[block])
+        with transaction(self._connection, "IMMEDIATE"):
+            moved = ((place, row) for place, (row, _) in enumerate(live))
+            self._connection.executemany('UPDATE chunks SET vector_row = ? WHERE "row" = ?', moved)
+            self._connection.execute("UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live)))
+        self._drop_leftovers()
+
+    def _mapped(self, now: State) -> Vectors:
+        return mapped(self._folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
+
+    def _drop_leftovers(self) -> None:
+        """Removes vector files of compactions, finished or cut short."""
+        with failures(self._folder, writing=True):
+            current = state(self._connection).vector_file
+            for path in self._folder.glob("vectors-*.f32"):
+                if path.name != current:
+                    path.unlink()
+
+    def _delete(self, doc_id: str) -> int:
+        """Removes a document; how many there were."""
+        execute = self._connection.execute
+        found = execute("SELECT key FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+        if found is None:
+            return 0
+        execute('DELETE FROM words WHERE rowid IN (SELECT "row" FROM chunks WHERE document = ?)', found)
+        execute('DELETE FROM passages WHERE "row" IN (SELECT "row" FROM chunks WHERE document = ?)', found)
+        execute("DELETE FROM chunks WHERE document = ?", found)
+        return execute("DELETE FROM documents WHERE key = ?", found).rowcount
+
+    def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
+        values = rows.document_row(prepared.document)
+        sql = f"INSERT INTO documents ({rows.DOCUMENT_COLUMNS}) VALUES ({', '.join('?' * len(values))})"  # noqa: S608 -- a constant
+        document = self._connection.execute(sql, values).lastrowid
+        first = self._connection.execute('SELECT coalesce(max("row"), 0) + 1 FROM chunks').fetchone()[0]
+        facts: dict[str, int] = {}
+        chunk_rows: list[tuple[Any, ...]] = []
+        for index, (chunk, text) in enumerate(zip(prepared.chunks, prepared.indexed_texts, strict=True)):
+            merged = rows.encoded({**prepared.document.metadata, **chunk.metadata})
+            if merged not in facts:
+                facts[merged] = self._facts(merged)
+            place = None if first_vector is None else first_vector + index
+            described = (chunk.title, chunk.section, rows.encoded(chunk.keywords), rows.encoded(chunk.metadata))
+            span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
+            linked = (facts[merged], rows.text_hash(text), place)
+            chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))
+        many = self._connection.executemany
+        many(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", chunk_rows)  # noqa: S608 -- question marks
+        many("INSERT INTO passages VALUES (?, ?)", ((first + i, c.text) for i, c in enumerate(prepared.chunks)))
+        words = ((first + i, " ".join((EVERYWHERE, *terms(t)))) for i, t in enumerate(prepared.indexed_texts))
+        many("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
+
+    def _facts(self, encoded: str) -> int:
+        self._connection.execute("INSERT INTO facts (facts) VALUES (?) ON CONFLICT DO NOTHING", (encoded,))
+        key: int = self._connection.execute("SELECT key FROM facts WHERE facts = ?", (encoded,)).fetchone()[0]
+        return key
+
+    def _advance(self, vector_rows: int) -> None:
+        self._connection.execute("UPDATE state SET generation = generation + 1, vector_rows = ?", (vector_rows,))

@@ -1,0 +1,93 @@
+"""Every error a user can meet, as one tree.
+
+EsragError
+├── UsageError            wrong use: an option, a filter, a question             exit 2
+├── SettingsError         a setting is missing, unknown or contradictory         exit 2
+├── LoadingError          one source could not be turned into documents          exit 1
+│   ├── UnsupportedFormat     no loader takes it                                 exit 1
+│   └── ParsingError          a loader took it and failed                        exit 1
+├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
+├── EmbeddingError        an encoder broke its contract                          exit 1
+└── EngineError           the index refused or could not be used                 exit 1
+    ├── IndexMissing          nothing was ingested here yet                      exit 2
+    ├── IndexMismatch         made with another model or a newer version         exit 2
+    ├── IndexBusy             another writer holds it                            exit 4
+    └── IndexUnwritable       a read-only or full disk                           exit 1
+
+`cli.main` turns each into one line, a hint and the exit code.
+"""
+
+from typing import ClassVar
+
+
+class EsragError(Exception):
+    """Root of the tree; `str(error)` is one line that says what came and what was allowed.
+
+    `hint` says what to do next; `exit_code` is the command line's.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(EsragError):
+    """Wrong use: an option, a filter or a question that cannot be understood."""
+
+    exit_code = 2
+
+
+class SettingsError(EsragError):
+    """A setting is missing, unknown or contradictory."""
+
+    exit_code = 2
+
+
+class LoadingError(EsragError):
+    """One source could not be turned into documents; the others go on."""
+
+
+class UnsupportedFormat(LoadingError):  # noqa: N818 -- named for what it is; the root carries "Error"
+    """No loader takes this source."""
+
+
+class ParsingError(LoadingError):
+    """A loader took the source and failed."""
+
+
+class ModelError(EsragError):
+    """Model weights are missing, not the pinned ones, or of a family that is refused."""
+
+    exit_code = 2
+
+
+class EmbeddingError(EsragError):
+    """An encoder returned the wrong count, the wrong width, NaN or rows that are not unit vectors."""
+
+
+class EngineError(EsragError):
+    """The index refused a request or could not be used."""
+
+
+class IndexMissing(EngineError):  # noqa: N818
+    """Nothing was ingested here yet."""
+
+    exit_code = 2
+
+
+class IndexMismatch(EngineError):  # noqa: N818
+    """The index was made with another model, another schema or a newer version."""
+
+    exit_code = 2
+
+
+class IndexBusy(EngineError):  # noqa: N818
+    """Another writer holds the index."""
+
+    exit_code = 4
+
+
+class IndexUnwritable(EngineError):  # noqa: N818
+    """The disk is read-only, full, or the folder belongs to something else."""

@@ -1,0 +1,116 @@
+"""A small filter algebra as data; engines translate it, values are never syntax.
+
+>>> parse("year>=2024")
+Range(field='year', low=2024, high=None, low_open=False, high_open=False)
+>>> parse("folder=pdf,docx")
+Terms(field='folder', values=('pdf', 'docx'))
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from esrag.errors import UsageError
+from esrag.records import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The field is one of the values, exactly."""
+
+    field: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The field, as text, starts with the value."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The field lies between two bounds of its own kind; None is no bound, open leaves the bound itself out."""
+
+    field: str
+    low: Scalar | None = None
+    high: Scalar | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Every part holds; no part at all holds always."""
+
+    parts: "tuple[Filter, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one part holds."""
+
+    parts: "tuple[Filter, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold; a field that is missing counts as not holding."""
+
+    part: "Filter"
+
+
+Filter = Terms | Prefix | Range | And | Or | Not
+
+_CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*", re.DOTALL)
+
+
+def parse_all(conditions: Sequence[str]) -> Filter | None:
+    """Conditions that must all hold, or None where there is none. Raises: UsageError."""
+    parts = tuple(parse(condition) for condition in conditions)
+    return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+
+
+def parse(condition: str) -> Filter:
+    """One condition: `field=a`, `field=a,b`, `field=a*`, `field!=a`, `field>=1`, `<=`, `>`, `<`.
+
+    Raises: UsageError.
+
+    >>> parse("section=Intro*")
+    Prefix(field='section', value='Intro')
+    >>> parse("kind!=pdf")
+    Not(part=Terms(field='kind', values=('pdf',)))
+    """
+    match = _CONDITION.fullmatch(condition)
+    if match is None or not match[3]:
+        hint = "write it as field=value, field=a,b, field=start*, field!=value or field>=number"
+        raise UsageError(f"{condition!r} is not a condition", hint=hint)
+    field, operator, value = match.groups()
+    if operator in ("=", "!="):
+        equal = _equal(field, value)
+        return Not(equal) if operator == "!=" else equal
+    bound, is_open = scalar(value), operator in (">", "<")
+    return Range(field, low=bound, low_open=is_open) if ">" in operator else Range(field, high=bound, high_open=is_open)
+
+
+def _equal(field: str, value: str) -> Filter:
+    if value.endswith("*"):
+        return Prefix(field, value[:-1])
+    return Terms(field, tuple(scalar(part.strip()) for part in value.split(",") if part.strip()))
+
+
+def scalar(text: str) -> Scalar:
+    """A value as written: a whole number, a decimal number, true or false, or the text itself.
+
+    Only what is written as the number itself would be is one: "007" and "1.50" are texts, so that nothing is lost.
+
+    >>> scalar("2024"), scalar("0.5"), scalar("true"), scalar("v2"), scalar("007")
+    (2024, 0.5, True, 'v2', '007')
+    """
+    if re.fullmatch(r"-?\d{1,18}", text) and str(int(text)) == text:
+        return int(text)
+    if re.fullmatch(r"-?\d+\.\d+", text) and str(float(text)) == text:
+        return float(text)
+    return {"true": True, "false": False}.get(text, text)

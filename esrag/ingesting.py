@@ -1,0 +1,177 @@
+"""One ingest under way: load → chunk → embed → index, a batch at a time, and the report of what came of it."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from esrag import plugins, sync
+from esrag.chunking import Chunker, TokenSpans
+from esrag.chunking.cut import chunks, indexed_text
+from esrag.embedding import Embedder, Vectors, checked
+from esrag.engines import Prepared, Writer
+from esrag.errors import LoadingError, UnsupportedFormat
+from esrag.loading.isolated import Parsed, Parser
+from esrag.records import Document, Fingerprint, StoredDocument
+from esrag.settings import Settings
+from esrag.text import word_spans
+
+LOADING_VERSION = 1  # raised when the loaders read the same bytes differently, so that an index is made anew
+BATCH_CHUNKS = 256  # chunks embedded and stored together; a crash costs at most this much work
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did; files are counted, but for `chunks`, `embedded` and `reused`, which count chunks."""
+
+    added: int = 0
+    changed: int = 0
+    renamed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+    skipped: tuple[sync.Skip, ...] = ()
+    took_ms: int = 0
+
+
+class Progress(Protocol):
+    """Is told what an ingest is doing."""
+
+    def start(self, total: int) -> None:
+        """So many files are to be loaded."""
+        ...
+
+    def step(self, name: str, detail: str) -> None:
+        """One file is done; `detail` says what came of it."""
+        ...
+
+
+def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
+    """What an index made with these settings carries."""
+    cut = settings.chunking
+    reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}"
+    return Fingerprint(embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading)
+
+
+class Run:
+    """One ingest under way: loads tasks, gathers batches, stores them, counts."""
+
+    def __init__(self, settings: Settings, embedder: Embedder | None, writer: Writer, progress: Progress) -> None:
+        self.settings = settings
+        self.embedder = embedder
+        self.writer = writer
+        self.progress = progress
+        tokens: TokenSpans = embedder.tokens if embedder else word_spans
+        cut = settings.chunking
+        self.chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
+        self.made = fingerprint(settings, embedder)
+        self.batch: list[Prepared] = []
+        self.skips: list[sync.Skip] = []
+        self.written: set[str] = set()
+        self.stale: list[str] = []
+        self.done: Counter[sync.State] = Counter()
+        self.chunks = self.embedded = self.reused = 0
+
+    def load(self, plan: sync.Plan) -> IngestReport:
+        """Every task, then what is gone."""
+        self.progress.start(len(plan.tasks))
+        limits = self.settings.loading
+        with Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters) as parser:
+            for task in plan.tasks:
+                self.progress.step(sync.source_of(task.path), self._task(task, parser))
+        self._store()
+        self.writer.remove([i for i in (*plan.removed_ids, *self.stale) if i not in self.written])
+        return self._report(plan)
+
+    def _report(self, plan: sync.Plan) -> IngestReport:
+        skipped = (*plan.skips, *self.skips)
+        return IngestReport(
+            added=self.done["added"],
+            changed=self.done["changed"],
+            renamed=self.done["renamed"],
+            removed=plan.removed,
+            unchanged=plan.unchanged,
+            failed=sum(skip.failed for skip in skipped),
+            chunks=self.chunks,
+            embedded=self.embedded,
+            reused=self.reused,
+            skipped=skipped,
+        )
+
+    def _task(self, task: sync.Task, parser: Parser) -> str:
+        """Loads one file into the batch; gives what came of it in a few words."""
+        source = sync.source_of(task.path)
+        try:
+            parsed = parser.parse(task.path, task.doc_id)
+        except LoadingError as error:
+            kept = "; what was stored of it before is kept" if task.stored_ids else ""
+            unsupported = isinstance(error, UnsupportedFormat)
+            self.skips.append(sync.Skip(source, f"{error}{kept}", failed=not unsupported))
+            return f"skipped: {error}"
+        self.skips += [sync.Skip(f"{source}:{part.where}", part.reason, failed=False) for part in parsed.skipped]
+        before = self.chunks
+        for document in parsed.documents:
+            self._add(self._prepared(document, task, parsed))
+        self.stale += task.stored_ids
+        self.done[task.state] += 1
+        return f"{task.state}, {self.chunks - before} chunks"
+
+    def _prepared(self, document: Document, task: sync.Task, parsed: Parsed) -> Prepared:
+        """Chunks and what is stored of the document; its vectors come with the batch."""
+        document = replace(document, metadata={**document.metadata, "folder": task.folder})
+        cut = chunks(document, self.chunker)
+        stored = StoredDocument(
+            doc_id=document.doc_id,
+            source=sync.source_of(task.path),
+            source_sha256=parsed.sha256,
+            revision=_revision(document, self.made),
+            kind=document.kind,
+            title=document.title,
+            characters=len(document.text),
+            page_count=len(document.pages),
+            chunk_count=len(cut),
+            metadata=document.metadata,
+            source_documents=len(parsed.documents),
+        )
+        return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
+
+    def _add(self, prepared: Prepared) -> None:
+        self.batch.append(prepared)
+        self.written.add(prepared.document.doc_id)
+        self.chunks += len(prepared.chunks)
+        if sum(len(one.chunks) for one in self.batch) >= BATCH_CHUNKS:
+            self._store()
+
+    def _store(self) -> None:
+        """Embeds what is new in the batch and stores it, in one transaction."""
+        if self.batch:
+            self.writer.replace(self._embedded() if self.embedder else self.batch)
+            self.batch.clear()
+
+    def _embedded(self) -> list[Prepared]:
+        """The batch with its vectors; a text that is stored already, or comes twice, is embedded once."""
+        assert self.embedder is not None  # noqa: S101 -- the only caller asks first
+        texts = list(dict.fromkeys(text for one in self.batch for text in one.indexed_texts))
+        known = dict(self.writer.vectors_of(texts))
+        new = [text for text in texts if text not in known]
+        known |= dict(zip(new, checked(self.embedder.embed(new), len(new), self.made.dimensions), strict=True))
+        self.embedded += len(new)
+        self.reused += sum(len(one.chunks) for one in self.batch) - len(new)
+        return [replace(one, vectors=self._rows(known[text] for text in one.indexed_texts)) for one in self.batch]
+
+    def _rows(self, vectors: Iterable[Vectors]) -> Vectors:
+        """Vectors as one array, shape (n, dimensions), also for none."""
+        return np.array(list(vectors), dtype=np.float32).reshape(-1, self.made.dimensions)
+
+
+def _revision(document: Document, made: Fingerprint) -> str:
+    """A fingerprint of content, loader, chunker and model: 32 hexadecimal digits."""
+    everything = json.dumps([asdict(document), asdict(made)], sort_keys=True, ensure_ascii=True)
+    return hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,67 @@
+"""Zip archives as formats use them: told apart by what they contain, and refused when they are bombs."""
+
+import re
+import zipfile
+from io import BytesIO
+from typing import Any
+
+from esrag.errors import ParsingError
+
+_MIB = 2**20
+_MOST_UNPACKED = 512 * _MIB
+_MOST_RATIO, _SMALL = 200, 64 * _MIB  # a sheet of a million equal cells packs 17 : 1; what stays small harms nobody
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+def recognised(name: str, data: bytes, suffix: str, member: str) -> float:
+    """1.0 if a member's name matches the pattern; 0.5 for a damaged or protected file of that suffix; else 0.0."""
+    named = name.lower().endswith(suffix)
+    if data.startswith(_OLE):
+        return 0.5 if named else 0.0
+    if not data.startswith(b"PK"):
+        return 0.0
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return 1.0 if any(re.fullmatch(member, inner) for inner in archive.namelist()) else 0.0
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return 0.5 if named else 0.0
+
+
+def opened(data: bytes) -> zipfile.ZipFile:
+    """The archive, if it may be unpacked.
+
+    `zipfile` reads no more of a member than the size it declares, so the sum of these sizes is what it can cost.
+
+    Raises: ParsingError for a bomb, a truncated archive and a protected or old binary Office file.
+    """
+    if data.startswith(_OLE):
+        raise ParsingError(
+            "is an encrypted or old binary Office file: save it without a password in the current format"
+        )
+    try:
+        archive = zipfile.ZipFile(BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise ParsingError("is not a whole zip archive (truncated?)") from error
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > _MOST_UNPACKED or (unpacked > _SMALL and unpacked > _MOST_RATIO * len(data)):
+        size = f"{unpacked // _MIB} MiB from {len(data) // 1024} KiB"
+        raise ParsingError(f"unpacks to {size}, at most {_MOST_UNPACKED // _MIB} MiB and {_MOST_RATIO} : 1 are allowed")
+    return archive
+
+
+def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
+    """The root element of a member; entities are not resolved and nothing is fetched.
+
+    Raises: ParsingError where the member is missing or is not XML.
+    """
+    from lxml import etree  # type: ignore[import-untyped]
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        return etree.fromstring(archive.read(name), parser)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise ParsingError(f"lacks a readable {name}") from error
+    except etree.XMLSyntaxError as error:
+        if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
+        raise ParsingError(f"holds a broken {name}: {error.msg}") from error

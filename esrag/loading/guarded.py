@@ -1,0 +1,78 @@
+"""Runs a loader so that nothing but documents, skipped parts and LoadingErrors comes out."""
+
+from collections.abc import Iterator
+
+from esrag.errors import LoadingError, ParsingError
+from esrag.loading import Skipped
+from esrag.loading.detect import loader_for
+from esrag.loading.layout import one_line
+from esrag.records import Document, Source
+
+_LONGEST_MESSAGE = 200  # characters of a third party's own words
+
+
+def load_bytes(source: Source, max_characters: int) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
+    """The documents of a source and the parts that were left out, in this process.
+
+    Raises: UnsupportedFormat, ParsingError.
+    """
+    found = list(parts(source, max_characters))
+    documents = tuple(part for part in found if isinstance(part, Document))
+    return documents, tuple(part for part in found if isinstance(part, Skipped))
+
+
+def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
+    """Documents that hold text and are not too long, and the parts that were left out, in order.
+
+    Raises: UnsupportedFormat; ParsingError for whatever goes wrong in a parser, and where no document is left.
+    """
+    if not source.data:
+        raise ParsingError("is empty")
+    skipped: list[Skipped] = []
+    loaded = False
+    for part in _loaded(source):
+        kept = _checked(part, source, max_characters)
+        if isinstance(kept, Skipped):
+            skipped.append(kept)
+        else:
+            loaded = True
+        yield kept
+    if not loaded:
+        raise ParsingError(_nothing(skipped))
+
+
+def _loaded(source: Source) -> Iterator[Document | Skipped]:
+    try:
+        _, loader = loader_for(source.name, source.data)
+        yield from loader.load(source)
+    except LoadingError:
+        raise
+    except MemoryError as error:
+        raise ParsingError("needs more memory to be parsed than loading.memory_bytes allows") from error
+    except RecursionError as error:
+        raise ParsingError("is nested too deeply") from error
+    except Exception as error:  # a parser fails in its own way on each hostile file
+        words = one_line(f"{type(error).__name__}: {error}")[:_LONGEST_MESSAGE]
+        raise ParsingError(f"cannot be parsed: {words}") from error
+
+
+def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:
+    """The part, or why its document is left out."""
+    if isinstance(part, Skipped):
+        return part
+    where = part.doc_id.removeprefix(source.doc_id).removeprefix("#")
+    if not part.text.strip():
+        return Skipped(f"row {where}" if where else "", "holds no text")
+    if len(part.text) > max_characters:
+        reason = f"holds {len(part.text)} characters, loading.max_characters allows {max_characters}"
+        return Skipped(f"row {where}" if where else "", reason)
+    return part
+
+
+def _nothing(skipped: list[Skipped]) -> str:
+    """Why no document is left."""
+    if not skipped:
+        return "holds no text"
+    first = skipped[-1] if not skipped[-1].where else skipped[0]
+    more = f" (and {len(skipped) - 1} more)" if first.where and len(skipped) > 1 else ""
+    return f"{first.where} {first.reason}{more}".strip()

@@ -1,0 +1,211 @@
+"""HTML: the main text by trafilatura, or the whole body where trafilatura drops what matters."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from esrag.loading.decoding import decode, is_text
+from esrag.loading.layout import Layout, one_line, sensible_title
+from esrag.records import Document, Source
+from esrag.text import normalise
+
+_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_HEAD = 2048  # bytes in which a page says what it is
+_HIDDEN = re.compile(  # not shown, or around the content
+    "script|style|noscript|template|svg|head|title|iframe|object|select|nav|footer|aside|button|menu|dialog"
+)
+_BLOCK = re.compile(  # the last six are trafilatura's
+    "address|article|blockquote|body|caption|center|d[dlt]|details|div|fieldset|figcaption|figure|form|h[1-6]|header|hr"
+    "|li|main|[uo]l|p|pre|section|summary|table|tbody|t[dhr]|tfoot|thead|head|item|list|quote|row|cell"
+)
+_ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
+# Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps none of the headings,
+# which are links there and so look like menus; on pages with menus it rightly drops two or three.
+_LEAST_KEPT, _MOST_HEADINGS_LOST = 0.5, 3
+
+
+class HtmlLoader:
+    """Web pages without their navigation; headings become sections, tables stay tables."""
+
+    def recognises(self, name: str, data: bytes) -> float:
+        """1.0 for a page that starts as one, 0.5 by name."""
+        if not is_text(data):
+            return 0.0
+        if _START.match(data[:_HEAD].lstrip(b"\xef\xbb\xbf")):
+            return 1.0
+        return 0.5 if name.lower().endswith((".html", ".htm", ".xhtml")) else 0.0
+
+    def load(self, source: Source) -> Iterator[Document]:
+        """One document. Raises: ParsingError where no encoding fits."""
+        text = page_text(source.data)
+        tree = parsed(text)
+        layout = Layout()
+        title = ""
+        if tree is not None:
+            titles = (sensible_title(found.text_content()) for found in tree.iter("title", "h1"))
+            title = next(filter(None, titles), "")
+            write(layout, main_content(text, tree))
+        yield layout.document(source, "html", title)
+
+
+def page_text(data: bytes) -> str:
+    """A page's characters, in the encoding it declares if it keeps to it. Raises: ParsingError."""
+    declared = _DECLARED.search(data[:_HEAD])
+    # Characters that cannot be shown go before the parser, which would stop at some of them.
+    return normalise(decode(data, declared[1].decode("ascii") if declared else ""))
+
+
+def parsed(text: str) -> Any:
+    """The root element, or None where there is none; nothing is fetched."""
+    import lxml.html  # type: ignore[import-untyped]
+    from lxml import etree
+
+    parser = lxml.html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    try:
+        return etree.fromstring(text.encode(), parser)
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:  # reported as a fault of the page
+            raise MemoryError from error
+        return None
+
+
+def main_content(text: str, tree: Any) -> Any:
+    """The element to write: trafilatura's body, or the page's own where too much of it would be lost."""
+    import trafilatura
+
+    found = trafilatura.bare_extraction(text, include_comments=False, with_metadata=False, favor_recall=True)
+    body = body_of(tree)
+    kept = getattr(found, "body", None)
+    if kept is None:
+        return body
+    if sum(len(block.text_content()) for block in body.iter("pre")) > len(body.text_content()) // 2:
+        return body  # trafilatura would make one line of it
+    words, headings = _counts(body)
+    kept_words, kept_headings = _counts(kept)
+    lost = headings - kept_headings > max(_MOST_HEADINGS_LOST, (1 - _LEAST_KEPT) * headings)
+    return body if lost or kept_words < _LEAST_KEPT * words else kept
+
+
+def body_of(tree: Any) -> Any:
+    """The page's body, or all of it where it has none."""
+    body = tree.find(".//body")
+    return tree if body is None else body
+
+
+def write(layout: Layout, root: Any) -> None:
+    """Writes an element, a page's or one of trafilatura's, as headings, paragraphs, items and tables."""
+    writer = _Writer(layout)
+    for event, element in _walk(root):
+        if event == "start":
+            writer.start(element)
+            writer.text(element.text)
+        else:
+            writer.end(element)
+            writer.text(element.tail if element is not root else "")
+    writer.flush()
+
+
+def _walk(root: Any) -> Iterator[tuple[str, Any]]:
+    """Start and end of each element, in order; of what is not seen or surrounds the content the end alone."""
+    from lxml import etree
+
+    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walker:
+        hidden = _is(element, _HIDDEN) and not (element.tag == "head" and element.get("rend"))
+        if event == "start" and hidden and element is not root:
+            walker.skip_subtree()
+        elif event == "start":
+            yield "start", element
+        else:
+            yield "end", element  # a comment has a tail too
+
+
+def _counts(root: Any) -> tuple[int, int]:
+    """Words outside links, and headings."""
+    words = headings = links = 0
+    for event, element in _walk(root):
+        links += {"start": 1, "end": -1}.get(event, 0) if element.tag in ("a", "ref") else 0
+        piece = element.text if event == "start" else element.tail
+        words += len(piece.split()) if piece and not links else 0
+        headings += event == "start" and bool(_level(element))
+    return words, headings
+
+
+def _is(element: Any, tags: re.Pattern[str]) -> bool:
+    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))  # a comment's tag is no text
+
+
+def _level(element: Any) -> int:
+    """The level of a heading, else 0."""
+    tag = element.get("rend", "") if element.tag == "head" else element.tag
+    return int(tag[1]) if isinstance(tag, str) and re.fullmatch("h[1-6]", tag) else 0
+
+
+class _Writer:
+    """Collects inline text until a block begins or ends; inside a table, blocks end in its cells."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._inline: list[str] = []
+        self._tables = self._preformatted = 0
+        self._rows: list[list[str]] = []
+        self._prefix = ""
+
+    def text(self, text: str | None) -> None:
+        if text:
+            self._inline.append(text if self._preformatted else re.sub(r"\s+", " ", text))
+
+    def start(self, element: Any) -> None:
+        tag = element.tag
+        if _is(element, _BLOCK):
+            self.flush()
+        if tag == "table":
+            self._tables += 1
+        elif tag in _ROWS and self._tables == 1:
+            self._rows.append([])
+        elif tag in _CELLS and self._tables == 1:
+            (self._rows or self._new_row())[-1].append("")
+        elif tag in ("br", "lb"):
+            self._inline.append("\n")
+        elif tag == "pre":
+            self._preformatted += 1
+        elif tag in _ITEMS:
+            self._prefix = "- "
+
+    def end(self, element: Any) -> None:
+        tag = element.tag
+        if level := _level(element):
+            self.flush(level)
+        elif _is(element, _BLOCK):
+            self.flush()
+        if tag == "table":
+            self._tables -= 1
+            if not self._tables:
+                self._layout.table(self._rows)
+                self._rows = []
+        elif tag == "pre":
+            self._preformatted -= 1
+        elif tag in _ITEMS:
+            self._prefix = ""
+
+    def flush(self, level: int = 0) -> None:
+        """Ends the block that is being collected, as a heading where a level is given."""
+        text = re.sub(r"\s*¶\s*$", "", "".join(self._inline))  # the link to itself that generators add to a block
+        self._inline.clear()
+        if not text.strip():
+            return
+        if not self._preformatted:
+            text = "\n".join(one_line(line) for line in text.strip().split("\n"))
+        if self._tables:
+            row = (self._rows or self._new_row())[-1]
+            row[-1:] = [f"{row[-1]} {text}" if row else text]
+        elif level:
+            self._layout.heading(text, level)
+        else:
+            self._layout.add(self._prefix + text, "\n" if self._prefix else "\n\n")
+            self._prefix = ""
+
+    def _new_row(self) -> list[list[str]]:
+        self._rows.append([])
+        return self._rows

@@ -1,0 +1,175 @@
+"""Builds a document's text piece by piece, with pages, sections and tables as true spans over it."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from esrag.filters import scalar
+from esrag.records import Document, Page, Scalar, Section, Source, Span
+from esrag.text import normalise
+
+_PARAGRAPH = "\n\n"
+_MOST_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
+
+
+class Layout:
+    """Text that grows by pieces; each is normalised on its way in, so that no span moves afterwards.
+
+    Pieces are joined by line ends, which compose with nothing: the whole is in NFC where its pieces are.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._headings: list[tuple[int, int, str]] = []
+        self._tables: list[Span] = []
+        self._pages: list[Page] = []
+        self._open_page: int | None = None
+        self._page_start: int | None = None
+
+    def add(self, text: str, separator: str = _PARAGRAPH) -> Span | None:
+        """Appends a piece after the separator; None where there is nothing to see in it."""
+        text = trimmed(normalise(text))
+        if not text.strip():
+            return None
+        if self._parts:
+            self._append(separator)
+        start = self._length
+        if self._page_start is None:
+            self._page_start = start
+        self._append(text)
+        return Span(start, self._length)
+
+    def heading(self, text: str, level: int) -> None:
+        """Appends a heading on a line of its own; level 1 is the outermost."""
+        title = one_line(text)
+        if span := self.add(title):
+            self.mark_heading(span.start, level, title)
+
+    def mark_heading(self, start: int, level: int, title: str) -> None:
+        """Lets a section start at text that was added already; headings are marked in order."""
+        self._headings.append((start, level, title))
+
+    def table(self, rows: Iterable[Sequence[str]]) -> None:
+        """Appends a table, a row a line; columns without any text go, a single column is plain lines."""
+        lines = table_lines(rows)
+        span = self.add("\n".join(lines))
+        if span and any(" | " in line for line in lines):
+            self.mark_table(span)
+
+    def mark_table(self, span: Span) -> None:
+        """Says that text that was added already is a table; tables are marked in order."""
+        self._tables.append(span)
+
+    def page(self, number: int) -> None:
+        """Starts a page: what is added from here on is on it."""
+        self._pages.extend(self._current_page())
+        self._open_page = number
+        self._page_start = None
+
+    def document(
+        self, source: Source, kind: str, title: str = "", metadata: Mapping[str, Any] | None = None
+    ) -> Document:
+        """What was built so far."""
+        return Document(
+            doc_id=source.doc_id,
+            kind=kind,
+            text="".join(self._parts),
+            title=one_line(normalise(title)),
+            pages=(*self._pages, *self._current_page()),
+            sections=sections(self._headings, self._length),
+            tables=tuple(self._tables),
+            metadata=scalars(metadata or {}),
+        )
+
+    def _append(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _current_page(self) -> tuple[Page, ...]:
+        if self._open_page is None:
+            return ()
+        start = self._length if self._page_start is None else self._page_start
+        return (Page(self._open_page, start, self._length),)
+
+
+def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Section, ...]:
+    """Sections of headings (start, level, title) in order, over a text that ends at `end`.
+
+    >>> sections([(0, 1, "A"), (5, 2, "B"), (9, 1, "C")], 12)[1]
+    Section(path=('A', 'B'), start=5, end=9)
+    """
+    made: list[Section] = []
+    above: list[tuple[int, str]] = []
+    ends = [start for start, _, _ in headings[1:]] + [end]
+    for (start, level, title), stop in zip(headings, ends, strict=False):
+        above = [(outer, name) for outer, name in above if outer < level] + [(level, title)]
+        made.append(Section(tuple(name for _, name in above), start, stop))
+    return tuple(made)
+
+
+def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table's rows as lines, without the rows and columns that hold nothing.
+
+    >>> table_lines([["a", "", "b"], ["", "", ""], ["c", "", "d"]])
+    ['a | b', 'c | d']
+    """
+    grid = [[one_line(cell) for cell in row] for row in rows]
+    used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
+    return [" | ".join(row[column] for column in used if column < len(row)).rstrip(" |") for row in grid if any(row)]
+
+
+def trimmed(text: str) -> str:
+    """The text without empty lines around it and white space at its end; a first line's indent stays."""
+    return text.strip("\n").rstrip()
+
+
+def one_line(text: str) -> str:
+    """The text with each run of white space as one space."""
+    return " ".join(text.split())
+
+
+def sensible_title(title: str) -> str:
+    """A title from a file's properties, or "" where a program only filled the field in.
+
+    >>> sensible_title("Microsoft Word - draft3.doc"), sensible_title("Annual report")
+    ('', 'Annual report')
+    """
+    title = one_line(normalise(title))
+    filled_in = re.search(
+        r"^untitled|^microsoft (word|powerpoint|excel)\b|^(word|powerpoint) (document|presentation)$"
+        r"|^(presentation|slide|document|title) ?\d*$|\.[a-z][a-z0-9]{1,4}$|[/\\]\S*$",
+        title,
+        re.IGNORECASE,
+    )
+    return "" if filled_in or not re.search(r"\w\w", title) else title
+
+
+def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
+    """The values that can be filtered by, under names that a filter can spell; text is typed as a filter types it.
+
+    >>> scalars({"Due date": "2024", "tags": ["a"], "": "x", "draft": False})
+    {'Due_date': 2024, 'draft': False}
+    """
+    kept: dict[str, Scalar] = {}
+    for name, value in values.items():
+        key = re.sub(r"[^\w.-]+", "_", normalise(str(name))).strip("_.-")
+        typed = _scalar(value)
+        if key and typed is not None and key.casefold() != "title":  # a document has a title of its own
+            kept[key] = typed
+    return kept
+
+
+def _scalar(value: object) -> Scalar | None:
+    if isinstance(value, str):
+        text = one_line(normalise(value))
+        return scalar(text) if text else None
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**_MOST_DIGITS else str(value)
+    return None

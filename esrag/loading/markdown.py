@@ -1,0 +1,118 @@
+"""Markdown, its text kept as it is written."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from esrag.loading import Skipped
+from esrag.loading.decoding import decode, is_text
+from esrag.loading.layout import Layout, one_line, trimmed
+from esrag.records import Document, Source, Span
+from esrag.text import normalise
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_MOST_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_NO_PARAGRAPH = re.compile(r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)")  # no setext heading under these lines
+_DELIMITER_ROW = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+
+
+class MarkdownLoader:
+    """Markdown with YAML front matter, fenced code and pipe tables."""
+
+    def recognises(self, name: str, data: bytes) -> float:
+        """0.5 by name, if it is text."""
+        return 0.5 if name.lower().endswith((".md", ".markdown", ".mdown", ".mkd")) and is_text(data) else 0.0
+
+    def load(self, source: Source) -> Iterator[Document | Skipped]:
+        """One document; front matter becomes metadata, and stays in the text where it is broken."""
+        text = normalise(decode(source.data))
+        metadata, body, problem = front_matter(text)
+        if problem:
+            yield Skipped("front matter", problem)
+        layout = Layout()
+        body = trimmed(body)
+        layout.add(body)
+        lines = list(_lines(body))
+        found = list(headings(lines))
+        for heading in found:
+            layout.mark_heading(*heading)
+        for table in tables(lines):
+            layout.mark_table(table)
+        first = next((title for _, level, title in found if level == 1), "")
+        yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
+    r"""The fields of the front matter, the text after it, and what is wrong with it.
+
+    >>> front_matter("---\ntitle: A\n---\nb\n")
+    ({'title': 'A'}, 'b\n', '')
+    """
+    match = _FRONT_MATTER.match(text)
+    if match is None or match.end() > _MOST_FRONT_MATTER:
+        return {}, text, ""
+    try:
+        fields = yaml.safe_load(match[1] or "")
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-01
+        return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
+    if fields is not None and not isinstance(fields, dict):
+        return {}, text, ""  # a thematic break, not front matter
+    return fields or {}, text[match.end() :], ""
+
+
+def headings(lines: list[tuple[int, str, bool]]) -> Iterator[tuple[int, int, str]]:
+    """ATX and setext headings outside code, as (start, level, title)."""
+    before = (0, "", True)
+    for start, line, code in lines:
+        if code:
+            before = (start, "", True)
+            continue
+        if (match := _ATX.fullmatch(line)) and match[2]:
+            yield start, len(match[1]), title_of(match[2])
+        elif (match := _SETEXT.fullmatch(line)) and not _NO_PARAGRAPH.match(before[1]):
+            yield before[0], 1 if match[1][0] == "=" else 2, title_of(before[1])
+        before = (start, "" if match else line, False)
+
+
+def title_of(text: str) -> str:
+    """A heading's words without the marks of links, code, emphasis and attributes.
+
+    >>> title_of("1. The `k-NN` [index](index.md) {#knn}")
+    '1. The k-NN index'
+    """
+    text = re.sub(r"\{[:#.][^}]*\}|<[^<>]*>", "", text)
+    text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
+    return one_line(re.sub(r"`|\*\*|__", "", text).strip("* "))
+
+
+def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
+    """Pipe tables outside code: a row, a row of dashes, and the rows that follow."""
+    index = 0
+    while index + 1 < len(lines):
+        (start, line, code), (_, below, _) = lines[index : index + 2]
+        index += 1
+        if code or "|" not in line or "|" not in below or not _DELIMITER_ROW.fullmatch(below):
+            continue
+        while index < len(lines) and "|" in lines[index][1]:
+            index += 1
+        last, text, _ = lines[index - 1]
+        yield Span(start, last + len(text))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Lines as (start, text, whether it belongs to a fenced block of code)."""
+    start, fence = 0, ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        opens = bool(mark) and not fence
+        yield start, line, bool(fence) or opens
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+            fence = ""
+        start += len(line) + 1

@@ -1,0 +1,89 @@
+"""OpenDocument text."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from esrag.errors import ParsingError
+from esrag.loading import archive
+from esrag.loading.layout import Layout, sensible_title
+from esrag.records import Document, Source
+
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
+_MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument.text"  # the first member, stored as it is
+_LEFT_OUT = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation"}
+_CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+
+
+class OdtLoader:
+    """OpenDocument text, as LibreOffice writes it."""
+
+    def recognises(self, name: str, data: bytes) -> float:
+        """1.0 for an archive that says it is one, 0.5 for a damaged one by name."""
+        if data.startswith(b"PK") and _MIMETYPE in data[:128]:
+            return 1.0
+        return min(archive.recognised(name, data, ".odt", r"content\.xml"), 0.5)
+
+    def load(self, source: Source) -> Iterator[Document]:
+        """One document. Raises: ParsingError for a bomb, an encrypted or a damaged archive."""
+        with archive.opened(source.data) as files:
+            if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
+                raise ParsingError("is encrypted: needs a password, save it without one")
+            body = archive.read_xml(files, "content.xml").find(f"{_OFFICE}body/{_OFFICE}text")
+            meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
+        if body is None:
+            raise ParsingError("is an OpenDocument file without a text")
+        layout = Layout()
+        _write(layout, body)
+        title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
+        yield layout.document(source, "odt", sensible_title(title))
+
+
+def _member(files: Any, name: str) -> bytes:
+    return bytes(files.read(name)) if name in files.namelist() else b""
+
+
+def _write(layout: Layout, element: Any, bullet: str = "") -> None:
+    """Adds an element's headings, paragraphs, lists and tables."""
+    for child in element.iterchildren("{*}*"):
+        if child.tag == f"{_TEXT}h":
+            layout.heading(_text(child), max(1, _number(child.get(f"{_TEXT}outline-level"))))
+        elif child.tag == f"{_TEXT}p" and (text := _text(child)).strip():
+            layout.add(bullet + text, "\n" if bullet else "\n\n")
+        elif child.tag == f"{_TABLE}table":
+            layout.table(_rows(child))
+        elif child.tag == f"{_TEXT}list":
+            _write(layout, child, "- ")
+        elif child.tag not in _LEFT_OUT:
+            _write(layout, child, bullet)
+
+
+def _text(element: Any) -> str:
+    """An element's words; spaces, tabs and line ends are elements of their own."""
+    pieces = [_collapsed(element.text)]
+    for child in element.iterchildren():
+        if isinstance(child.tag, str) and child.tag not in _LEFT_OUT:
+            spaces = " " * min(_number(child.get(f"{_TEXT}c", "1")), 99) if child.tag == f"{_TEXT}s" else ""
+            inner = _text(child)
+            is_block = child.tag in (f"{_TEXT}p", f"{_TEXT}note") and inner
+            pieces.append(f" {inner} " if is_block else spaces + _CHARACTERS.get(child.tag, "") + inner)
+        pieces.append(_collapsed(child.tail))
+    return "".join(pieces)
+
+
+def _collapsed(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text or "")
+
+
+def _rows(table: Any) -> Iterator[list[str]]:
+    """A table's rows; a table within a cell becomes a part of the cell's text."""
+    for row in table.iter(f"{_TABLE}table-row"):
+        if next(row.iterancestors(f"{_TABLE}table")) is table:
+            yield [" ".join(map(_text, cell.iterchildren("{*}*"))) for cell in row.iterchildren(f"{_TABLE}table-cell")]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and text.isascii() and len(text) < 10 else 1  # noqa: PLR2004 -- 32 bits

@@ -1,0 +1,194 @@
+"""PDF by pypdfium2: pages, outline, running heads and feet, hyphens at line ends, tables under their captions."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from esrag.errors import ParsingError
+from esrag.loading.layout import Layout, one_line, sections, sensible_title
+from esrag.records import Document, Page, Source
+from esrag.text import normalise
+
+_EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
+_REPEATED, _LEAST_PAGES = 0.4, 3  # left and right pages may differ, so a head may be on under half of them
+_CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
+_LONGEST_TABLE = 60  # lines: a page holds no more
+_NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
+_FUNCTION_WORDS = frozenset("a an and are as at be by for from in is it of on or that the this to was with".split())  # noqa: SIM905 -- a line, not twenty-two
+_LEAST_PROSE = 6  # words
+_HYPHENATED = re.compile("(\\w+)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")  # pdfium marks a cut word by U+FFFE
+_ENDS = (".", "!", "?", ":", ";", "”", ")")  # a page that ends otherwise breaks off within a sentence
+_WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
+
+
+class PdfLoader:
+    """PDF with text; page numbers are physical and count from 1."""
+
+    def recognises(self, name: str, data: bytes) -> float:
+        """1.0 for the signature at the start, 0.5 by name with the signature in the first kilobyte."""
+        if data[:16].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"%PDF-"):
+            return 1.0
+        return 0.5 if name.lower().endswith(".pdf") and b"%PDF-" in data[:1024] else 0.0
+
+    def load(self, source: Source) -> Iterator[Document]:
+        """One document. Raises: ParsingError if it is encrypted, damaged or holds no text."""
+        pdf = _opened(source.data)
+        try:
+            texts = [_page_text(pdf, index) for index in range(len(pdf))]
+            outline, properties = _outline(pdf), pdf.get_metadata_dict()
+        finally:
+            pdf.close()
+        if not any(text.strip() for text in texts):
+            raise ParsingError(f"has no text on its {len(texts)} pages (scanned?): run OCR first")
+        layout = Layout()
+        separator = "\n\n"
+        for number, lines in enumerate(_page_lines(texts), start=1):
+            layout.page(number)
+            _write(layout, lines, separator)
+            separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
+        title, author = sensible_title(properties.get("Title", "")), properties.get("Author", "")
+        document = layout.document(source, "pdf", title, {"author": author})
+        headings = _placed(outline, document.text, document.pages)
+        yield replace(document, sections=sections(headings, len(document.text)))
+
+
+def _opened(data: bytes) -> Any:
+    import pypdfium2  # type: ignore[import-untyped]
+
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == _WRONG_PASSWORD:
+            raise ParsingError("is encrypted: needs a password, save it without one") from error
+        raise ParsingError("is not a whole PDF (truncated or damaged?)") from error
+
+
+def _page_lines(texts: Sequence[str]) -> list[list[str]]:
+    """Each page's lines, words whole and running heads gone."""
+    return without_running_lines([normalise(text).split("\n") for text in without_hyphens(texts)])
+
+
+def _page_text(pdf: Any, index: int) -> str:
+    """A page's text as pdfium reads it, the marks of hyphens still in it."""
+    import pypdfium2
+
+    try:
+        page = pdf[index]
+        text = str(page.get_textpage().get_text_range())
+        page.close()
+    except pypdfium2.PdfiumError as error:
+        raise ParsingError(f"has a damaged page {index + 1}") from error
+    return text
+
+
+def _outline(pdf: Any) -> list[tuple[int, int, str]]:
+    """The bookmarks as (page index, level from 1, title), those that lead nowhere left out."""
+    marks = []
+    for mark in pdf.get_toc():
+        target = mark.get_dest()
+        index = target.get_index() if target else None
+        if index is not None and (title := one_line(normalise(mark.get_title()))):
+            marks.append((index, mark.level + 1, title))
+    return marks
+
+
+def without_hyphens(texts: Sequence[str]) -> list[str]:
+    r"""The texts with words whole that a line end had cut; the texts' own words tell which hyphens are real.
+
+    >>> without_hyphens(["key encap\ufffesulation, human\ufffereadable, human, readable", "ML\ufffeKEM"])
+    ['key encapsulation, human-readable, human, readable', 'ML-KEM']
+    """
+    whole = (_HYPHENATED.sub(" ", text) for text in texts)
+    known = {word for text in whole for word in re.findall(r"[\w-]+", text.casefold())}
+
+    def joined(match: re.Match[str]) -> str:
+        before, after = match[1], match[2]
+        return f"{before}-{after}" if _is_compound(before, after, known) else before + after
+
+    return [_HYPHENATED.sub(joined, text) for text in texts]
+
+
+def _is_compound(before: str, after: str, known: set[str]) -> bool:
+    first, second = before.casefold(), after.casefold()
+    if first + second in known:
+        return False
+    named = bool(re.search(r"[A-Z\d]$", before) or re.match(r"[A-Z\d]", after))
+    both_words = min(len(first), len(second)) > 2 and first in known and second in known  # noqa: PLR2004 -- "al", "re"
+    return named or both_words or f"{first}-{second}" in known
+
+
+def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The pages' lines without those that most pages begin or end with, their own page number apart."""
+    filled = [[line.rstrip() for line in page if line.strip()] for page in pages]
+    least = max(_LEAST_PAGES, _REPEATED * len(pages))
+    for edge in (slice(None, _EDGE), slice(-1, -_EDGE - 1, -1)):
+        keys = [[_keys(line, number) for line in page[edge]] for number, page in enumerate(filled)]
+        counts = Counter(key for page in keys for key in set().union(*page))
+        for index, page in enumerate(keys):
+            repeated = [any(counts[key] >= least for key in line) for line in page]
+            count = [*repeated, False].index(False)
+            filled[index] = filled[index][count:] if edge.step is None else filled[index][: len(filled[index]) - count]
+    return filled
+
+
+def _keys(line: str, page: int) -> set[str]:
+    """The line, and the line with each of its numbers in turn as the distance to the page's."""
+    keys = {one_line(line).casefold()}
+    for match in re.finditer(r"\d{1,6}", line):
+        distance = f"#{int(match[0]) - page}"
+        keys.add(one_line(line[: match.start()] + distance + line[match.end() :]).casefold())
+    return keys
+
+
+def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
+    """Adds a page's lines, its tables apart."""
+    done = 0
+    for start, end in (*table_blocks(lines), (len(lines), len(lines))):
+        if layout.add("\n".join(lines[done:start]), separator):
+            separator = "\n\n"
+        if span := layout.add("\n".join(lines[start:end]), separator):
+            layout.mark_table(span)
+        done = end
+
+
+def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Captions with the rows below them, as line indices: up to the last row of numbers before prose begins.
+
+    >>> table_blocks(["Table 3. Sizes in bytes", "key ciphertext", "ML-KEM-512 800 768", "The sizes are in the table."])
+    [(0, 3)]
+    """
+    blocks: list[tuple[int, int]] = []
+    for start, line in enumerate(lines):
+        if (blocks and start < blocks[-1][1]) or not _CAPTION.match(line):
+            continue
+        end = start
+        for index in range(start + 1, min(len(lines), start + _LONGEST_TABLE)):
+            if _is_prose(lines[index]) or _CAPTION.match(lines[index]):
+                break
+            if sum(bool(_NUMBER.fullmatch(word)) for word in lines[index].split()) > 1:
+                end = index
+        if end > start:
+            blocks.append((start, end + 1))
+    return blocks
+
+
+def _is_prose(line: str) -> bool:
+    words = line.casefold().split()
+    if len(words) < _LEAST_PROSE:
+        return False
+    return sum(word in _FUNCTION_WORDS for word in words) > 1 or line.endswith((".", ";"))
+
+
+def _placed(outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]) -> list[tuple[int, int, str]]:
+    """Bookmarks as headings (start, level, title) where their title starts a line of their page."""
+    found: dict[int, tuple[int, int, str]] = {}
+    for index, level, title in outline:
+        page = pages[index] if index < len(pages) else None
+        words = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
+        pattern = r"^[ ]*(?:[\w.]{1,12}[ .:]\s*)?" + r"\s*".join(map(re.escape, words)) + r"(?!\w)"
+        match = page and re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(text, page.start, page.end)
+        if match:
+            found.setdefault(match.start(), (match.start(), level, title))
+    return [found[start] for start in sorted(found)]

@@ -1,0 +1,55 @@
+"""Reads a file once, as it is at one moment."""
+
+import os
+import stat
+import time
+from pathlib import Path
+
+from esrag.errors import ParsingError
+
+_TRIES = 3
+_PAUSE_S = 0.1  # a program that writes a file in pieces has often finished by then
+
+
+def read(path: Path, max_bytes: int) -> bytes:
+    """The bytes of a regular file that did not change while they were read.
+
+    Raises: ParsingError for a file that cannot be read, is no regular file, is too large or keeps changing.
+    """
+    try:
+        for attempt in range(_TRIES):
+            if attempt:
+                time.sleep(_PAUSE_S)
+            data = _read_once(path, max_bytes)
+            if data is not None:
+                return data
+    except OSError as error:
+        raise ParsingError(f"cannot be read: {error.strerror or error}") from error
+    except ValueError as error:  # a NUL in the name
+        raise ParsingError(f"cannot be read: {error}") from error
+    raise ParsingError("changes while it is read: run ingest again when it is written")
+
+
+def _read_once(path: Path, max_bytes: int) -> bytes | None:
+    """The bytes, or None if the file changed meanwhile."""
+    _require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
+    with open(path, "rb", opener=_without_waiting) as file:
+        before = os.fstat(file.fileno())
+        _require_regular(before.st_mode)
+        if before.st_size > max_bytes:
+            raise ParsingError(f"has {before.st_size} bytes, loading.max_bytes allows {max_bytes}")
+        data = file.read(before.st_size + 1)
+        after = os.fstat(file.fileno())
+    unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    return data if unchanged and len(data) == before.st_size else None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # else a named pipe put in its place waits for a writer
+
+
+def _require_regular(mode: int) -> None:
+    kinds = ((stat.S_ISDIR, "folder"), (stat.S_ISFIFO, "named pipe"), (stat.S_ISSOCK, "socket"))
+    if not stat.S_ISREG(mode):
+        kind = next((name for test, name in kinds if test(mode)), "device")
+        raise ParsingError(f"is a {kind}, not a regular file")

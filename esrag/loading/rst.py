@@ -1,0 +1,113 @@
+"""reStructuredText, its text kept as it is written."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from esrag.loading.decoding import decode, is_text
+from esrag.loading.layout import Layout, one_line, trimmed
+from esrag.records import Document, Source, Span
+from esrag.text import normalise
+
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
+_FIELD = re.compile(r":?([A-Za-z][\w -]{0,40}):[ \t]+(\S.*)")
+_GRID = re.compile(r"\s*[+|].*[+|]\s*")
+_SIMPLE_BORDER = re.compile(r"\s*=+(?: +=+)+\s*")
+_SURE_ADORNMENT = 4  # docutils takes one that is shorter than its title from here on
+
+Line = tuple[int, str]
+
+
+class RstLoader:
+    """reStructuredText; heading levels are in the order in which the adornments are met."""
+
+    def recognises(self, name: str, data: bytes) -> float:
+        """0.5 by name, if it is text."""
+        return 0.5 if name.lower().endswith((".rst", ".rest")) and is_text(data) else 0.0
+
+    def load(self, source: Source) -> Iterator[Document]:
+        """One document; a field list at its top (as a PEP has) becomes metadata."""
+        text = trimmed(normalise(decode(source.data)))
+        lines = _lines(text)
+        layout = Layout()
+        layout.add(text)
+        found = list(headings(lines))
+        for heading in found:
+            layout.mark_heading(*heading)
+        for table in tables(lines):
+            layout.mark_table(table)
+        fields = top_fields(lines)
+        title = fields.get("title") or (found[0][2] if found else "")
+        yield layout.document(source, "rst", title, fields)
+
+
+def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
+    """Titles with an underline, and an overline or none, as (start, level, title)."""
+    styles: list[str] = []
+    for index in range(1, len(lines)):
+        start, title = lines[index - 1]
+        under = lines[index][1]
+        above = lines[index - 2] if index > 1 else (0, "")
+        over = above[1].rstrip() == under.rstrip()
+        if not _is_title(title, under, over=over) or (above[1].strip() and not over):
+            continue
+        style = under[0] * (2 if over else 1)
+        if style not in styles:
+            styles.append(style)
+        yield above[0] if over else start, styles.index(style) + 1, one_line(title)
+
+
+def _is_title(title: str, under: str, *, over: bool) -> bool:
+    long_enough = len(under.rstrip()) >= min(len(title.rstrip()), _SURE_ADORNMENT)
+    marked = bool(_ADORNMENT.fullmatch(under)) and long_enough
+    return marked and bool(title.strip()) and not _ADORNMENT.fullmatch(title) and (over or not title[0].isspace())
+
+
+def tables(lines: Sequence[Line]) -> Iterator[Span]:
+    """Grid tables, and simple tables from their first border to their last."""
+    index = 0
+    while index < len(lines):
+        begin, index = index, index + 1
+        if re.match(r"\s*\+[-=]", lines[begin][1]):
+            while index < len(lines) and _GRID.fullmatch(lines[index][1]):
+                index += 1
+        elif _SIMPLE_BORDER.fullmatch(lines[begin][1]):
+            index = _end_of_simple_table(lines, begin)
+        if index - begin > 2:  # noqa: PLR2004 -- a border, a row and a border
+            last, text = lines[index - 1]
+            yield Span(lines[begin][0], last + len(text))
+
+
+def _end_of_simple_table(lines: Sequence[Line], begin: int) -> int:
+    """The line after a simple table: after a border with a blank line below it."""
+    for index in range(begin + 1, len(lines)):
+        blank_below = index + 1 == len(lines) or not lines[index + 1][1].strip()
+        if blank_below and _SIMPLE_BORDER.fullmatch(lines[index][1]):
+            return index + 1
+    return begin + 1
+
+
+def top_fields(lines: Sequence[Line]) -> dict[str, str]:
+    """The fields before the first blank line, if that block is nothing but fields."""
+    fields: dict[str, str] = {}
+    last = ""
+    for _, line in lines:
+        match = _FIELD.fullmatch(line)
+        if not line.strip():
+            break
+        if match:
+            last = match[1].lower()
+            fields[last] = match[2].strip()
+        elif last and line[0].isspace():
+            fields[last] += " " + line.strip()
+        elif not re.match(r":?[A-Za-z][\w -]*:\s*$", line):
+            return {}
+    return fields
+
+
+def _lines(text: str) -> list[Line]:
+    """Lines with their start."""
+    lines, start = [], 0
+    for line in text.split("\n"):
+        lines.append((start, line))
+        start += len(line) + 1
+    return lines

@@ -1,0 +1,163 @@
+"""The nouns, frozen. A stage takes records and returns new ones.
+
+Offsets count characters of `Document.text`; a span is `text[start:end]`. Pages count from 1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Scalar = str | int | float | bool
+Metadata = Mapping[str, Scalar]
+Method = Literal["vector", "keyword", "hybrid"]
+Fusion = Literal["rrf", "weighted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a document's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a document; pages are in order and do not overlap."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The text from a heading to the next one; `path` holds that heading and those above it, outermost first."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to load: one file's bytes, read once. `name` is its file name; `doc_id` the id its document gets."""
+
+    doc_id: str
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: normalised text with pages, sections and tables as spans over it.
+
+    `title` is a title found in the content, or "". `pages` is empty where the format has none. `tables` are to be
+    kept whole. `kind` is the loader's name. `metadata` can be filtered by.
+    """
+
+    doc_id: str
+    kind: str
+    text: str = field(repr=False)
+    title: str = ""
+    pages: tuple[Page, ...] = ()
+    sections: tuple[Section, ...] = ()
+    tables: tuple[Span, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A true slice of a document: `document.text[start:end] == text`.
+
+    `chunk_id` is readable: `NIST.FIPS.203::p0028::c001`, the first chunk that starts on page 28. `ordinal` counts a
+    document's chunks from 0. `section` is the path of headings joined by " > ". `keywords` are its technical words.
+    """
+
+    chunk_id: str
+    doc_id: str
+    ordinal: int
+    start: int
+    end: int
+    start_page: int
+    end_page: int
+    text: str
+    title: str = ""
+    section: str = ""
+    keywords: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What an index was made with: the model, its width (0 without a model), and how documents were read and cut."""
+
+    model: str
+    dimensions: int
+    chunker: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What an index knows of a document; `revision` fingerprints content, loader, chunker and model.
+
+    `source` is the file's absolute path, `source_sha256` the hash of its bytes and `source_documents` how many
+    documents it holds: with fewer stored, an ingest was cut short.
+    """
+
+    doc_id: str
+    source: str
+    source_sha256: str
+    revision: str
+    kind: str
+    title: str
+    characters: int
+    page_count: int
+    chunk_count: int
+    metadata: Metadata = field(default_factory=dict)
+    source_documents: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved chunk with its fused score and what each leg said of it (rank from 1, None: not in that leg)."""
+
+    chunk: Chunk
+    score: float
+    keyword_rank: int | None = None
+    vector_rank: int | None = None
+    keyword_score: float | None = None
+    vector_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage an answer may cite, under its key c1…cN."""
+
+    key: str
+    chunk: Chunk
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1."""
+
+    key: str
+    doc_id: str
+    start_page: int
+    end_page: int
+    chunk_id: str
+    quote: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cited answer, or the refusal with its reason. `notes` say what was dropped on the way and why."""
+
+    text: str
+    refused: bool
+    reason: str = ""
+    citations: tuple[Citation, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,71 @@
+"""The two legs: one request to the engine."""
+
+from esrag.embedding import Embedder, Vectors, checked
+from esrag.engines import Engine, SearchRequest, SearchResult
+from esrag.errors import IndexMismatch, UsageError
+from esrag.filters import Filter
+from esrag.settings import RetrievalSettings
+from esrag.text import normalise
+
+MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
+
+
+def retrieve(
+    question: str,
+    engine: Engine,
+    embedder: Embedder | None,
+    settings: RetrievalSettings,
+    where: Filter | None = None,
+) -> SearchResult:
+    """Hits for a question, best first.
+
+    Raises: UsageError for a question that is empty or too long, or the vector method without a model; IndexMissing;
+    IndexMismatch when the index was made with another model.
+    """
+    question = normalise(question)
+    require_question(question)
+    if embedder is None and settings.method == "vector":
+        hint = "set embedding.model, or use --method keyword"
+        raise UsageError("the vector method needs a model, and embedding.model is none", hint=hint)
+    require_same_model(engine, embedder)
+    vector = query_vector(question, embedder) if embedder and settings.method != "keyword" else None
+    return engine.search(
+        SearchRequest(
+            text=question,
+            vector=vector,
+            method=settings.method,
+            filter=where,
+            size=settings.k,
+            candidates=max(settings.candidates, settings.k),
+            fusion=settings.fusion,
+            rank_constant=settings.rank_constant,
+            vector_weight=settings.vector_weight,
+        )
+    )
+
+
+def query_vector(question: str, embedder: Embedder) -> Vectors:
+    """The question's unit row, shape (dimensions,)."""
+    row: Vectors = checked(embedder.embed([question], "query"), 1, embedder.dimensions)[0]
+    return row
+
+
+def require_question(question: str) -> None:
+    """Raises: UsageError for a question that is blank or longer than a page and a half."""
+    if not question.strip():
+        raise UsageError("the question is empty", hint='write it in quotes: esrag ask "…"')
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        came = f"the question has {len(question):,} characters, at most {MAX_QUESTION_CHARACTERS:,} are allowed"
+        raise UsageError(came, hint="ask for one thing; long texts belong into the index")
+
+
+def require_same_model(engine: Engine, embedder: Embedder | None) -> None:
+    """Raises: IndexMismatch when vectors of this model cannot be compared with the index's."""
+    if embedder is None:
+        return
+    made = engine.fingerprint()
+    if made.model != embedder.fingerprint:
+        raise IndexMismatch(
+            f"the index was made with {made.model or 'no model'}, the settings ask for {embedder.fingerprint}",
+            hint="set embedding.* back to what it was, or run: esrag ingest --rebuild",
+        )

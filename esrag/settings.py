@@ -1,0 +1,275 @@
+"""The settings: one frozen tree, and where each value came from.
+
+Order, later wins: defaults < preset < esrag.yaml < esrag.<environment>.yaml < ESRAG_… variables < flags.
+Settings are built at the edge and passed; nothing below `cli` reads a file or a variable for them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from esrag.errors import SettingsError
+
+ENVIRONMENT_PREFIX = "ESRAG_"
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+
+class Section(BaseModel):
+    """A branch of the tree: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EngineSettings(Section):
+    """Where the index lives."""
+
+    url: str = Field(default=".esrag", description="Folder of the embedded engine.")
+    index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
+    lock_wait_s: float = Field(default=30.0, ge=0, description="Seconds a second writer waits for the first.")
+
+
+class LoadingSettings(Section):
+    """What a source may cost."""
+
+    max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
+    max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
+    timeout_s: float = Field(default=120.0, gt=0, description="Seconds one source may take to be parsed.")
+    memory_bytes: int = Field(default=4 * 2**30, gt=0, description="Address space of the parsing process, in bytes.")
+
+
+class ChunkingSettings(Section):
+    """How documents are cut."""
+
+    strategy: str = Field(default="sections", description="Name of the chunker.")
+    size: int = Field(default=200, gt=0, description="Largest chunk, in tokens of the encoder.")
+    overlap: int = Field(default=0, ge=0, description="Tokens two neighbouring chunks share, at most.")
+
+
+class EmbeddingSettings(Section):
+    """The sentence encoder."""
+
+    provider: str = Field(default="onnx", description="Name of the embedder.")
+    model: str = Field(default=DEFAULT_MODEL, description='Model name or BERT folder; "none": keyword search only.')
+    precision: Literal["int8", "fp32"] = Field(default="int8", description="Arithmetic of the ONNX encoder.")
+    workers: int = Field(default=0, ge=0, description="Encoder threads; 0: one a core.")
+    offline: bool = Field(default=False, description="Never download weights.")
+
+
+class RetrievalSettings(Section):
+    """The two legs and their fusion."""
+
+    method: Literal["vector", "keyword", "hybrid"] = Field(default="hybrid", description="Legs that are searched.")
+    fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How the legs become one list.")
+    k: int = Field(default=10, gt=0, le=1000, description="Hits that come back.")
+    candidates: int = Field(default=100, gt=0, le=10_000, description="Hits read from each leg.")
+    rank_constant: int = Field(default=60, gt=0, description="k of reciprocal rank fusion.")
+    vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in weighted fusion.")
+
+
+class GeneratorSettings(Section):
+    """What writes the answer."""
+
+    name: str = Field(default="extractive", description="Name of the generator.")
+
+
+class AnswerSettings(Section):
+    """Evidence, length and refusal of an answer."""
+
+    refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
+    evidence_chunks: int = Field(default=10, gt=0, description="Passages given as evidence, at most.")
+    evidence_characters: int = Field(default=12_000, gt=0, description="Characters of evidence, at most.")
+    neighbours: int = Field(default=1, ge=0, description="Chunks added before and after each of the best hits.")
+    minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
+    max_sentences: int = Field(default=3, gt=0, description="Sentences of an extractive answer, at most.")
+
+
+class Settings(Section):
+    """The whole tree."""
+
+    preset: str = Field(default="", description="Preset the other values start from.")
+    engine: EngineSettings = EngineSettings()
+    loading: LoadingSettings = LoadingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+    answer: AnswerSettings = AnswerSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values from one place, by dotted key; `origin` is how that place is shown to the user."""
+
+    origin: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings and, for each dotted key that was not left at its default, its origin."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def resolve(flags: Mapping[str, Any], environ: Mapping[str, str] = os.environ, folder: Path = Path()) -> Resolved:
+    """Settings from every layer.
+
+    Raises: SettingsError for an unknown key, a value of the wrong form, or a file that cannot be read.
+    """
+    later = [*_file_layers(environ, folder), _environment_layer(environ), Layer("flag", flags)]
+    name = next((layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), "")
+    layers = [*([preset_layer(str(name))] if name else []), *later]
+    known = dict(fields())
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for key, value in layer.values.items():
+            _require_known(key, known, layer.origin)
+            values[key], origins[key] = value, layer.origin
+    return Resolved(_build(values, origins), origins)
+
+
+def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf of the tree as (dotted key, pydantic field), in order."""
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from fields(info.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", info
+
+
+def value_of(settings: BaseModel, key: str) -> Any:
+    """The value under a dotted key."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value as the user may see it: secrets are masked."""
+    return "********" if isinstance(value, SecretStr) else str(value)
+
+
+def variable(key: str) -> str:
+    """The environment variable of a dotted key.
+
+    >>> variable("engine.url")
+    'ESRAG_ENGINE__URL'
+    """
+    return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
+
+
+def presets() -> tuple[str, ...]:
+    """The names of the presets that ship with the package."""
+    return tuple(
+        sorted(p.name.removesuffix(".yaml") for p in files("esrag.presets").iterdir() if p.name.endswith(".yaml"))
+    )
+
+
+def preset_text(name: str) -> str:
+    """A preset as it is written, comments and all. Raises: SettingsError for an unknown name."""
+    if name not in presets():
+        raise SettingsError(f"no preset named {name!r}", hint=f"choose one of {', '.join(presets())}")
+    return (files("esrag.presets") / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def preset_layer(name: str) -> Layer:
+    """A preset's values. Raises: SettingsError for an unknown name."""
+    return Layer(f"preset {name}", _flatten(yaml.safe_load(preset_text(name)) or {}))
+
+
+def _file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
+    """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
+    named = environ.get("ESRAG_CONFIG")
+    base = Path(named) if named else folder / "esrag.yaml"
+    if named or base.exists():
+        yield _read(base)
+    if environment := environ.get("ESRAG_ENVIRONMENT"):
+        if not re.fullmatch(r"[\w.-]+", environment):
+            raise SettingsError(f"ESRAG_ENVIRONMENT must be letters, digits, dots and dashes, got {environment!r}")
+        yield _read(base.with_name(f"esrag.{environment}.yaml"))
+
+
+def _read(path: Path) -> Layer:
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a thirteenth month, a thousand brackets
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        raise SettingsError(f"{path} is not YAML{where}") from error
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
+    return Layer(str(path), _flatten(tree))
+
+
+def _sections() -> frozenset[str]:
+    """The dotted names of the tree's branches."""
+    return frozenset(key.rpartition(".")[0] for key, _ in fields()) - {""}
+
+
+def _flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted keys of a nested mapping; only the tree's own branches are entered, so that aliases cannot blow it up.
+
+    >>> _flatten({"engine": {"url": "x"}, "preset": "keyword", "answer": None})
+    {'engine.url': 'x', 'preset': 'keyword'}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in ((f"{prefix}{key}", value) for key, value in tree.items()):
+        if name in _sections() and isinstance(value, Mapping | None):  # a branch whose lines are all comments is None
+            flat |= _flatten(value or {}, f"{name}.")
+        else:
+            flat[name] = value
+    return flat
+
+
+def _environment_layer(environ: Mapping[str, str]) -> Layer:
+    names = {name for name in environ if name.startswith(ENVIRONMENT_PREFIX)} - {
+        "ESRAG_CONFIG",
+        "ESRAG_ENVIRONMENT",
+    }
+    values = {name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): environ[name] for name in sorted(names)}
+    return Layer("environment", values)
+
+
+def _require_known(key: str, known: Iterable[str], origin: str) -> None:
+    if key in known:
+        return
+    import difflib
+
+    close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
+    hint = f"did you mean {close[0]}?" if close else "esrag config show lists every setting"
+    raise SettingsError(f"unknown setting {key!r} (from {origin})", hint=hint)
+
+
+def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, leaf = key.split(".")
+        branch = tree
+        for part in path:
+            branch = branch.setdefault(part, {})
+        branch[leaf] = value
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        came = "" if "api_key" in key else f", got {first['input']!r}"
+        raise SettingsError(f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}") from error
+    if settings.chunking.overlap >= settings.chunking.size:
+        sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
+        raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")
+    return settings

@@ -1,0 +1,122 @@
+"""The tokens of the keyword leg: stemmed words, and technical compounds kept whole beside their parts.
+
+Made in Python so that every engine searches the same tokens whatever its own analysis can do.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+import Stemmer
+
+LONGEST_TERM = 64  # characters; longer ones are encoded data that nobody types, and a SHA-256 in hexadecimal still fits
+
+# Lucene's English stop words, and the words that a question is made of: in a technical text "who" or "does" is rare
+# enough to outweigh the words that the question is about.
+STOP_WORDS = frozenset(
+    """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
+    this to was will with am been can could did do does from had has have how i its me my shall should than them
+    us we were what when where which who whom whose why would you your""".split()  # noqa: SIM905 -- ninety words, one a line otherwise
+)
+
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": None})
+_BIGRAM_SCRIPTS = "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_BIGRAM_SCRIPTS += "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
+_SCRIPT_RUNS = re.compile(f"([{_BIGRAM_SCRIPTS}]+)")
+_CONNECTORS = re.compile(r"[-._/:@&+#,]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
+_POSSESSIVE = re.compile("'[sS]$")
+
+
+def terms(text: str) -> list[str]:
+    """The tokens of a text, in order: lowercased, without English stop words, stemmed (Snowball English).
+
+    A compound stays whole and unstemmed, and its parts follow it. Diacritics are kept, as in Lucene's English analysis.
+
+    >>> terms("The encapsulation keys of ML-KEM-768")
+    ['encapsul', 'key', 'ml-kem-768', 'ml', 'kem', '768']
+    >>> terms("ML-KEM.KeyGen, C++ and 1,184")
+    ['ml-kem.keygen', 'ml', 'kem', 'keygen', 'key', 'gen', 'c++', 'c', '1184', '1', '184']
+    """
+    return [term for piece in _pieces(text) for term in _terms_of(piece)]
+
+
+def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
+    """The distinct identifiers and compounds of a text, as written, in order of appearance, at most `limit`.
+
+    >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF of 3.14 rounds; SHAKE128")
+    ('K-PKE.Encrypt', 'SHAKE128', 'snake_case', 'XOF')
+    """
+    found: dict[str, None] = {}
+    for piece in _pieces(text):
+        if _is_technical(piece):
+            found[_trimmed(piece)] = None
+            if len(found) == limit:
+                break
+    return tuple(found)
+
+
+def _pieces(text: str) -> list[str]:
+    """Words and compounds as written, but for underscores at their end."""
+    return _piece().findall(text.translate(_APOSTROPHES))
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    """Runs of letters, digits and marks, joined by single connectors; `++` and `#` may end one (C++, F#)."""
+    marks = "".join(chr(code) for code in range(0x300, 0x1E94B) if unicodedata.category(chr(code))[0] == "M")
+    inner = f"[\\w\u200c\u200d{marks}]"
+    joint = r"(?:::|[-./:@&+']|(?<=\d),(?=\d))"
+    return re.compile(rf"[^\W_]{inner}*(?:{joint}{inner}+)*(?:(?:\+\+|#)(?!\w))?")
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of(piece: str) -> tuple[str, ...]:
+    whole = _trimmed(piece)
+    parts = [part for part in _CONNECTORS.split(whole) if part]
+    compound = whole.lower().replace(",", "")
+    if _NUMBER.fullmatch(compound):
+        return (compound[:LONGEST_TERM],)
+    made = [compound] if compound != parts[0].lower() and len(compound) <= LONGEST_TERM else []
+    for part in parts:
+        made += _word_terms(part)
+    return tuple(made)
+
+
+def _word_terms(word: str) -> Iterator[str]:
+    """A word without connectors: its stem, the stems of its camelCase parts, or its bigrams."""
+    for index, run in enumerate(_SCRIPT_RUNS.split(word)):
+        if index % 2:
+            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        elif run:
+            camel = _CASE_CHANGE.split(run)
+            for part in [run, *camel] if len(camel) > 1 else [run]:
+                lowered = part.lower()
+                if lowered not in STOP_WORDS:
+                    yield _stem(lowered)[:LONGEST_TERM]
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    # A stemmer keeps the word in itself, so two threads must not share one; making one costs a microsecond.
+    stemmed: str = Stemmer.Stemmer("english", 0).stemWord(word)
+    return stemmed
+
+
+def _trimmed(piece: str) -> str:
+    return _POSSESSIVE.sub("", piece.rstrip("_"))
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_technical(piece: str) -> bool:
+    word = _trimmed(piece)
+    if len(word) > LONGEST_TERM or not any(character.isalpha() for character in word):
+        return False
+    return (
+        any(character.isdigit() or character in "_#" for character in word)
+        or sum(character.isupper() for character in word) > 1
+        or word.endswith("++")
+        or bool(_CASE_CHANGE.search(word))
+    )

@@ -1,0 +1,152 @@
+"""Text as every stage sees it: normalised once, cut into sentences and words by offsets.
+
+Sentences are found by nupunkt (Bommarito, Katz & Bommarito, 2025) inside blocks, because the text of a PDF or a
+spreadsheet is full of lines that end without a full stop: headings, list items, rows, captions, steps of algorithms.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# C0 and C1 controls but for tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
+# them, a terminal may act on them, and SQLite and UTF-8 refuse some.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+
+# nupunkt reads a piece at a time: on a megabyte without a blank line that is a third faster and bounds its memory.
+_PIECE_CHARACTERS = 20_000
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_CAPTION = r"(?:Table|Figure|Fig\.|Algorithm|Listing|Chart)\s+[A-Z]?[\d.-]{0,8}[.:]"
+CAPTION = re.compile(_CAPTION)
+_ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
+_ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
+_NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
+_NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
+_UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
+_LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
+# A line that ends like this goes on in the next one: "…, as listed in / Table 3. The …".
+_OPEN_END = re.compile(
+    r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with|see|section|sections|chapter"
+    r"|tables?|figures?|fig\.|algorithm|equation|eq\.|step|page|part|no\.|appendix|point))$",
+    re.IGNORECASE,
+)
+
+
+def normalise(text: str) -> str:
+    r"""The text in NFC with newlines as line ends and without characters that cannot be shown.
+
+    >>> normalise("cafe\u0301\r\nb\x00\fc")
+    'café\nb\nc'
+    """
+    text = re.sub("\r\n|[\r\f\v\x85\u2028\u2029]", "\n", text)
+    return unicodedata.normalize("NFC", _UNSHOWABLE.sub("", text))
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of words and of single punctuation marks: the tokens where there is no encoder.
+
+    >>> word_spans("pH 7.")
+    [(0, 2), (3, 4), (4, 5)]
+    """
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    r"""Offsets of sentences: in order, apart, without white space around them, covering everything else.
+
+    A heading, a list item, a row of a table or a step of an algorithm is a sentence of its own, however it ends.
+
+    >>> text = "2 Keys\n\nA key is long. It is\nsecret, cf. Sec. 3.\n- one\n- two"
+    >>> [text[start:end] for start, end in sentence_spans(text)]
+    ['2 Keys', 'A key is long.', 'It is\nsecret, cf. Sec. 3.', '- one', '- two']
+    """
+    return [span for start, end in block_spans(text) for span in _sentences(text, start, end)]
+
+
+def block_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Offsets of the stretches no sentence runs across: paragraphs, headings, items, rows; trimmed, in order."""
+    start = offset = 0
+    previous = ""
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if _parts(previous, line):
+            yield from trimmed(text, start, offset)
+            start = offset
+        previous = line
+        offset += len(raw) + 1
+    yield from trimmed(text, start, len(text))
+
+
+def trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The span without the white space around it; nothing for a blank one.
+
+    >>> list(trimmed(" a ", 0, 3)), list(trimmed("  ", 0, 2))
+    ([(1, 2)], [])
+    """
+    piece = text[start:end]
+    if kept := piece.strip():
+        start += len(piece) - len(piece.lstrip())
+        yield start, start + len(kept)
+
+
+def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[int, int]]:
+    """Stretches that tile `text[start:end]`, none longer than `characters`, cut after white space where there is some.
+
+    >>> list(pieces("one two three", 0, 13, 5))
+    [(0, 4), (4, 8), (8, 13)]
+    """
+    while end - start > characters:
+        window = text[start : start + characters]
+        cut = max(window.rfind(" "), window.rfind("\n")) + 1 or characters
+        yield start, start + cut
+        start += cut
+    yield start, end
+
+
+def _parts(previous: str, line: str) -> bool:
+    """Whether a block ends between two neighbouring lines (both stripped)."""
+    if not previous or not line or _stands_alone(previous) or _stands_alone(line):
+        return True
+    if _ITEM.match(line) or _UNDERLINE.fullmatch(previous):
+        return True
+    if _OPEN_END.search(previous[-16:]):
+        return False
+    if _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
+        return True
+    return _ends_early(previous, line) or (_is_row(previous) and line[0].isupper() and not _is_row(line))
+
+
+def _stands_alone(line: str) -> bool:
+    return bool(_ROW_OR_HEADING.match(line)) or " | " in line or "\t" in line
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is mostly numbers, as a row of a PDF's table is."""
+    words = line[:200].split()
+    numbers = sum(word[0].isdigit() for word in words)
+    return numbers > 1 and 2 * numbers >= len(words)
+
+
+def _ends_early(previous: str, line: str) -> bool:
+    """Whether a line stops far short of the next, which starts anew: a heading, a last row, an end of a paragraph.
+
+    Lines that were wrapped to a width are ragged by a word or two; 0.6 leaves room for a long one.
+    """
+    first_word = line[:40].split(maxsplit=1)[0]
+    starts_anew = first_word[0].isupper() or first_word[0].isdigit()
+    return starts_anew and len(previous) + 1 + len(first_word) < 0.6 * len(line)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The sentences of one block; a label such as "Table 3." stays with what it labels."""
+    from nupunkt import sent_spans
+
+    block_start, label = start, None
+    for piece_start, piece_end in pieces(text, start, end, _PIECE_CHARACTERS):
+        for first, last in sent_spans(text[piece_start:piece_end]):
+            for span in trimmed(text, piece_start + first, piece_start + last):
+                if span[0] == block_start and span[1] < end and _LABEL.fullmatch(text, *span):
+                    label = span[0]
+                    continue
+                yield span if label is None else (label, span[1])
+                label = None

@@ -1,0 +1,109 @@
+"""The extractive generator quotes; it picks by meaning and words, and reads tables by the row."""
+
+import numpy as np
+import pytest
+
+from esrag.answering import REFUSAL, GenerationTask
+from esrag.answering.candidates import candidates
+from esrag.answering.extractive import ExtractiveGenerator
+from esrag.answering.verify import verify
+from esrag.records import Chunk, Evidence
+
+SIZES = (
+    "Table 3. Sizes (in bytes) of keys and ciphertexts of ML-KEM\n"
+    "encapsulation key decapsulation key ciphertext shared secret key\n"
+    "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32\nML-KEM-1024 1568 3168 1568 32"
+)
+
+
+def evidence(*texts):
+    """Evidence c1… with these texts."""
+    return tuple(
+        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03d}", "d", n, 0, len(text), 1, 1, text), 1 / n)
+        for n, text in enumerate(texts, 1)
+    )
+
+
+def answer(question, *texts, max_sentences=1, encode=None):
+    """The checked answer over these texts."""
+    given = evidence(*texts)
+    draft = ExtractiveGenerator().generate(GenerationTask(question, given, encode, max_sentences))
+    return verify(draft.text, given)
+
+
+def test_the_sentence_with_the_questions_words_is_quoted():
+    """Its own words, its own marker."""
+    found = answer(
+        "How long is the cable?", "The toaster has two slots.", "It is red. The cable is 80 cm long. It hums."
+    )
+
+    assert found.text == "The cable is 80 cm long. [c2]"
+
+
+def test_a_table_is_read_by_the_row_with_caption_and_header():
+    """The row that was asked for, not its neighbours."""
+    found = answer("What is the size of the encapsulation key of ML-KEM-768?", SIZES)
+
+    assert "ML-KEM-768 1184 2400 1088 32" in found.text
+    assert "ML-KEM-512" not in found.text
+    assert found.citations[0].key == "c1"
+
+
+def test_a_pipe_table_is_read_by_the_row_with_its_header():
+    """As documents with real tables are loaded."""
+    table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
+
+    assert answer("How many litres has Kettle B?", table).text == "model | litres | watts: Kettle B | 1.0 | 1500 [c1]"
+
+
+def test_meaning_counts_where_there_is_an_encoder():
+    """With no word in common the vectors decide."""
+    vectors = {
+        "How heavy is it?": (1, 0),
+        "The mass is 900 grams.": (0.9, 0.43589),
+        "The colour is a deep red.": (0, 1),
+    }
+
+    def encode(texts):
+        return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+    assert answer("How heavy is it?", "The colour is a deep red. The mass is 900 grams.", encode=encode).text == (
+        "The mass is 900 grams. [c1]"
+    )
+
+
+def test_further_sentences_stand_in_reading_order_and_say_something_else():
+    """Near the best, not its twin."""
+    found = answer(
+        "kettle litres watts",
+        "The kettle takes 1.7 litres and 2200 watts. The toaster is new.",
+        "The kettle takes 1.7 litres, and 2200 watts. Litres and watts of a kettle stand on the label under its base.",
+        max_sentences=3,
+    )
+
+    assert found.text.startswith("The kettle takes 1.7 litres and 2200 watts. [c1]")
+    assert [citation.key for citation in found.citations] == ["c1", "c2"]
+
+
+def test_nothing_to_quote_is_the_refusal():
+    """No evidence, or none that holds a sentence."""
+    task = GenerationTask("Why?", evidence("17"), None, 3)
+
+    assert ExtractiveGenerator().generate(task).text == REFUSAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See [c7] for more on kettles.", "A kettle is on. Is the kettle on? The kettle boils! kettle", "kettle " * 60],
+)
+def test_whatever_is_quoted_keeps_the_contract(text):
+    """Markers in documents, several sentences, none at all: cited, or refused for want of a sentence."""
+    found = answer("kettle", text, max_sentences=5)
+
+    assert not found.refused
+    assert {citation.key for citation in found.citations} == {"c1"}
+
+
+def test_a_text_that_stands_twice_is_one_candidate():
+    """The first passage that says it is cited."""
+    assert [candidate.key for candidate in candidates(evidence("The lamp is green.", "The lamp is green."))] == ["c1"]

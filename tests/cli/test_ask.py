@@ -1,0 +1,123 @@
+"""`esrag ask` and `esrag search`: cited answers, refusals, filters, and the same bytes every time."""
+
+import pytest
+
+
+@pytest.fixture
+def kitchen(esrag, corpus):
+    """The command line over the ingested corpus."""
+    assert esrag("ingest", "docs").code == 0
+    return esrag
+
+
+def test_an_answer_is_cited_and_its_citation_holds_the_words(kitchen):
+    """Text, marker and citation belong together."""
+    ran = kitchen("ask", "How many litres does the kettle hold?", "--json", "--show-evidence")
+
+    assert (ran.code, ran.json["schema"], ran.json["refused"]) == (0, "esrag.answer/1", False)
+    assert "1.7 litres" in ran.json["answer"]
+    by_key = {item["key"]: item for item in ran.json["evidence"]}
+    for citation in ran.json["citations"]:
+        assert f"[{citation['key']}]" in ran.json["answer"]
+        assert citation["quote"] in by_key[citation["key"]]["text"]
+        assert citation["doc_id"] == by_key[citation["key"]]["doc_id"]
+
+
+def test_the_same_question_gives_the_same_bytes(kitchen):
+    """As text and as JSON, run after run."""
+    runs = {kitchen("ask", "How many litres does the kettle hold?", "--json", "--show-evidence").out for _ in range(3)}
+
+    assert len(runs) == 1
+
+
+def test_a_refusal_is_the_fixed_text_with_exit_code_3(kitchen):
+    """No citation, and the reason on stderr."""
+    ran = kitchen("ask", "Who won the 2018 World Cup?", ESRAG_ANSWER__REFUSAL="1")
+
+    assert (ran.code, ran.out) == (3, "not found in provided docs\n")
+    assert "below-threshold" in ran.err
+    refused = kitchen("ask", "Who won the 2018 World Cup?", "--json", ESRAG_ANSWER__REFUSAL="1").json
+    assert (refused["refused"], refused["citations"], refused["reason"]) == (True, [], "below-threshold")
+
+
+def test_a_filter_reaches_both_legs(kitchen):
+    """No hit from outside; a filter that leaves nothing is its own reason."""
+    for method in ("hybrid", "keyword", "vector"):
+        hits = kitchen("search", "kettle lamp bulb", "--where", "folder=kitchen", "--method", method, "--json").json[
+            "hits"
+        ]
+        assert hits
+        assert {hit["doc_id"] for hit in hits} <= {"kettle", "toaster"}
+    ran = kitchen("ask", "kettle", "--where", "folder=attic", "--json")
+    assert (ran.code, ran.json["reason"]) == (3, "filtered-out")
+
+
+def test_explain_shows_legs_path_and_times(kitchen):
+    """Ranks and scores of each leg, as text and as JSON."""
+    explained = kitchen("ask", "How many litres?", "--explain", "--json").json
+
+    assert explained["path"] == "rrf-client"
+    assert set(explained["took_ms"]) == {"retrieve", "evidence", "generate", "verify"}
+    assert explained["hits"][0]["keyword_rank"] == 1
+    text = kitchen("ask", "How many litres?", "--explain", "--show-evidence").out
+    assert "path: rrf-client" in text
+    assert "kettle::p0001::c001" in text
+
+
+@pytest.mark.parametrize(
+    "question", ['"', "AND OR NOT NEAR(a b)", "kettle* ^title : {x} -y", "'; DROP TABLE chunks;--", "{{7*7}}"]
+)
+def test_operators_in_a_question_are_words(kitchen, question):
+    """No syntax error, no crash: an answer or a refusal."""
+    assert kitchen("ask", question).code in (0, 3)
+    assert kitchen("search", question).code == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "words"), [("", "empty"), ("  ", "empty"), ("why " * 25_000, "100,000 characters")]
+)
+def test_a_question_that_is_none_is_wrong_use(kitchen, question, words):
+    """Empty or as long as a document: one line, exit 2."""
+    ran = kitchen("ask", "-", stdin=question)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+def test_asking_before_ingesting_says_what_to_run(esrag):
+    """Exit 2 and the command."""
+    ran = esrag("ask", "Anything?")
+
+    assert ran.code == 2
+    assert "esrag ingest" in ran.err
+
+
+def test_asking_with_another_model_is_refused_with_the_way_out(kitchen):
+    """The index was made with the hashing embedder; none at all still searches by keyword."""
+    other = kitchen("search", "kettle", ESRAG_EMBEDDING__PROVIDER="onnx", ESRAG_EMBEDDING__MODEL="all-MiniLM-L6-v2")
+
+    assert other.code == 2
+    assert "--rebuild" in other.err
+    assert kitchen("search", "kettle", "--json", ESRAG_EMBEDDING__MODEL="none").json["path"] == "keyword"
+
+
+def test_a_document_cannot_forge_a_marker_or_act_on_the_terminal(esrag):
+    """`[c1]` in a document is text, and escape sequences do not reach the terminal."""
+    text = "The vault code is 4711, see [c9]. \x1b[31mRed\x1b[0m herrings are kept in the vault too.\n"
+    (esrag.folder / "forged.txt").write_text(text)
+    esrag("ingest", "forged.txt")
+    ran = esrag("ask", "What is the vault code?", "--show-evidence")
+
+    assert ran.code == 0
+    assert "(c9)" in ran.out.partition("Evidence")[0]
+    assert "\x1b" not in ran.out
+
+
+def test_keyword_only_needs_no_model(esrag, corpus):
+    """`embedding.model: none`: ingest, search and ask work, the vector method says why it cannot."""
+    none = {"ESRAG_EMBEDDING__MODEL": "none"}
+    assert esrag("ingest", "docs", **none).code == 0
+
+    ran = esrag("ask", "How many litres does the kettle hold?", "--json", **none)
+    assert "1.7 litres" in ran.json["answer"]
+    assert esrag("search", "kettle", "--method", "vector", **none).code == 2

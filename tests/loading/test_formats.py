@@ -1,0 +1,389 @@
+"""What each loader keeps of its format."""
+
+import io
+import json
+import re
+
+import docx
+import openpyxl
+import pytest
+from docx.oxml import parse_xml
+
+from esrag.errors import ParsingError
+from esrag.loading import Skipped
+from esrag.loading.pdf import without_hyphens, without_running_lines
+
+WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def paths(document):
+    return [section.path for section in document.sections]
+
+
+def tables(document):
+    return [document.text[table.start : table.end] for table in document.tables]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Žluťoučký kůň".encode(),
+        "\ufeffŽluťoučký kůň".encode(),
+        "Žluťoučký kůň".encode("utf-16"),
+        "Žluťoučký kůň, a text in Latin letters".encode("utf-16-le"),
+        "Žluťoučký kůň".encode("utf-32"),
+    ],
+)
+def test_plain_text_is_read_in_its_encoding(load_one, data):
+    """UTF-8, UTF-16 and UTF-32 are read with a byte order mark, UTF-8 and mostly Latin UTF-16 without."""
+    assert load_one("a.txt", data).text.startswith("Žluťoučký kůň")
+
+
+def test_latin_1_is_guessed(load_one):
+    """Bytes that are not UTF-8 are read as the encoding that makes words of them."""
+    text = "Die Straße über den Fluß führt zur Mühle; dort gibt es früh am Morgen schöne Äpfel und Käse. " * 3
+    assert load_one("a.txt", text.encode("latin-1")).text == text.strip()
+
+
+def test_right_to_left_text_stays_as_it_is_stored(load_one):
+    """Arabic is kept in logical order, its letters unchanged."""
+    assert load_one("a.txt", "مرحبا بالعالم 2024").text == "مرحبا بالعالم 2024"
+
+
+def test_markdown_headings_outside_code_are_sections(load_one, samples):
+    """ATX and setext headings count, those in fenced code do not; front matter gives title and metadata."""
+    document = load_one(*samples["markdown"])
+    assert document.title == "Guide"
+    assert document.metadata == {"year": 2024}
+    assert document.text.startswith("# Guide")
+    assert paths(document) == [("Guide",), ("Guide", "Setup")]
+    assert tables(document) == ["| a | b |\n|---|---|\n| 1 | 2 |"]
+
+
+def test_markdown_with_broken_front_matter_is_kept_whole(load):
+    """Front matter that is no YAML stays in the text and is reported; the title is the first heading."""
+    (document,), (skipped,) = load("a.md", "---\ntitle: [a\n---\n# The `real` [title](x.md) {#id}\n")
+    assert document.text.startswith("---\ntitle: [a")
+    assert document.title == "The real title"
+    assert skipped.where == "front matter"
+
+
+def test_markdown_lists_and_rules_are_no_setext_headings(load_one):
+    """A line of dashes below a list, a table or an empty line underlines nothing."""
+    assert paths(load_one("a.md", "- item\n---\n\n---\n\n| a | b |\n|---|---|\n")) == []
+
+
+def test_rst_levels_follow_the_order_of_the_adornments(load_one):
+    """The first adornment met is the outermost, with an overline it is another one; short ones are none."""
+    text = "=====\nTitle\n=====\n\nA\n===\n\nB\n---\n\nab\n--\n\nC\n===\n\nlong words\n---\n"
+    found = paths(load_one("a.rst", text))
+    assert found == [("Title",), ("Title", "A"), ("Title", "A", "B"), ("Title", "A", "ab"), ("Title", "C")]
+
+
+def test_a_peps_fields_are_metadata(load_one, samples):
+    """The field list at the top gives the title and values that can be filtered by."""
+    document = load_one(*samples["rst"])
+    assert document.title == "Style Guide"
+    assert document.metadata == {"pep": 8}
+
+
+def test_rst_tables_are_spans(load_one):
+    """Grid tables and simple tables are marked from border to border."""
+    grid, simple = "+---+---+\n| a | b |\n+---+---+", "== ==\na  b\n== ==\n1  2\n== =="
+    assert tables(load_one("a.rst", f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\nText.\n")) == [grid, simple]
+
+
+def test_html_loses_its_navigation_and_keeps_headings_and_tables(load_one, samples):
+    """The main text is kept, with sections and tables."""
+    document = load_one(*samples["html"])
+    assert document.title == "Ducks"
+    assert "Home" not in document.text
+    assert paths(document) == [("Ducks",), ("Ducks", "Food")]
+    assert tables(document) == ["Bird | Legs\nDuck | 2"]
+
+
+def test_preformatted_pages_lose_nothing(load_one):
+    """A page that is one <pre> keeps its words and its lines."""
+    lines = [f"line {number} of   the memo" for number in range(200)]
+    text = load_one("rfc.html", f"<html><body><pre>{chr(10).join(lines)}</pre></body></html>").text
+    assert text == "\n".join(lines)
+
+
+def test_headings_that_are_links_survive(load_one, build):
+    """Pages whose headings are all links, which look like menus, keep them as sections."""
+    parts = (f'<h2><a href="#{n}">{n}.</a> <a href="#{n}">Part {n}</a></h2><p>{build.words}</p>' for n in range(9))
+    document = load_one("a.html", f"<html><body>{''.join(parts)}</body></html>")
+    assert paths(document) == [(f"{number}. Part {number}",) for number in range(9)]
+
+
+def test_html_is_read_in_its_declared_encoding_and_fetches_nothing(load_one):
+    """A declared encoding is believed; scripts, frames and entities of other files are left out."""
+    page = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><html><head><meta charset="windows-1250"></head>'
+    page += "<body><script>alert(1)</script><iframe src='http://localhost:1/'>no</iframe><p>kůň &x; and more</p></body>"
+    text = load_one("a.html", page.encode("windows-1250")).text
+    assert "kůň" in text
+    assert "alert" not in text
+    assert "root:" not in text
+
+
+def test_deeply_nested_html_is_no_crash(load):
+    """Ten thousand nested elements are loaded or refused, without a RecursionError."""
+    try:
+        (document,), _ = load("a.html", "<div>" * 10_000 + "deep inside" + "</div>" * 10_000)
+    except ParsingError:
+        return
+    assert "deep inside" in document.text
+
+
+def test_pdf_pages_are_physical_and_outlines_are_sections(load_one, samples):
+    """Pages count from 1, a bookmark whose title is on its page starts a section, properties give the title."""
+    document = load_one(*samples["pdf"])
+    assert document.title == "Paper on keys"
+    assert [document.text[page.start : page.end].split("\n")[0] for page in document.pages] == ["One", "Two"]
+    assert paths(document) == [("One",), ("Two",)]
+
+
+def test_running_heads_and_page_numbers_go(load_one, build):
+    """Lines at the edge of most pages go with their page numbers; the same words within a page stay."""
+    inner = [[f"Part {n * n}", "Annual report", "and", "more", "and", f"the end of {n * n}"] for n in range(1, 6)]
+    pages = [["Annual report", *lines, f"page {n + 3}"] for n, lines in enumerate(inner)]
+    document = load_one("a.pdf", build.pdf(pages))
+    assert [document.text[page.start : page.end].split("\n") for page in document.pages] == inner
+
+
+def test_numbered_headings_at_the_top_of_pages_are_no_running_heads():
+    """Numbers that do not follow the pages make lines different."""
+    pages = [[f"Section {number}", "text"] for number in (1, 5, 6, 9, 13)]
+    assert [page[0] for page in without_running_lines(pages)] == [page[0] for page in pages]
+
+
+def test_words_cut_at_line_ends_are_whole_again():
+    """A cut word is joined if it occurs whole; names and pairs of known words keep their hyphen."""
+    texts = [
+        "encapsulation and a human that is readable",
+        "encap\ufffesulation of FIPS\ufffe203 is human\uffferreadable",
+    ]
+    assert without_hyphens(texts)[1] == "encapsulation of FIPS-203 is humanrreadable"
+    assert without_hyphens([texts[0], "human\ufffereadable"])[1] == "human-readable"
+
+
+def test_a_pdf_table_stays_with_its_caption(load_one, build):
+    """The caption, the header and the rows of numbers are one table; the prose below is not in it."""
+    rows = ["Table 3. Sizes (in bytes) of keys", "encapsulation key ciphertext", "K-512 800 768", "K-768 1184 1088"]
+    document = load_one("a.pdf", build.pdf([["As Table 3 shows, it is a matter of the sizes.", *rows, build.words]]))
+    assert tables(document) == ["\n".join(rows)]
+
+
+def test_scanned_encrypted_and_truncated_pdfs_say_so(load, build):
+    """Each kind of PDF that cannot be read has its own line."""
+    whole = build.pdf([["text"]])
+    with pytest.raises(ParsingError, match=r"has no text on its 2 pages \(scanned\?\): run OCR first"):
+        load("a.pdf", build.pdf([[], []]))
+    with pytest.raises(ParsingError, match="is encrypted: needs a password"):
+        load("a.pdf", build.pdf([["secret"]], password="x"))
+    with pytest.raises(ParsingError, match=r"is not a whole PDF|has no text"):
+        load("a.pdf", whole[: len(whole) // 3])
+
+
+def test_docx_keeps_paragraphs_and_tables_in_order(load_one, samples):
+    """Headings are sections, tables rows, a nested table a part of its cell."""
+    document = load_one(*samples["docx"])
+    assert document.title == "Field guide"
+    assert document.metadata == {"author": "A. Writer"}
+    assert paths(document) == [("Birds",), ("Birds", "Food")]
+    assert tables(document) == ["Bird | Legs\nDuck | 2 left, right"]
+    assert document.text.index("Ducks swim.") < document.text.index("Duck |") < document.text.index("Weeds")
+
+
+def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
+    """Tracked insertions, content controls and text boxes are text, tracked deletions are not."""
+    document = docx.Document()
+    body = document.element.body
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    deleted = "<w:del><w:r><w:delText>deleted</w:delText></w:r></w:del>"
+    for inner in (
+        f"<w:p {WORD}><w:ins>{run.format('inserted')}</w:ins>{deleted}</w:p>",
+        f"<w:sdt {WORD}><w:sdtContent><w:p>{run.format('controlled')}</w:p></w:sdtContent></w:sdt>",
+        f"<w:p {WORD}><w:r><w:txbxContent><w:p>{run.format('boxed')}</w:p></w:txbxContent></w:r></w:p>",
+    ):
+        body.insert(len(body) - 1, parse_xml(inner))
+    assert load_one("a.docx", build.saved(document)).text.split() == ["inserted", "controlled", "boxed"]
+
+
+def test_csv_rows_with_text_are_documents(load_one, load, samples):
+    """A text column makes each row a document with title, metadata and an id of its own."""
+    first, second = load(*samples["csv"])[0]
+    assert (first.doc_id, first.title, first.text, first.metadata) == ("d#1", "One", "First row.", {"year": 2024})
+    assert second.doc_id == "d#1~2"
+
+
+def test_csv_columns_of_long_cells_are_text(load, build):
+    """Without a telling name the column of sentences is the text; rows are counted."""
+    documents, _ = load("a.csv", f'code,remarks\nx,"{build.words}"\ny,"{build.words}"\n')
+    assert [(d.doc_id, d.text, d.metadata) for d in documents][1] == ("d#2", build.words, {"code": "y"})
+
+
+def test_csv_without_text_is_one_table(load_one, samples):
+    """Short cells give one document whose lines repeat the header's names."""
+    document = load_one(*samples["tsv"])
+    assert document.text == "port: Brest; metres: 6.9\nport: Hull; metres: 6.2"
+    assert tables(document) == [document.text]
+
+
+def test_broken_csv_rows_do_not_lose_the_good_ones(load):
+    """A row with too many cells and a quote that never closes are reported by line; the rows around them stay."""
+    text = 'id,text\n1,one\n2,two,too,many\n3,"never closed\n4,four\n5,"five\nlines"\n6\n'
+    documents, skipped = load("a.csv", text)
+    assert [(document.doc_id, document.text) for document in documents] == [
+        ("d#1", "one"),
+        ("d#4", "four"),
+        ("d#5", "five\nlines"),
+    ]
+    assert skipped == (
+        Skipped("line 3", "has 4 cells, the header has 2"),
+        Skipped("line 4", "has a quote that is never closed"),
+        Skipped("row 6", "holds no text"),
+    )
+
+
+def test_jsonl_lines_are_documents(load):
+    """Text, title and id by their names, other scalars as metadata; broken lines are reported by number."""
+    good = {"_id": 7, "title": "One", "text": "First.", "metadata": {"year": 2024, "tags": []}, "draft": True}
+    lines = [json.dumps(good), "{broken", "[1]", "", json.dumps({"q": "no text", "a": "field"}), '{"text": ""}']
+    (first, second), skipped = load("a.jsonl", "\n".join(lines))
+    assert (first.doc_id, first.title, first.text) == ("d#7", "One", "First.")
+    assert first.metadata == {"year": 2024, "draft": True}
+    assert (second.doc_id, second.text) == ("d#5", "no text\nfield")
+    assert [part.where for part in skipped] == ["line 2", "line 3", "row 6"]
+
+
+def test_mail_has_headers_body_and_named_attachments(load, samples):
+    """The plain part is the text; an attachment is named and reported."""
+    (document,), skipped = load(*samples["eml"])
+    assert document.title == "Lunch"
+    assert document.metadata["from"] == "a@example.org"
+    assert "At noon — in the café." in document.text
+    assert "At one" not in document.text
+    assert document.text.endswith("Attachment: menu.pdf")
+    assert skipped == (Skipped("attachment menu.pdf", "attachments are not read"),)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "From: a@b\nContent-Type: text/plain; charset=unknown-9\n",
+        "From: =?utf-8?q?=ff=fe?= <a@b\nTo: ,,<>\nDate: never\n",
+        "From: a@b\nContent-Transfer-Encoding: base64\nContent-Type: text/plain\n",
+        "From: a@b\nContent-Type: multipart/mixed\n",
+        "From: a@b\nSubject: =?x?y?z?=\nContent-Type: ;;;\n",
+    ],
+)
+def test_mail_that_breaks_the_rules_is_still_read(load, headers):
+    """Unknown encodings, broken addresses and missing boundaries lose no message."""
+    (document,), _ = load("a.eml", f"{headers}MIME-Version: 1.0\n\nGood day.\n")
+    assert document.text.startswith("From:")
+
+
+def test_slides_are_pages_and_sections(load_one, samples):
+    """A slide's title, table and notes are on its page."""
+    document = load_one(*samples["pptx"])
+    assert paths(document) == [("Results",), ("Outlook",)]
+    assert tables(document) == ["Year | Sales\n2024 | 812"]
+    first = document.pages[0]
+    assert document.text[first.start : first.end].endswith("Say that sales grew.")
+
+
+def test_sheets_are_pages_sections_and_tables(load_one, samples):
+    """Each sheet's rows are lines under its name."""
+    document = load_one(*samples["xlsx"])
+    assert document.text == "Sales\n\nYear | Amount\n2024 | 12\n\nCosts\n\nRent | 0.5"
+    assert paths(document) == [("Sales",), ("Costs",)]
+    assert tables(document) == ["Year | Amount\n2024 | 12", "Rent | 0.5"]
+
+
+def test_a_sheet_that_declares_a_million_columns_is_quick(load_one, build):
+    """The declared size of a sheet is not believed."""
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["B100000"] = "first", "last"
+    assert load_one("a.xlsx", build.saved(book)).text == "Sheet\n\nfirst\n | last"
+
+
+def test_a_book_is_read_in_the_order_of_its_spine(load, samples):
+    """Chapters follow the spine, not the manifest; a missing one is reported."""
+    (document,), skipped = load(*samples["epub"])
+    assert document.title == "Two Chapters"
+    assert paths(document) == [("one",), ("two",)]
+    assert skipped == (Skipped("book/gone.xhtml", "is missing in the archive"),)
+
+
+def test_odt_has_headings_lists_tables_and_notes(load_one, samples):
+    """The elements for spaces and notes become text."""
+    document = load_one(*samples["odt"])
+    assert paths(document) == [("Tides",), ("Tides", "Ports")]
+    assert re.search(r"High  water\. +Twice a day\.\n", document.text)
+    assert "\n- Spring" in document.text
+    assert tables(document) == ["Port | Metres\nBrest | 6.9"]
+
+
+def test_encrypted_odt_says_so(load, build):
+    """A manifest that speaks of encryption is a password, not a broken file."""
+    members = {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": "<encryption-data/>"}
+    with pytest.raises(ParsingError, match="is encrypted"):
+        load("a.odt", build.zip(members))
+
+
+def test_entities_in_office_files_are_not_resolved(load, build):
+    """An entity that names a file, or that grows without end, brings nothing in."""
+    bomb = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd"><!ENTITY b "&a;&a;">]>'
+    content = f"""<?xml version="1.0"?>{bomb}<d xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+      xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:text>
+      <text:p>before &b; after</text:p></office:text></office:body></d>"""
+    members = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
+    try:
+        (document,), _ = load("a.odt", build.zip(members))
+    except ParsingError:
+        return
+    assert "root:" not in document.text
+
+
+def test_zip_bombs_are_refused_before_they_are_unpacked(load, build):
+    """An archive that unpacks to far more than it holds is refused by its declared sizes."""
+    members = {"mimetype": b"x", "word/document.xml": bytes(80 * 2**20)}
+    with pytest.raises(ParsingError, match="unpacks to 80 MiB from"):
+        load("a.docx", build.zip(members))
+
+
+@pytest.mark.parametrize("kind", ["docx", "epub", "odt", "pptx", "xlsx"])
+def test_truncated_archives_say_so(load, samples, kind):
+    """Half of an archive is refused with a reason."""
+    name, data = samples[kind]
+    with pytest.raises(ParsingError, match="is not a whole zip archive"):
+        load(name, data[: len(data) // 2])
+
+
+def test_password_protected_office_files_say_so(load):
+    """The container that Office encrypts into is named for what it is."""
+    with pytest.raises(ParsingError, match="encrypted or old binary Office file"):
+        load("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+
+
+def test_a_text_that_is_named_pdf_is_read_as_text(load_one):
+    """The bytes decide, not the name."""
+    assert load_one("a.pdf", "Only a note.").kind == "plain"
+
+
+@pytest.mark.parametrize(("data", "message"), [("", "is empty"), (" \n\t", "holds no text"), ("long", "holds 4 char")])
+def test_empty_blank_and_too_long_texts_say_so(load, data, message):
+    """There is no document without text, and none that is longer than the setting allows."""
+    with pytest.raises(ParsingError, match=message):
+        load("a.txt", data, max_characters=3)
+
+
+def test_xlsx_dates_are_iso(load_one, build):
+    """Dates are written as dates, without a midnight."""
+    from datetime import datetime
+
+    book = openpyxl.Workbook()
+    book.active.append([datetime(2024, 2, 3), "x"])  # noqa: DTZ001 -- sheets know no zones
+    file = io.BytesIO(build.saved(book))
+    assert "2024-02-03 | x" in load_one("a.xlsx", file.getvalue()).text

@@ -1,0 +1,104 @@
+"""Which files are found below folders, by globs and by name."""
+
+import os
+
+import pytest
+
+from esrag.loading.listing import list_files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in (
+        "a.md",
+        "b.txt",
+        "sub/c.md",
+        ".hidden",
+        ".git/x.md",
+        "node_modules/y.md",
+        "sub/~$c.docx",
+        "build/z.md",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    return tmp_path
+
+
+def relatives(listing):
+    return [file.relative for file in listing.files]
+
+
+def test_folders_are_listed_sorted_without_what_programs_keep(folder):
+    """Hidden files, .git, node_modules and lock files are left out; each file knows its root."""
+    listing = list_files([str(folder)])
+    assert relatives(listing) == ["a.md", "b.txt", "build/z.md", "sub/c.md"]
+    assert all(file.root == folder and file.path == folder / file.relative for file in listing.files)
+    assert listing.problems == ()
+
+
+def test_a_named_file_is_always_taken(folder):
+    """Neither being hidden nor a filter keeps a file out that is named itself."""
+    listing = list_files([str(folder / ".git/x.md")], include=["*.txt"], exclude=["*.md"])
+    assert [(file.root, file.relative) for file in listing.files] == [(folder / ".git", "x.md")]
+
+
+def test_include_and_exclude_match_paths_and_names(folder):
+    """A pattern may be for the name, for the path, or leave out a folder."""
+    assert relatives(list_files([str(folder)], include=["*.md"], exclude=["build"])) == ["a.md", "sub/c.md"]
+    assert relatives(list_files([str(folder)], include=["sub/*"])) == ["sub/c.md"]
+
+
+def test_globs_are_taken_relative_to_their_fixed_part(folder):
+    """A glob lists files, and folders with what is below them, but nothing hidden."""
+    assert relatives(list_files([str(folder / "*.md")])) == ["a.md"]
+    assert relatives(list_files([str(folder / "**/*.md")])) == ["a.md", "build/z.md", "sub/c.md"]
+    assert relatives(list_files([str(folder / "s*")])) == ["sub/c.md"]
+
+
+def test_each_file_is_listed_once(folder):
+    """Overlapping arguments and links to the same file give one entry, the first."""
+    (folder / "z-link.md").symlink_to(folder / "a.md")
+    listing = list_files([str(folder / "sub"), str(folder), str(folder / "*.md")])
+    assert relatives(listing) == ["c.md", "a.md", "b.txt", "build/z.md"]
+
+
+def test_loops_of_links_end(folder):
+    """A folder that links lead back to is entered once."""
+    (folder / "sub/up").symlink_to(folder, target_is_directory=True)
+    assert relatives(list_files([str(folder)])) == ["a.md", "b.txt", "build/z.md", "sub/c.md"]
+
+
+def test_what_is_missing_is_a_problem_and_the_rest_goes_on(folder):
+    """A missing path and a glob without a match are named; the others are listed."""
+    listing = list_files([str(folder / "no"), str(folder / "*.none"), str(folder / "a.md"), "\0"])
+    assert relatives(listing) == ["a.md"]
+    assert [problem.source for problem in listing.problems] == [str(folder / "no"), str(folder / "*.none"), "\0"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+def test_a_folder_that_may_not_be_listed_is_a_problem(folder):
+    """A folder without rights is named, its neighbours are listed."""
+    (folder / "sub").chmod(0)
+    try:
+        listing = list_files([str(folder)])
+    finally:
+        (folder / "sub").chmod(0o755)
+    assert relatives(listing) == ["a.md", "b.txt", "build/z.md"]
+    assert [problem.source for problem in listing.problems] == [str(folder / "sub")]
+
+
+def test_names_in_no_encoding_are_listed(folder):
+    """A name of undecodable bytes is a file as any other."""
+    with open(os.path.join(os.fsencode(folder), b"\xff\xfe.md"), "wb") as file:  # noqa: PTH123, PTH118 -- bytes
+        file.write(b"x")
+    (found,) = [file for file in list_files([str(folder)]).files if not file.relative.isascii()]
+    assert os.fsencode(found.relative) == b"\xff\xfe.md"
+    assert found.path.read_bytes() == b"x"
+
+
+def test_special_files_are_listed_for_the_reader_to_refuse(folder):
+    """A broken link and a named pipe are accounted for, not passed over."""
+    (folder / "dead.md").symlink_to(folder / "nowhere")
+    os.mkfifo(folder / "pipe.md")
+    assert {"dead.md", "pipe.md"} <= set(relatives(list_files([str(folder)])))

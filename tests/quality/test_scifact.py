@@ -1,0 +1,87 @@
+"""Floors on SciFact (BEIR, test split: 5,183 abstracts, 300 questions) through the command line and the pipeline.
+
+The order is deterministic, so a floor is fair. The collection is not part of the repository: BEIR_DATA names the folder
+that holds `scifact/`.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import ir_measures
+import pytest
+
+from esrag.pipeline import open_stages
+from esrag.retrieving.legs import retrieve
+from esrag.settings import resolve
+
+FLOORS = {"vector": 0.635, "keyword": 0.670, "hybrid": 0.705}
+DEPTH = 100
+
+pytestmark = [pytest.mark.quality, pytest.mark.timeout(900)]
+
+
+def scifact():
+    """The collection's folder; its absence skips, and fails where everything has to run."""
+    folder = Path(os.environ.get("BEIR_DATA", "")) / "scifact"
+    if not (folder / "corpus.jsonl").exists():
+        reason = "BEIR_DATA names no folder with scifact/ in it"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """SciFact ingested by the command line with the default settings; gives the index's folder."""
+    folder = tmp_path_factory.mktemp("scifact")
+    command = [
+        Path(sys.executable).with_name("esrag"),
+        "ingest",
+        str(scifact() / "corpus.jsonl"),
+        "--engine",
+        str(folder),
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["failed"] == 0
+    return folder
+
+
+@pytest.mark.parametrize("method", FLOORS)
+def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property):
+    """nDCG@10 over documents, a document counting with its best chunk."""
+    settings = resolve(
+        {"engine.url": str(index), "retrieval.method": method, "retrieval.k": DEPTH, "retrieval.candidates": 200}
+    ).settings
+    stages = open_stages(settings)
+    questions = [json.loads(line) for line in (scifact() / "queries.jsonl").open(encoding="utf-8")]
+    judged = list(judgements())
+    wanted = {judgement.query_id for judgement in judged}
+
+    run = [
+        ir_measures.ScoredDoc(question["_id"], doc_id, float(DEPTH - rank))
+        for question in questions
+        if question["_id"] in wanted
+        for rank, doc_id in enumerate(
+            documents(retrieve(question["text"], stages.engine, stages.embedder, settings.retrieval))
+        )
+    ]
+    found = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judged, run)[ir_measures.nDCG @ 10]
+
+    record_property("ndcg@10", round(found, 4))
+    assert round(found, 4) >= FLOORS[method]
+
+
+def documents(result):
+    """Document ids of a result, best first, each once."""
+    return list(dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in result.hits))
+
+
+def judgements():
+    """The test split's judgements."""
+    with (scifact() / "qrels" / "test.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            yield ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"]))

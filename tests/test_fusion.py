@@ -1,0 +1,51 @@
+"""Fusion: values worked by hand, ties, and legs in any order."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from esrag.fusion import ranking, rrf, weighted
+
+LEGS = st.lists(st.dictionaries(st.text("abcdef", min_size=1, max_size=2), st.integers(0, 3).map(float)), max_size=3)
+
+
+def shuffled(leg, seed):
+    items = list(leg.items())
+    random.Random(seed).shuffle(items)
+    return dict(items)
+
+
+def test_rrf_by_hand():
+    """Ranks count from 1, and an id in both legs gets the sum."""
+    assert {"b": 1 / 61 + 1 / 62, "a": 1 / 61, "c": 1 / 62} == pytest.approx(
+        rrf([{"a": 3.0, "b": 2.0}, {"b": 9.0, "c": 1.0}], 60)
+    )
+
+
+def test_weighted_by_hand():
+    """Scores are scaled a leg by itself, and an id that a leg lacks counts 0 there."""
+    fused = weighted([{"a": 10.0, "b": 5.0, "c": 0.0}, {"b": 0.9, "d": 0.1}], [0.4, 0.6])
+    assert {"b": 0.4 * 0.5 + 0.6, "a": 0.4, "c": 0.0, "d": 0.0} == pytest.approx(fused)
+    assert ["b", "a", "c", "d"] == list(fused)
+
+
+def test_ties_go_by_id():
+    """Equal scores are ranked by id, ascending, in a leg and in what is fused."""
+    assert ["a", "b", "c"] == ranking({"c": 1.0, "a": 1.0, "b": 1.0})
+    assert ["a", "b"] == list(rrf([{"a": 1.0}, {"b": 1.0}]))
+
+
+def test_nothing_fuses_to_nothing():
+    """Empty legs are no error."""
+    assert {} == rrf([]) == rrf([{}, {}]) == weighted([{}, {}], [0.5, 0.5])
+
+
+@given(LEGS, st.integers())
+def test_the_order_in_which_a_leg_comes_does_not_matter(legs, seed):
+    """Shuffled legs fuse to the same bytes in the same order."""
+    again = [shuffled(leg, seed) for leg in legs]
+    weights = [1.0] * len(legs)
+    assert list(rrf(legs).items()) == list(rrf(again).items())
+    assert list(weighted(legs, weights).items()) == list(weighted(again, weights).items())

@@ -1,0 +1,205 @@
+"""Layers, mistakes and origins of the settings."""
+
+import inspect
+import re
+
+import pytest
+from pydantic import SecretStr
+
+from esrag import settings
+from esrag.errors import SettingsError
+from esrag.settings import Settings, fields, preset_layer, presets, resolve, shown, value_of, variable
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a file for every layer that is a file."""
+    (tmp_path / "esrag.yaml").write_text("preset: precise\nchunking:\n  size: 101\n  overlap: 11\nretrieval: {k: 3}\n")
+    (tmp_path / "esrag.prod.yaml").write_text("chunking: {size: 102, overlap: 12}\nretrieval: {candidates: 20}\n")
+    return tmp_path
+
+
+def refused(flags=None, environ=None, folder=None, text=None):
+    """The error of a set of layers."""
+    if text is not None:
+        (folder / "esrag.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(SettingsError) as caught:
+        resolve(flags or {}, environ or {}, folder)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_later_layers_win(folder):
+    """Defaults < preset < esrag.yaml < esrag.prod.yaml < variables < flags, and each value knows where it came from."""
+    environ = {"ESRAG_ENVIRONMENT": "prod", "ESRAG_CHUNKING__OVERLAP": "13", "ESRAG_ANSWER__REFUSAL": "0.1"}
+    resolved = resolve({"answer.refusal": 0.2}, environ, folder)
+    found = {key: (value_of(resolved.settings, key), origin) for key, origin in resolved.origins.items()}
+    assert found == {
+        "preset": ("precise", str(folder / "esrag.yaml")),
+        "embedding.precision": ("fp32", "preset precise"),
+        "chunking.size": (102, str(folder / "esrag.prod.yaml")),
+        "chunking.overlap": (13, "environment"),
+        "retrieval.k": (3, str(folder / "esrag.yaml")),
+        "retrieval.candidates": (20, str(folder / "esrag.prod.yaml")),
+        "answer.refusal": (0.2, "flag"),
+    }
+
+
+def test_values_beat_the_preset_wherever_it_is_named(folder):
+    """A preset is the lowest layer even if a flag names it."""
+    (folder / "esrag.yaml").write_text("embedding: {model: mine}")
+    resolved = resolve({"preset": "keyword"}, {}, folder)
+    assert resolved.settings.embedding.model == "mine"
+    assert resolved.settings.preset == "keyword"
+
+
+def test_nothing_given_is_the_default(tmp_path):
+    """Without any layer every setting stands at its default and has no origin."""
+    resolved = resolve({}, {}, tmp_path)
+    assert (resolved.settings, resolved.origins) == (Settings(), {})
+
+
+def test_a_named_file_replaces_esrag_yaml(folder, tmp_path):
+    """ESRAG_CONFIG names the file; the environment's file lies beside it."""
+    other = tmp_path / "other.yaml"
+    other.write_text("retrieval: {k: 7}")
+    resolved = resolve({}, {"ESRAG_CONFIG": str(other)}, folder)
+    assert dict(resolved.origins) == {"retrieval.k": str(other)}
+
+
+@pytest.mark.parametrize(
+    ("given", "origin"),
+    [
+        ({"flags": {"chunking.sise": 1}}, "flag"),
+        ({"environ": {"ESRAG_CHUNKING__SISE": "1"}}, "environment"),
+        ({"text": "chunking: {sise: 1}"}, "esrag.yaml"),
+    ],
+)
+def test_an_unknown_key_names_its_origin_and_the_nearest(tmp_path, given, origin):
+    """A typing mistake is an error wherever it is made, with what was probably meant."""
+    error = refused(**given, folder=tmp_path)
+    assert re.fullmatch(rf"unknown setting 'chunking.sise' \(from .*{origin}\)", str(error))
+    assert error.hint == "did you mean chunking.size?"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "nearest"),
+    [
+        ("answers: {refusal: 1}", "answers", "answer"),
+        ("engine: x", "engine", "engine"),
+        ("engine: &e {url: *e}", "engine", ""),
+        ("engine: {index: {deep: 1}}", "engine.index", ""),
+        ("1: 2", "'1'", "config show"),
+    ],
+)
+def test_a_wrong_shape_is_an_error(tmp_path, text, key, nearest):
+    """A section that is none, a value for a section, a mapping for a value, a file that holds itself."""
+    error = refused(folder=tmp_path, text=text)
+    assert key in str(error)
+    assert nearest in error.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("chunking.size", "many", "integer"),
+        ("chunking.size", 0, "greater than 0"),
+        ("retrieval.method", "magic", "'vector', 'keyword' or 'hybrid'"),
+        ("answer.refusal", float("nan"), ""),
+        ("engine.index", "../x", "pattern"),
+        ("engine.url", None, "string"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(tmp_path, key, value, allowed):
+    """The message holds the key, where it came from, what came and what is allowed."""
+    error = str(refused(flags={key: value}, folder=tmp_path))
+    assert error.startswith(f"{key} (from flag): ")
+    assert allowed in error
+    assert error.endswith(f"got {value!r}")
+
+
+@pytest.mark.parametrize("overlap", [10, 11])
+def test_an_overlap_below_the_size_is_needed(tmp_path, overlap):
+    """Two settings that contradict each other are an error with both values."""
+    error = refused(flags={"chunking.overlap": overlap, "chunking.size": 10}, folder=tmp_path)
+    assert str(error) == f"chunking.overlap must be smaller than chunking.size, got {overlap} of 10"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: 1\nb: [\n", "is not YAML at line"),
+        ('{\n"engine": {"url": "x"},\n"a" "b"}', "is not YAML at line 3"),
+        ("engine: {url: !!python/object/apply:os.getcwd []}", "is not YAML at line 1"),
+        ("x: 2024-99-99", "is not YAML"),
+        ("[" * 600, "is not YAML"),
+        (b"\x00", "is not YAML"),
+        (b"a: \xff", "cannot read the settings file"),
+        ("- a\n", "holds a list, expected sections with keys"),
+    ],
+)
+def test_a_broken_file_is_named_with_the_line(tmp_path, text, expected):
+    """What is not YAML, not UTF-8 or not a mapping is an error that names the file."""
+    error = str(refused(folder=tmp_path, text=text))
+    assert expected in error
+    assert str(tmp_path / "esrag.yaml") in error
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "engine:\nchunking:\n  # size: 3\n", "{}"])
+def test_an_empty_file_or_section_changes_nothing(tmp_path, text):
+    """A file or a section whose lines are all comments sets nothing."""
+    (tmp_path / "esrag.yaml").write_text(text)
+    assert resolve({}, {}, tmp_path).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("environ", "named"),
+    [
+        ({"ESRAG_CONFIG": "/nowhere/esrag.yaml"}, "/nowhere/esrag.yaml"),
+        ({"ESRAG_ENVIRONMENT": "prod"}, "esrag.prod.yaml"),
+        ({"ESRAG_ENVIRONMENT": "../prod"}, "'../prod'"),
+        ({"ESRAG_PRESET": "nope"}, "'nope'"),
+    ],
+)
+def test_what_is_named_must_exist(tmp_path, environ, named):
+    """A file, an environment or a preset that was asked for by name is not skipped in silence."""
+    assert named in str(refused(environ=environ, folder=tmp_path))
+
+
+def test_bombs_of_aliases_are_not_unfolded(tmp_path):
+    """Mappings nested by aliases are refused at once, not unfolded."""
+    lines = ["a0: &a0 {x: 1}", *(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}, r: *a{n - 1}}}" for n in range(1, 40))]
+    assert "unknown setting 'a0'" in str(refused(folder=tmp_path, text="\n".join(lines)))
+
+
+@pytest.mark.parametrize("name", presets())
+def test_presets_are_valid(tmp_path, name):
+    """Every preset that ships can be chosen."""
+    assert resolve({"preset": name}, {}, tmp_path).settings.preset == name
+
+
+def test_the_default_preset_changes_nothing():
+    """Every default stands under the preset of that name."""
+    assert preset_layer("default").values == {}
+
+
+def test_secrets_are_masked():
+    """A secret is never shown, not even its length; other values are."""
+    assert shown(SecretStr("hunter2")) == shown(SecretStr("x")) == "********"
+    assert shown(7) == "7"
+
+
+def test_every_setting_has_a_description_and_a_variable():
+    """Each leaf says what it is, and its variable leads back to it."""
+    leaves = dict(fields())
+    assert all(info.description and info.description.endswith(".") for info in leaves.values())
+    environ = {variable(key): str(value_of(Settings(), key)) for key in leaves if key != "preset"}
+    assert resolve({}, environ).settings == Settings()
+
+
+def test_settings_are_frozen():
+    """Nobody changes a setting after it was resolved."""
+    branches = [cls for _, cls in inspect.getmembers(settings, inspect.isclass) if issubclass(cls, settings.Section)]
+    assert all(branch.model_config["frozen"] for branch in branches)
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().chunking.size = 3

@@ -1,0 +1,93 @@
+"""Habits of the code that no linter knows."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted(path for folder in ("esrag", "workers") for path in (ROOT / folder).rglob("*.py"))
+TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+LONGEST_FUNCTION = 40
+
+
+def nodes(*kinds):
+    """Every node of these kinds, as (where, node)."""
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, kinds):
+                yield f"{name}:{getattr(node, 'lineno', 0)}", node
+
+
+def imported(tree):
+    """The modules a file imports, dotted."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def public(tree):
+    """Public functions and classes of a file, and the public methods of public classes that are no one's override."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from (inner for inner in node.body if isinstance(inner, ast.FunctionDef) and inner.name[0] != "_")
+
+
+def test_functions_fit_a_screen():
+    """No function is longer than 40 lines."""
+    functions = nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+    assert [where for where, node in functions if node.end_lineno - node.lineno >= LONGEST_FUNCTION] == []
+
+
+def test_public_names_have_docstrings():
+    """Every public function, class and method says what it is."""
+    bare = [
+        f"{name}: {node.name}" for name, tree in TREES.items() for node in public(tree) if not ast.get_docstring(node)
+    ]
+    assert bare == []
+
+
+def test_nothing_is_called_utils():
+    """A file is named for what it does."""
+    assert [name for name in TREES if re.search(r"(utils?|helpers?|misc|common)\.py$", name)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith("esrag/")])
+def test_files_import(name):
+    """Every file can be imported by itself, without its optional library and without a warning."""
+    importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+
+
+def test_only_the_command_line_prints():
+    """Below `cli` and the workers' protocol nothing is written to the terminal."""
+    calls = ((where, node.func) for where, node in nodes(ast.Call) if not where.startswith("esrag/cli/"))
+    assert [where for where, func in calls if isinstance(func, ast.Name) and func.id == "print"] == []
+
+
+def test_nothing_runs_data():
+    """No pickle, no eval and no exec: what is read is never run."""
+    forbidden = {"pickle", "marshal", "shelve", "dill", "joblib"}
+    assert [
+        name for name, tree in TREES.items() for module in imported(tree) if module.split(".")[0] in forbidden
+    ] == []
+    calls = ((where, node.func) for where, node in nodes(ast.Call))
+    assert [where for where, func in calls if isinstance(func, ast.Name) and func.id in {"eval", "exec"}] == []
+
+
+def test_esrag_never_imports_its_workers():
+    """Workers are started as processes by name; importing one would bring its limits or its libraries along."""
+    files = {name: tree for name, tree in TREES.items() if name.startswith("esrag/")}
+    assert [
+        name for name, tree in files.items() for module in imported(tree) if module.startswith("esrag.workers")
+    ] == []
+
+
+def test_the_checks_see_the_code():
+    """The lists above are over real files, not over an empty folder."""
+    assert {"esrag/text.py", "esrag/chunking/cut.py"} <= TREES.keys()

@@ -1,0 +1,76 @@
+"""The parse worker: reads requests on stdin, parses one file for each, answers on stdout in lines of JSON.
+
+Started by `esrag.loading.isolated` as `python -m esrag.workers.parse TIMEOUT_S MEMORY_BYTES MAX_BYTES MAX_CHARACTERS`;
+see workers/README.md for the protocol. It ends when its stdin does.
+"""
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from esrag.errors import EsragError, ParsingError
+from esrag.loading import Skipped
+from esrag.loading.guarded import parts
+from esrag.loading.isolated import document_fields
+from esrag.loading.reading import read
+from esrag.records import Source
+
+
+def main(arguments: list[str]) -> None:
+    """Answers requests until there are no more."""
+    timeout_s, memory_bytes = float(arguments[0]), int(arguments[1])
+    max_bytes, max_characters = int(arguments[2]), int(arguments[3])
+    _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit(resource.RLIMIT_CORE, 0)
+    answers = _own_stdout()
+    for line in sys.stdin.buffer:
+        # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
+        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        try:
+            for answer in _answers(json.loads(line), max_bytes, max_characters):
+                answers.write(json.dumps(answer).encode() + b"\n")
+            signal.setitimer(signal.ITIMER_REAL, 0)  # before the parent knows: it must not end an idle worker
+            answers.flush()
+        except BrokenPipeError:
+            return
+
+
+def _answers(request: dict[str, str], max_bytes: int, max_characters: int) -> Iterator[dict[str, Any]]:
+    """Documents and skipped parts, then the end or the error."""
+    try:
+        path = Path(request["path"])
+        data = read(path, max_bytes)
+        for part in parts(Source(request["doc_id"], path.name, data), max_characters):
+            if isinstance(part, Skipped):
+                yield {"skipped": [part.where, part.reason]}
+            else:
+                yield {"document": document_fields(part)}
+        yield {"done": hashlib.sha256(data).hexdigest()}
+    except EsragError as error:
+        yield {"error": [type(error).__name__, str(error), error.hint]}
+    except MemoryError:
+        message = "needs more memory to be parsed than loading.memory_bytes allows"
+        yield {"error": [ParsingError.__name__, message, ""]}
+
+
+def _own_stdout() -> BinaryIO:
+    """The pipe to the parent, out of reach of a library that prints: what it prints goes where stderr goes."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
