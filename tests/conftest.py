@@ -10,6 +10,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from esrag.embedding import weights
+from esrag.errors import ModelError
+
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
 hypothesis.settings.load_profile("esrag")
 
@@ -89,3 +92,12 @@ def corpus(esrag):
         "60 watts. It has a dimmer and a linen shade, and its foot is made of oiled beech.</p></body></html>"
     )
     return folder
+
+
+@pytest.fixture(scope="session")
+def real_model():
+    """The folder of the default model; without its weights the test is skipped, or fails where CI must have them."""
+    try:
+        return weights.locate("all-MiniLM-L6-v2", offline=True).path
+    except ModelError as error:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{error}: run `esrag models get`")

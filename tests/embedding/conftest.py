@@ -2,15 +2,11 @@
 
 import json
 import math
-import os
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-
-from esrag.embedding import weights
-from esrag.errors import ModelError
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -162,15 +158,6 @@ class Reference:
 def reference():
     """The NumPy forward pass of a folder: `reference(folder).sentence(text)`."""
     return Reference
-
-
-@pytest.fixture(scope="session")
-def real_model():
-    """The folder of the default model; without its weights the test is skipped, or fails where CI must have them."""
-    try:
-        return weights.locate("all-MiniLM-L6-v2", offline=True).path
-    except ModelError as error:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{error}: run `esrag models get`")
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,99 @@
+"""What `--json` prints has exactly the fields, of the types, that docs/reference/json.md lists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
+TYPES = {
+    "text": lambda value: isinstance(value, str),
+    "int": lambda value: type(value) is int,
+    "int or null": lambda value: value is None or type(value) is int,
+    "number": lambda value: type(value) in (int, float),
+    "number or null": lambda value: value is None or type(value) in (int, float),
+    "bool": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    "object": lambda value: isinstance(value, dict),
+}
+ON_DEMAND = {"evidence", "path", "hits"}  # of an answer, with --show-evidence and --explain
+
+
+def tables():
+    """Each schema's fields and their types, as the page has them."""
+    found = {}
+    for name, body in re.findall(r"^## (esrag\.\S+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL):
+        found[name] = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", body, re.MULTILINE))
+    hits = {field: kind for field, kind in found["esrag.hits/1"].items() if field.startswith("hits[].")}
+    found["esrag.answer/1"] |= hits  # the page refers to the other table
+    return found
+
+
+SCHEMAS = tables()
+
+
+def walked(value, prefix=""):
+    """Every field with its value; lists of objects are entered, objects are not."""
+    for name, inner in value.items():
+        yield f"{prefix}{name}", inner
+        if isinstance(inner, list):
+            for item in inner:
+                if isinstance(item, dict):
+                    yield from walked(item, f"{prefix}{name}[].")
+
+
+def require_as_listed(printed, without=()):
+    """Every field is listed, has its type, and none that is listed is missing."""
+    listed = SCHEMAS[printed["schema"]]
+    came = list(walked(printed))
+    assert [field for field, value in came if not TYPES[listed[field]](value)] == []
+    assert {field for field, _ in came} == {field for field in listed if field.split("[")[0] not in without}
+
+
+@pytest.fixture
+def filled(esrag, corpus):
+    """An index, and beside it a file that is empty."""
+    (corpus / "empty.txt").touch()
+    esrag("ingest", "docs")
+    return esrag
+
+
+PRINTED = {
+    "esrag.answer/1": ["ask", "How many litres does the kettle hold?", "--explain", "--show-evidence"],
+    "esrag.hits/1": ["search", "kettle"],
+    "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
+    "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
+    "esrag.chunk/1": ["chunks"],
+    "esrag.document/1": ["docs"],
+    "esrag.settings/1": ["config", "show"],
+    "esrag.plugin/1": ["plugins"],
+    "esrag.model/1": ["models", "list"],
+    "esrag.finding/1": ["doctor"],
+}
+
+
+def test_the_page_lists_what_is_printed(filled):
+    """Field by field, on every line of every command."""
+    for schema, arguments in PRINTED.items():
+        lines = filled(*arguments, "--json").lines
+
+        assert {line["schema"] for line in lines} == {schema}
+        for line in lines:
+            require_as_listed(line)
+
+
+def test_a_plain_answer_and_a_refusal_have_the_same_fields(filled):
+    """All but those that are printed on demand; a refusal has no citation."""
+    require_as_listed(filled("ask", "How many litres does the kettle hold?", "--json").json, without=ON_DEMAND)
+    refused = filled("ask", "Who won?", "--json", ESRAG_ANSWER__REFUSAL="1").json
+    assert set(refused) == {field for field in SCHEMAS["esrag.answer/1"] if "[" not in field} - ON_DEMAND
+    assert refused["citations"] == []
+
+
+def test_every_schema_of_the_code_is_on_the_page():
+    """And none that is gone."""
+    root = Path(__file__).parents[2] / "esrag"
+    used = {name for path in root.rglob("*.py") for name in re.findall(r'"(esrag\.\w+/\d+)"', path.read_text())}
+
+    assert used == set(SCHEMAS) == set(PRINTED)
