@@ -64,7 +64,7 @@ class Not:
 
 Filter = Terms | Prefix | Range | And | Or | Not
 
-_CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*", re.DOTALL)
+_CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(?![=<>])(.*?)\s*", re.DOTALL)
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:
@@ -84,7 +84,7 @@ def parse(condition: str) -> Filter:
     Not(part=Terms(field='kind', values=('pdf',)))
     """
     match = _CONDITION.fullmatch(condition)
-    if match is None or not match[3]:
+    if match is None or not match[3].strip(", "):
         hint = "write it as field=value, field=a,b, field=start*, field!=value or field>=number"
         raise UsageError(f"{condition!r} is not a condition", hint=hint)
     field, operator, value = match.groups()

@@ -3,16 +3,14 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
-import numpy as np
-
 from esrag import plugins, sync
+from esrag.batches import Batches
 from esrag.chunking import Chunker, TokenSpans
 from esrag.chunking.cut import chunks, indexed_text
-from esrag.embedding import Embedder, Vectors, checked
+from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
 from esrag.errors import LoadingError, UnsupportedFormat
 from esrag.loading.isolated import Parsed, Parser
@@ -21,7 +19,6 @@ from esrag.settings import Settings
 from esrag.text import word_spans
 
 LOADING_VERSION = 1  # raised when the loaders read the same bytes differently, so that an index is made anew
-BATCH_CHUNKS = 256  # chunks embedded and stored together; a crash costs at most this much work
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +62,27 @@ class Run:
 
     def __init__(self, settings: Settings, embedder: Embedder | None, writer: Writer, progress: Progress) -> None:
         self.settings = settings
-        self.embedder = embedder
+        self.batches = Batches(writer, embedder)
         self.writer = writer
         self.progress = progress
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         cut = settings.chunking
         self.chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
         self.made = fingerprint(settings, embedder)
-        self.batch: list[Prepared] = []
         self.skips: list[sync.Skip] = []
         self.written: set[str] = set()
         self.stale: list[str] = []
         self.done: Counter[sync.State] = Counter()
-        self.chunks = self.embedded = self.reused = 0
+        self.chunks = 0
 
     def load(self, plan: sync.Plan) -> IngestReport:
         """Every task, then what is gone."""
         self.progress.start(len(plan.tasks))
         limits = self.settings.loading
-        with Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters) as parser:
+        reader = Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        with reader as parser, self.batches:
             for task in plan.tasks:
                 self.progress.step(sync.source_of(task.path), self._task(task, parser))
-        self._store()
         self.writer.remove([i for i in (*plan.removed_ids, *self.stale) if i not in self.written])
         return self._report(plan)
 
@@ -100,8 +96,8 @@ class Run:
             unchanged=plan.unchanged,
             failed=sum(skip.failed for skip in skipped),
             chunks=self.chunks,
-            embedded=self.embedded,
-            reused=self.reused,
+            embedded=self.batches.embedded,
+            reused=self.batches.reused,
             skipped=skipped,
         )
 
@@ -111,14 +107,18 @@ class Run:
         try:
             parsed = parser.parse(task.path, task.doc_id)
         except LoadingError as error:
-            kept = "; what was stored of it before is kept" if task.stored_ids else ""
-            unsupported = isinstance(error, UnsupportedFormat)
-            self.skips.append(sync.Skip(source, f"{error}{kept}", failed=not unsupported))
-            return f"skipped: {error}"
+            kept = "what was stored of it before is kept" if task.stored_ids else ""
+            reason = "; ".join(filter(None, (str(error), error.hint, kept)))
+            failed = not isinstance(error, UnsupportedFormat)
+            self.skips.append(sync.Skip(source, reason, failed=failed))
+            return f"{'failed' if failed else 'skipped'}: {error}"
         self.skips += [sync.Skip(f"{source}:{part.where}", part.reason, failed=False) for part in parsed.skipped]
         before = self.chunks
         for document in parsed.documents:
-            self._add(self._prepared(document, task, parsed))
+            prepared = self._prepared(document, task, parsed)
+            self.batches.add(prepared)
+            self.written.add(prepared.document.doc_id)
+            self.chunks += len(prepared.chunks)
         self.stale += task.stored_ids
         self.done[task.state] += 1
         return f"{task.state}, {self.chunks - before} chunks"
@@ -141,34 +141,6 @@ class Run:
             source_documents=len(parsed.documents),
         )
         return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
-
-    def _add(self, prepared: Prepared) -> None:
-        self.batch.append(prepared)
-        self.written.add(prepared.document.doc_id)
-        self.chunks += len(prepared.chunks)
-        if sum(len(one.chunks) for one in self.batch) >= BATCH_CHUNKS:
-            self._store()
-
-    def _store(self) -> None:
-        """Embeds what is new in the batch and stores it, in one transaction."""
-        if self.batch:
-            self.writer.replace(self._embedded() if self.embedder else self.batch)
-            self.batch.clear()
-
-    def _embedded(self) -> list[Prepared]:
-        """The batch with its vectors; a text that is stored already, or comes twice, is embedded once."""
-        assert self.embedder is not None  # noqa: S101 -- the only caller asks first
-        texts = list(dict.fromkeys(text for one in self.batch for text in one.indexed_texts))
-        known = dict(self.writer.vectors_of(texts))
-        new = [text for text in texts if text not in known]
-        known |= dict(zip(new, checked(self.embedder.embed(new), len(new), self.made.dimensions), strict=True))
-        self.embedded += len(new)
-        self.reused += sum(len(one.chunks) for one in self.batch) - len(new)
-        return [replace(one, vectors=self._rows(known[text] for text in one.indexed_texts)) for one in self.batch]
-
-    def _rows(self, vectors: Iterable[Vectors]) -> Vectors:
-        """Vectors as one array, shape (n, dimensions), also for none."""
-        return np.array(list(vectors), dtype=np.float32).reshape(-1, self.made.dimensions)
 
 
 def _revision(document: Document, made: Fingerprint) -> str:

@@ -10,19 +10,21 @@ from time import perf_counter
 
 from esrag import plugins, sync
 from esrag.answering import Draft, GenerationTask, Reason
-from esrag.answering.confidence import band, confidence
+from esrag.answering.confidence import Signals, band, confidence
 from esrag.answering.evidence import select
 from esrag.answering.verify import refusal, verify
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.engines import Engine, EngineOptions, SearchResult
+from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.filters import Filter
 from esrag.ingesting import IngestReport, Progress, Run, fingerprint
 from esrag.loading.listing import list_files
-from esrag.records import Answer, Evidence
+from esrag.records import Answer, Evidence, StoredDocument
 from esrag.retrieving.legs import retrieve
 from esrag.retrieving.neighbours import with_neighbours
 from esrag.settings import Settings
+from esrag.text import normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Asked:
 
     question: str
     answer: Answer
+    signals: Signals
     confidence: float
     confidence_band: str
     evidence: tuple[Evidence, ...]
@@ -79,9 +82,21 @@ def ingest(request: IngestRequest, settings: Settings, stages: Stages, progress:
 
 def plan_ingest(request: IngestRequest, engine: Engine) -> sync.Plan:
     """What an ingest would do; nothing is written."""
-    stored = engine.documents() if engine.exists() else ()
+    stored = _stored(request, engine)
     listing = list_files(request.arguments, request.include, request.exclude)
     return sync.plan(listing, stored, keep_missing=request.keep_missing, rebuild=request.rebuild)
+
+
+def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:
+    """What the index holds; one that cannot be read may be replaced by a rebuild that names what is to be in it."""
+    try:
+        return tuple(engine.documents())
+    except IndexMissing:
+        return ()
+    except EngineError as error:
+        if isinstance(error, IndexBusy) or not (request.rebuild and request.arguments):
+            raise
+        return ()
 
 
 def ask(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> Asked:
@@ -90,6 +105,7 @@ def ask(question: str, settings: Settings, stages: Stages, where: Filter | None 
     Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch.
     """
     clock = _Clock()
+    question = normalise(question)
     retrieved = retrieve(question, stages.engine, stages.embedder, settings.retrieval, where)
     clock.lap("retrieve")
     limits = settings.answer
@@ -100,13 +116,20 @@ def ask(question: str, settings: Settings, stages: Stages, where: Filter | None 
     encode = stages.embedder.embed if stages.embedder else None
     draft = generator.generate(GenerationTask(question, evidence, encode, limits.max_sentences))
     clock.lap("generate")
-    sureness = confidence(draft.relevance, with_meaning=encode is not None)
+    signals = Signals(draft.relevance, _closeness(retrieved))
+    sureness = confidence(signals)
     reason = _too_little(retrieved, settings) or _too_unsure(draft, sureness, settings)
     if reason == "no-hits" and where and retrieve(question, stages.engine, stages.embedder, settings.retrieval).hits:
         reason = "filtered-out"
     answer = refusal(reason) if reason else verify(draft.text, evidence)
     clock.lap("verify")
-    return Asked(question, answer, sureness, band(sureness), evidence, retrieved, generator.model, clock.took_ms)
+    sure = (signals, sureness, band(sureness))
+    return Asked(question, answer, *sure, evidence, retrieved, generator.model, clock.took_ms)
+
+
+def _closeness(retrieved: SearchResult) -> float | None:
+    """The best cosine among the hits; None where the vector leg was not searched or found nothing."""
+    return max((hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None)
 
 
 def _too_little(retrieved: SearchResult, settings: Settings) -> Reason | None:

@@ -30,9 +30,11 @@ class Section(BaseModel):
 class EngineSettings(Section):
     """Where the index lives."""
 
-    url: str = Field(default=".esrag", description="Folder of the embedded engine.")
+    url: str = Field(default=".esrag", pattern=r"^[^\x00]+$", description="Folder of the embedded engine.")
     index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
-    lock_wait_s: float = Field(default=30.0, ge=0, description="Seconds a second writer waits for the first.")
+    lock_wait_s: float = Field(
+        default=30.0, ge=0, le=86_400, description="Seconds a second writer waits for the first."
+    )
 
 
 class LoadingSettings(Section):
@@ -40,8 +42,10 @@ class LoadingSettings(Section):
 
     max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
     max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
-    timeout_s: float = Field(default=120.0, gt=0, description="Seconds one source may take to be parsed.")
-    memory_bytes: int = Field(default=4 * 2**30, gt=0, description="Address space of the parsing process, in bytes.")
+    timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="Seconds one source may take to be parsed.")
+    memory_bytes: int = Field(
+        default=4 * 2**30, gt=0, lt=2**63, description="Address space of the parsing process, in bytes."
+    )
 
 
 class ChunkingSettings(Section):
@@ -85,7 +89,7 @@ class AnswerSettings(Section):
     refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
     evidence_chunks: int = Field(default=10, gt=0, description="Passages given as evidence, at most.")
     evidence_characters: int = Field(default=12_000, gt=0, description="Characters of evidence, at most.")
-    neighbours: int = Field(default=1, ge=0, description="Chunks added before and after each of the best hits.")
+    neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
     minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
     max_sentences: int = Field(default=3, gt=0, description="Sentences of an extractive answer, at most.")
 
@@ -247,6 +251,8 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
 def _require_known(key: str, known: Iterable[str], origin: str) -> None:
     if key in known:
         return
+    if key in _sections():
+        raise SettingsError(f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…")
     import difflib
 
     close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
@@ -269,6 +275,8 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
         key = ".".join(str(part) for part in first["loc"])
         came = "" if "api_key" in key else f", got {first['input']!r}"
         raise SettingsError(f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}") from error
+    if "://" in settings.engine.url:  # not shown: it may hold a password
+        raise SettingsError("engine.url must be a folder, got an address", hint="engines on a server do not exist yet")
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")

@@ -5,13 +5,16 @@ documents carry the hash of the bytes that are there now; fewer documents than i
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from esrag.errors import LoadingError
 from esrag.loading.listing import ListedFile, Listing
+from esrag.loading.reading import require_regular, unreadable
 from esrag.records import StoredDocument
 from esrag.text import normalise
 
@@ -114,6 +117,26 @@ def source_of(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
+def _path_of(source: str) -> Path:
+    r"""The path that `source_of` spelled out.
+
+    >>> source_of(_path_of(r"/docs/\udcff.md")) == r"/docs/\udcff.md"
+    True
+    """
+    return Path(re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda match: chr(int(match[1], 16)), source))
+
+
+def _is_gone(source: str) -> bool:
+    """Whether nothing is there any more; a path that may not be looked at is there."""
+    try:
+        _path_of(source).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[str, str]:
     """An id for each file: the one it has, else its stem, else as much of its path as it takes to be the only one."""
     ids = {source_of(file.path): known[source_of(file.path)] for file in files if source_of(file.path) in known}
@@ -121,7 +144,8 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     rest = [file for file in files if source_of(file.path) not in known]
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
         uses = Counter(candidate(file) for file in rest)
-        named = {source_of(f.path): candidate(f) for f in rest if uses[candidate(f)] == 1 and candidate(f) not in taken}
+        alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
+        named = {source_of(file.path): candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named
         taken |= set(named.values())
         rest = [file for file in rest if source_of(file.path) not in named]
@@ -146,8 +170,8 @@ def _marked_path(file: ListedFile) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that can be shown; `#` is left to rows, a line end would break a report."""
-    return normalise(name).replace("#", "_").replace("\n", "_")
+    """A name that can be shown; `#` is left to rows, and what cannot be seen (a line end, a turn to the left) goes."""
+    return "".join(mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_"))
 
 
 def _by_source(stored: Iterable[StoredDocument]) -> dict[str, _Known]:
@@ -172,15 +196,17 @@ def _digests(files: Iterable[ListedFile]) -> tuple[dict[str, str], list[Skip]]:
     for file in files:
         source = source_of(file.path)
         try:
-            if not file.path.is_file():
-                skips.append(Skip(source, "is not a regular file"))
-            elif file.path.stat().st_size == 0:
+            status = file.path.stat()
+            require_regular(status.st_mode)
+            if status.st_size == 0:
                 skips.append(Skip(source, "is empty", failed=False))
             else:
                 with file.path.open("rb") as stream:
                     digests[source] = hashlib.file_digest(stream, "sha256").hexdigest()
+        except LoadingError as error:
+            skips.append(Skip(source, str(error)))
         except OSError as error:
-            skips.append(Skip(source, f"cannot be read: {error.strerror or error}"))
+            skips.append(Skip(source, str(unreadable(file.path, error))))
     return digests, skips
 
 
@@ -190,7 +216,7 @@ def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool
     return {
         source
         for source in known.keys() - present
-        if (everywhere or _under(Path(source), listing.folders)) and not Path(source).exists()
+        if (everywhere or _under(_path_of(source), listing.folders)) and _is_gone(source)
     }
 
 
@@ -198,8 +224,8 @@ def _unlisted(listing: Listing, known: Mapping[str, _Known]) -> Iterator[ListedF
     """Stored files that are still there and were not named, in the folders they are filtered by."""
     present = {source_of(file.path) for file in listing.files}
     for source in sorted(known.keys() - present):
-        path, folder = Path(source), Path(known[source].folder)
-        if path.exists():
+        path, folder = _path_of(source), Path(known[source].folder)
+        if not _is_gone(source):
             yield ListedFile(path, path.parents[len(folder.parts)], (folder / path.name).as_posix())
 
 

@@ -38,15 +38,16 @@ class Ran:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """`esrag` in a folder of its own, with the hashing embedder unless told otherwise."""
+    """`esrag` in a folder of its own, with the hashing embedder unless told otherwise; `prefix` is run before it."""
 
     folder: Path
     variables: dict
+    prefix: tuple = ()
 
     def __call__(self, *arguments, stdin="", **variables):
         """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a failure."""
         done = subprocess.run(
-            [Path(sys.executable).with_name("esrag"), *map(str, arguments)],
+            self.command(*arguments),
             cwd=self.folder,
             env=self.environment(**variables),
             input=stdin,
@@ -57,6 +58,10 @@ class CommandLine:
         )
         assert "Traceback" not in done.stderr, done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    def command(self, *arguments):
+        """The words of the command."""
+        return [*self.prefix, Path(sys.executable).with_name("esrag"), *map(str, arguments)]
 
     def environment(self, **variables):
         """The variables a command runs with."""

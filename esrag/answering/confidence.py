@@ -1,22 +1,38 @@
 """Confidence: how sure it is that the evidence answers the question, 0..1, and its band in words."""
 
 import math
+from dataclasses import dataclass
 
-# Logistic curve over the best sentence's fit, with and without an encoder; fitted by benchmarks/refusal.py.
-WITH_MEANING = (-9.0, 18.0)
-WORDS_ALONE = (-5.0, 10.0)
+# Logistic curves, fitted by benchmarks/answers.py on one half of 1,015 questions: answerable ones of QED, CLAPNQ and
+# SQuAD 2.0 over their own collection against questions over a collection that knows nothing of them.
+OFFSET, BY_RELEVANCE, BY_CLOSENESS = -12.8, 12.8, 12.5
+WORDS_OFFSET, WORDS_BY_RELEVANCE = -4.9, 9.0
 
 BANDS = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 
-def confidence(relevance: float, *, with_meaning: bool) -> float:
-    """1 / (1 + exp(−(a + b · relevance))), rounded to four digits.
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What confidence is made of: the best sentence's fit, and the best passage's cosine with the question.
 
-    >>> confidence(0.5, with_meaning=True)
-    0.5
+    `closeness` is None where no vectors were searched.
     """
-    offset, slope = WITH_MEANING if with_meaning else WORDS_ALONE
-    return round(1 / (1 + math.exp(-(offset + slope * relevance))), 4)
+
+    relevance: float
+    closeness: float | None
+
+
+def confidence(signals: Signals) -> float:
+    """1 / (1 + exp(−z)), rounded to four digits; z adds up the signals.
+
+    >>> confidence(Signals(relevance=0.75, closeness=0.7)), confidence(Signals(relevance=0.3, closeness=0.2))
+    (0.9961, 0.0016)
+    """
+    if signals.closeness is None:
+        z = WORDS_OFFSET + WORDS_BY_RELEVANCE * signals.relevance
+    else:
+        z = OFFSET + BY_RELEVANCE * signals.relevance + BY_CLOSENESS * signals.closeness
+    return round(1 / (1 + math.exp(-z)), 4)
 
 
 def band(value: float) -> str:

@@ -66,7 +66,7 @@ def _as_json(asked: "Asked", *, show_evidence: bool, explain: bool) -> dict[str,
         "cached": False,
         "took_ms": asked.took_ms if explain else {},
         **({"evidence": _evidence(asked)} if show_evidence else {}),
-        **({"path": asked.retrieved.path, "hits": _hits(asked)} if explain else {}),
+        **({"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if explain else {}),
     }
 
 

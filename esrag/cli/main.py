@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -54,13 +55,14 @@ def cli(*, debug: bool) -> None:
 
 def main() -> None:
     """Runs the command line and exits."""
+    _open_streams()
     try:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted; what was stored stays, the same command goes on from there")
-        sys.exit(INTERRUPTED)
+        os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
     except BrokenPipeError:  # `esrag chunks | head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -68,6 +70,13 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         sys.exit(_explain(error))
+
+
+def _open_streams() -> None:
+    """Opens what the caller closed, else the next file that is opened, an index even, would get its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- open to the end
 
 
 def _explain(error: Exception) -> int:
@@ -83,7 +92,7 @@ def _explain(error: Exception) -> int:
             _say(f"hint: {error.hint}")
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:
-        _say(f"error: {error.strerror.lower()}: {error.filename or 'no file named'}")
+        _say(f"error: {error.strerror.lower()}: {error.filename or 'standard output'}")
         return 1
     _say(f"error: {type(error).__name__}: {error}")
     _say("hint: this is a bug; esrag --debug … shows where")

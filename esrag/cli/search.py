@@ -27,7 +27,9 @@ def search(
     from esrag.filters import parse_all
     from esrag.pipeline import open_stages
     from esrag.retrieving.legs import retrieve
+    from esrag.text import normalise
 
+    query = normalise(query)
     settings = settings_of(**options)
     stages = open_stages(settings)
     result = retrieve(query, stages.engine, stages.embedder, settings.retrieval, parse_all(where))

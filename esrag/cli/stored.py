@@ -7,6 +7,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import pages, print_json, print_text
+from esrag.errors import UsageError
 
 
 @click.command()
@@ -36,11 +37,16 @@ def chunks(doc_id: str | None, *, where: tuple[str, ...], as_json: bool, **optio
     from esrag.pipeline import open_stages
 
     asked = parse_all(where)
-    parts: tuple[Filter, ...] = (*([Terms("doc_id", (doc_id,))] if doc_id else []), *([asked] if asked else []))
+    one = [] if doc_id is None else [Terms("doc_id", (doc_id,))]
+    parts: tuple[Filter, ...] = (*one, *([asked] if asked else []))
+    found = False
     for chunk in open_stages(settings_of(**options)).engine.chunks(And(parts) if parts else None):
+        found = True
         if as_json:
             print_json({"schema": "esrag.chunk/1", **asdict(chunk)})
         else:
             where_it_is = f"{chunk.chunk_id}  {pages(chunk.start_page, chunk.end_page)}  {chunk.section}".rstrip()
             print_text(f"{where_it_is}\n{chunk.text}\n")
+    if one and not found and not asked:
+        raise UsageError(f"there is no document {doc_id!r} in the index", hint="esrag docs lists them")
     return 0

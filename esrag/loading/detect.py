@@ -3,14 +3,16 @@
 from pathlib import PurePath
 
 from esrag import plugins
-from esrag.errors import UnsupportedFormat
+from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Loader
+
+_BY_NAME = 0.5
 
 
 def loader_for(name: str, data: bytes) -> tuple[str, Loader]:
     """The surest loader and its name; ties go to the first by name.
 
-    Raises: UnsupportedFormat if none takes it.
+    Raises: UnsupportedFormat if none takes it; ParsingError if one should, by the name, and the bytes are not its.
     """
     best: tuple[float, str, Loader] | None = None
     for candidate in plugins.names("loaders"):
@@ -19,8 +21,15 @@ def loader_for(name: str, data: bytes) -> tuple[str, Loader]:
         if sure > (best[0] if best else 0.0):
             best = (sure, candidate, loader)
     if best is None:
-        suffix = PurePath(name).suffix
-        kind = f"is named {suffix} but is neither that nor text" if suffix[1:] in plugins.names("loaders") else ""
-        supported = ", ".join(plugins.names("loaders"))
-        raise UnsupportedFormat(kind or "is of no supported format", hint=f"supported: {supported}")
+        raise _refusal(name)
     return best[1], best[2]
+
+
+def _refusal(name: str) -> LoadingError:
+    """A file that only its name says is ours is a failure; one that nobody claims is left out."""
+    names = plugins.names("loaders")
+    suffix = PurePath(name).suffix
+    by_name = (plugins.load("loaders", one)().recognises(name, b"") for one in names)
+    if suffix[1:].lower() in names or max(by_name) >= _BY_NAME:
+        return ParsingError(f"is named {suffix}, but is neither that nor text (damaged?)")
+    return UnsupportedFormat("is of no supported format", hint="esrag plugins lists the formats")

@@ -64,7 +64,8 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
     if not part.text.strip():
         return Skipped(f"row {where}" if where else "", "holds no text")
     if len(part.text) > max_characters:
-        reason = f"holds {len(part.text)} characters, loading.max_characters allows {max_characters}"
+        limit = f"loading.max_characters allows {max_characters}: split it or raise the limit"
+        reason = f"holds {len(part.text)} characters, {limit}"
         return Skipped(f"row {where}" if where else "", reason)
     return part
 

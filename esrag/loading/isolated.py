@@ -117,7 +117,8 @@ class Parser:
             hint = "raise loading.timeout_s if the file is worth it"
             return ParsingError(f"took longer than {self._timeout_s:g} s to be parsed", hint=hint)
         size = f"{self._memory_bytes // 2**20} MiB"
-        return ParsingError(f"killed the parser (its memory limit of {size}, or a crash in a native library)")
+        message = f"killed the parser (its memory limit of {size}, or a crash in a native library)"
+        return ParsingError(message, hint="raise loading.memory_bytes if the file is worth it")
 
 
 def document_fields(document: Document) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from esrag.records import Document, Page, Scalar, Section, Source, Span
 from esrag.text import normalise
 
 _PARAGRAPH = "\n\n"
+_OWN_FIELDS = {"chunk_id", "doc_id", "folder", "keywords", "kind", "page", "section", "source"}
 _MOST_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
 
 
@@ -150,15 +151,17 @@ def sensible_title(title: str) -> str:
 def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
     """The values that can be filtered by, under names that a filter can spell; text is typed as a filter types it.
 
-    >>> scalars({"Due date": "2024", "tags": ["a"], "": "x", "draft": False})
-    {'Due_date': 2024, 'draft': False}
+    A name that every document or chunk has by itself gets a `_` at its end: `--where kind_=x` finds it.
+
+    >>> scalars({"Due date": "2024", "tags": ["a"], "": "x", "draft": False, "kind": "x"})
+    {'Due_date': 2024, 'draft': False, 'kind_': 'x'}
     """
     kept: dict[str, Scalar] = {}
     for name, value in values.items():
         key = re.sub(r"[^\w.-]+", "_", normalise(str(name))).strip("_.-")
         typed = _scalar(value)
         if key and typed is not None and key.casefold() != "title":  # a document has a title of its own
-            kept[key] = typed
+            kept[f"{key}_" if key in _OWN_FIELDS else key] = typed
     return kept
 
 

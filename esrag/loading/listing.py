@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Made by programs for themselves; what starts with "." is left out as well.
-_LEFT_OUT = ("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini")
+# Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.
+_LEFT_OUT = (
+    *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
+    *("index.sqlite3", "index.sqlite3-wal", "index.sqlite3-shm", "vectors-*.f32"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +57,40 @@ def list_files(arguments: Sequence[str], include: Sequence[str] = (), exclude: S
     for argument in arguments:
         for file in _listed(argument, wanted, problems):
             files.setdefault(os.path.realpath(file.path), file)
-    folders = tuple(path for path in map(_absolute, arguments) if path.is_dir())
+    folders = tuple(path for path in map(_absolute, filter(None, arguments)) if _is_folder(path))
     return Listing(tuple(files.values()), tuple(problems), folders)
 
 
 def _listed(argument: str, wanted: Callable[..., bool], problems: list[Problem]) -> Iterator[ListedFile]:
     path = _absolute(argument)
-    if path.is_dir():
-        yield from _below(path, path, wanted, problems)
-    elif os.path.lexists(path):
-        yield ListedFile(path, path.parent, path.name)
-    elif glob.has_magic(argument):
+    missing = _missing(path) if argument else "an empty name: name a file or folder"
+    if missing and glob.has_magic(argument):
         yield from _globbed(path, argument, wanted, problems)
+    elif missing:
+        problems.append(Problem(argument, missing))
+    elif _is_folder(path):
+        yield from _below(path, path, wanted, problems)
     else:
-        problems.append(Problem(argument, "there is no such file or folder"))
+        yield ListedFile(path, path.parent, path.name)
+
+
+def _missing(path: Path) -> str:
+    """Why a path leads to nothing; "" where something is there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return "there is no such file or folder"
+    except OSError as error:
+        return f"cannot be looked at: {error.strerror}"
+    return ""
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is a folder, as far as can be seen: a link may lead to where nothing may be looked at."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _globbed(
@@ -81,7 +104,7 @@ def _globbed(
         relative = match.relative_to(root).as_posix()
         if not all(wanted(part, folder=True) for part in Path(relative).parts):
             continue
-        if match.is_dir():
+        if _is_folder(match):
             yield from _below(match, root, wanted, problems)
         elif wanted(relative):
             yield ListedFile(match, root, relative)

@@ -24,7 +24,7 @@ def read(path: Path, max_bytes: int) -> bytes:
             if data is not None:
                 return data
     except OSError as error:
-        raise ParsingError(f"cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     except ValueError as error:  # a NUL in the name
         raise ParsingError(f"cannot be read: {error}") from error
     raise ParsingError("changes while it is read: run ingest again when it is written")
@@ -32,12 +32,13 @@ def read(path: Path, max_bytes: int) -> bytes:
 
 def _read_once(path: Path, max_bytes: int) -> bytes | None:
     """The bytes, or None if the file changed meanwhile."""
-    _require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
+    require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
     with open(path, "rb", opener=_without_waiting) as file:
         before = os.fstat(file.fileno())
-        _require_regular(before.st_mode)
+        require_regular(before.st_mode)
         if before.st_size > max_bytes:
-            raise ParsingError(f"has {before.st_size} bytes, loading.max_bytes allows {max_bytes}")
+            limit = f"loading.max_bytes allows {max_bytes}: split it or raise the limit"
+            raise ParsingError(f"has {before.st_size} bytes, {limit}")
         data = file.read(before.st_size + 1)
         after = os.fstat(file.fileno())
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
@@ -48,7 +49,15 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)  # else a named pipe put in its place waits for a writer
 
 
-def _require_regular(mode: int) -> None:
+def unreadable(path: Path, error: OSError) -> ParsingError:
+    """The line for a file that the system refuses."""
+    if isinstance(error, FileNotFoundError) and path.is_symlink():
+        return ParsingError("is a link that leads nowhere")
+    return ParsingError(f"cannot be read: {error.strerror or error}")
+
+
+def require_regular(mode: int) -> None:
+    """Raises: ParsingError for the mode of a folder, a named pipe, a socket or a device."""
     kinds = ((stat.S_ISDIR, "folder"), (stat.S_ISFIFO, "named pipe"), (stat.S_ISSOCK, "socket"))
     if not stat.S_ISREG(mode):
         kind = next((name for test, name in kinds if test(mode)), "device")

@@ -53,7 +53,7 @@ def test_a_pipe_table_is_read_by_the_row_with_its_header():
     """As documents with real tables are loaded."""
     table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
 
-    assert answer("How many litres has Kettle B?", table).text == "model | litres | watts: Kettle B | 1.0 | 1500 [c1]"
+    assert answer("How many litres has Kettle B?", table).text == "model: Kettle B, litres: 1.0, watts: 1500 [c1]"
 
 
 def test_meaning_counts_where_there_is_an_encoder():

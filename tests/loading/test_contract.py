@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esrag import plugins
-from esrag.errors import LoadingError, UnsupportedFormat
+from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading.detect import loader_for
 from esrag.loading.guarded import load_bytes
 from esrag.records import Source
@@ -101,13 +101,16 @@ def test_any_text_gives_true_spans(text, suffix):
             assert 0 <= span.start <= span.end <= len(document.text)
 
 
-def test_what_nobody_recognises_is_refused_with_what_is_supported():
-    """A binary under any name, and a zip that is no document, name the supported formats."""
-    for name, data in (
-        ("a.bin", bytes(range(256)) * 9),
-        ("a.pdf", b"\x00\x01\x02" * 99),
-        ("a.zip", b"PK\x05\x06" + b"\0" * 18),
-    ):
-        with pytest.raises(UnsupportedFormat) as caught:
+def test_what_nobody_recognises_is_refused():
+    """A binary that no loader claims is unsupported, and the hint says where the formats are listed."""
+    for name, data in (("a.bin", bytes(range(256)) * 9), ("a.zip", b"PK\x05\x06" + b"\0" * 18)):
+        with pytest.raises(UnsupportedFormat, match="of no supported format") as caught:
             loader_for(name, data)
-        assert "pdf" in caught.value.hint
+        assert "esrag plugins" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.PDF", "a.txt", "a.htm", "a.docx", "a.jsonl"])
+def test_a_name_that_the_bytes_do_not_keep_is_a_failure(name):
+    """A damaged file of a known name is no file to pass over."""
+    with pytest.raises(ParsingError, match="neither that nor text"):
+        loader_for(name, b"\x00\x01\x02" * 99)

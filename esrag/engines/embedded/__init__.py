@@ -106,8 +106,8 @@ class EmbeddedEngine:
 
     def _streamed(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """Rows of one state, over a connection of their own: whoever reads slowly holds up nobody."""
-        folder = self._places.current()
-        with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+        places = self._places
+        with failures(places.folder), closing(open_reading(places.current())) as connection, transaction(connection):
             yield from connection.execute(sql, tuple(values))
 
     @contextmanager

@@ -62,8 +62,7 @@ class Reader:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One state of the index; what is written meanwhile is not seen. Raises: IndexMissing, EngineError."""
-        folder = self._places.current()
-        with self._lock, failures(folder):
+        with self._lock, failures(self._places.folder):
             for attempt in range(_ATTEMPTS):
                 connection = self._opened()
                 with transaction(connection):

@@ -15,7 +15,10 @@ from esrag.records import Fingerprint
 DATABASE = "index.sqlite3"
 APPLICATION_ID = 1702064743
 SCHEMA_VERSION = 1
-REBUILD_HINT = "ingest again with --rebuild"
+REBUILD_HINT = "ingest every folder again with --rebuild"
+_ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
+_WRITABLE_HINT = "make it writable, or choose another folder with --engine"
+_PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -235,8 +238,10 @@ def _explain_sqlite(error: sqlite3.Error, folder: Path, *, writing: bool) -> NoR
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         raise IndexBusy(f"the index in {folder} is held by another program", hint="try again in a moment") from error
     if writing and code in _UNWRITABLE | {sqlite3.SQLITE_CANTOPEN}:
-        hint = "free some space or choose another engine.url; the index is as it was before"
+        hint = _ROOM_HINT if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR} else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {error}", hint=hint) from error
+    if code == sqlite3.SQLITE_CANTOPEN:
+        raise EngineError(f"cannot read the index in {folder}: {error}", hint=_PERMISSIONS_HINT) from error
     if code == sqlite3.SQLITE_CONSTRAINT:
         raise EngineError(f"two documents would share what must be their own: {error}") from error
     if code in _BROKEN:
@@ -246,9 +251,10 @@ def _explain_sqlite(error: sqlite3.Error, folder: Path, *, writing: bool) -> NoR
 
 def _explain_disk(error: OSError, folder: Path, *, writing: bool) -> NoReturn:
     reason = error.strerror or str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        reason = "a file is in the place of a folder"
     if writing:
-        full = error.errno in _NO_SPACE
-        hint = "free some space" if full else "choose another engine.url"
+        hint = _ROOM_HINT if error.errno in _NO_SPACE else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {reason}", hint=hint) from error
-    hint = REBUILD_HINT if isinstance(error, FileNotFoundError) else "look at its permissions"
+    hint = REBUILD_HINT if isinstance(error, FileNotFoundError) else _PERMISSIONS_HINT
     raise EngineError(f"cannot read the index in {folder}: {reason}", hint=hint) from error

@@ -35,7 +35,7 @@ def mapped(path: Path, rows: int, dimensions: int) -> Vectors:
     wanted, found = rows * dimensions * 4, path.stat().st_size
     if found < wanted:
         message = f"the vector file {path} is damaged: {found} bytes, expected at least {wanted}"
-        raise EngineError(message, hint="ingest again with --rebuild")
+        raise EngineError(message, hint="run: esrag ingest --rebuild")
     return np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimensions)))
 
 

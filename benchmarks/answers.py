@@ -1,0 +1,149 @@
+"""How good the extractive answers and their refusals are: `python benchmarks/answers.py DATA [--questions 300]`.
+
+DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.jsonl`, `answers.jsonl`). Each is
+ingested; its own questions are asked over it, and others over a collection that knows nothing of them. Questions with
+an even number are for fitting, those with an odd one for reporting. With `--words` no model is used.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from esrag.pipeline import Asked, IngestRequest, Stages, ask, ingest, open_stages
+from esrag.settings import Settings, resolve
+from esrag.terms import terms
+
+SETS = ("qed-dev", "clapnq-dev", "squad-v2-dev")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question that was asked: its half, whether the collection answers it, what came, and whether that was gold."""
+
+    fitted: bool
+    kind: str  # answerable, unanswerable, foreign
+    collection: str
+    asked: Asked
+    first_is_gold: bool
+    some_is_gold: bool
+
+    @property
+    def row(self) -> list[float]:
+        """The signals and a constant."""
+        closeness = [] if self.asked.signals.closeness is None else [self.asked.signals.closeness]
+        return [1.0, self.asked.signals.relevance, *closeness]
+
+
+class Quiet:
+    """Progress that says nothing."""
+
+    def start(self, total: int) -> None:
+        """Nothing."""
+
+    def step(self, name: str, detail: str) -> None:
+        """Nothing."""
+
+
+def main() -> None:
+    """Prints the tables and the curve that was fitted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--words", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        opened = {name: _opened(arguments, name, Path(folder)) for name in SETS}
+        cases = [case for name in SETS for case in _cases(arguments, name, opened)]
+    _sentences(cases)
+    _refusals(cases)
+
+
+def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Settings, Stages]:
+    flags = {"engine.url": str(folder / name), "answer.refusal": 0}
+    settings = resolve(flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}).settings
+    stages = open_stages(settings)
+    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), settings, stages, Quiet())
+    return settings, stages
+
+
+def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Settings, Stages]]) -> Iterator[Case]:
+    questions = _lines(arguments.data / name / "queries.jsonl")
+    answers = {row["_id"]: row for row in _lines(arguments.data / name / "answers.jsonl")}
+    random.Random(1).shuffle(questions)  # noqa: S311 -- a sample
+    count = arguments.questions
+    for number, question in enumerate(questions[:count]):
+        answer = answers[question["_id"]]
+        asked = ask(question["text"], *opened[name])
+        gold = [_is_gold(citation, answer) for citation in _sentences_of(asked)]
+        kind = "answerable" if answer["answerable"] else "unanswerable"
+        yield Case(number % 2 == 0, kind, name, asked, any(gold[:1]), any(gold))
+    for other in SETS:
+        for number, question in enumerate(questions[count : count + count // 4] if other != name else []):
+            yield Case(number % 2 == 0, "foreign", other, ask(question["text"], *opened[other]), *(False, False))
+
+
+def _lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _sentences_of(asked: Asked) -> list[str]:
+    """What the answer says, best first where there is only one; a table of one sentence a marker."""
+    return [part for part in asked.answer.text.split("]") if part.strip()]
+
+
+def _is_gold(said: str, answer: dict) -> bool:
+    """Whether a sentence is the annotated one (80 % of its words, and little more), or holds an annotated answer."""
+    gold = [answer["gold_sentence"]] if "gold_sentence" in answer else (answer.get("gold_sentences") or [[]])[0]
+    if not gold:
+        return any(text.lower() in said.lower() for text in answer["answers"])
+    words = set(terms(said))
+    wanted = [set(terms(sentence)) for sentence in gold]
+    return any(w and len(w & words) >= 0.8 * len(w) and len(words) <= 2 * len(w) + 4 for w in wanted)
+
+
+def _sentences(cases: list[Case]) -> None:
+    print("| collection, reporting half | questions | first sentence is gold | some sentence is gold | contract kept |")
+    print("| --- | --- | --- | --- | --- |")
+    for name in SETS:
+        rows = [c for c in cases if c.collection == name and c.kind == "answerable" and not c.fitted]
+        first, some = (np.mean([getattr(c, which) for c in rows]) for which in ("first_is_gold", "some_is_gold"))
+        kept = np.mean([bool(c.asked.answer.citations) != c.asked.answer.refused for c in rows])
+        print(f"| {name} | {len(rows)} | {first:.3f} | {some:.3f} | {kept:.0%} |")
+
+
+def _refusals(cases: list[Case]) -> None:
+    known = [c for c in cases if c.kind == "answerable"]
+    foreign = [c for c in cases if c.kind == "foreign"]
+    curve = _fit([c for c in known if c.fitted], [c for c in foreign if c.fitted])
+    print(f"\ncurve fitted: {np.round(curve, 2).tolist()} for a constant, relevance, closeness")
+    print("\nthe shipped curve, reporting half:\n")
+    print("| questions that must be refused | AUROC | refused at 0.5 | answerable ones answered at 0.5 |")
+    print("| --- | --- | --- | --- |")
+    sure = np.array([c.asked.confidence for c in known if not c.fitted])
+    for kind in ("foreign", "unanswerable"):
+        unsure = np.array([c.asked.confidence for c in cases if c.kind == kind and not c.fitted])
+        above = (sure[:, None] > unsure).mean() + (sure[:, None] == unsure).mean() / 2
+        print(f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | {(sure >= 0.5).mean():.3f} |")
+
+
+def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:
+    """Logistic regression by Newton's method, both kinds weighing the same."""
+    x = np.array([case.row for case in (*known, *foreign)])
+    y = np.repeat([1.0, 0.0], [len(known), len(foreign)])
+    weight = np.where(y == 1, len(foreign) / len(known), 1.0)
+    curve = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-x @ curve))
+        slope = x.T @ (weight * (p - y)) + 1e-3 * curve
+        curve -= np.linalg.solve((x.T * (weight * p * (1 - p))) @ x + 1e-3 * np.eye(len(curve)), slope)
+    return curve
+
+
+if __name__ == "__main__":
+    main()
