@@ -28,10 +28,11 @@ def main() -> int:
     rng = random.Random(arguments.seed)  # noqa: S311 -- moments to kill at
     with tempfile.TemporaryDirectory() as name:
         whole, killed = Path(name) / "whole", Path(name) / "killed"
-        took, idle = _timed_ingest(arguments.folder, whole), _timed_ingest(arguments.folder, whole)
-        longest = idle + 8 * (took - idle) / arguments.kills  # so that the kills fall all over the work
-        for n in range(arguments.kills):
-            _kill(arguments.folder, killed, rng.uniform(idle / 2, longest))
+        started = time.perf_counter()
+        files = sum(_ingest(arguments.folder, whole)[count] for count in ("added", "failed"))
+        took = time.perf_counter() - started
+        for n in range(arguments.kills):  # fast enough that the work is done before the last kills
+            _kill(arguments.folder, killed, rng.randrange(1 + 10 * files // arguments.kills), rng.uniform(0, 0.3))
             print(f"kill {n + 1}: {len(_lines('docs', killed))} documents stored", flush=True)
         report = _ingest(arguments.folder, killed)
         print(f"last run: {report['added']} added, {report['changed']} changed, {report['unchanged']} unchanged")
@@ -49,19 +50,15 @@ def _ingest(folder: Path, index: Path) -> dict[str, int]:
     return report
 
 
-def _timed_ingest(folder: Path, index: Path) -> float:
-    started = time.perf_counter()
-    _ingest(folder, index)
-    return time.perf_counter() - started
-
-
-def _kill(folder: Path, index: Path, after_s: float) -> None:
-    """A run that is killed; its parse process sees its pipe close and ends by itself."""
+def _kill(folder: Path, index: Path, after_files: int, after_s: float) -> None:
+    """A run that is killed when it has said so many files and a moment more; its parse process ends by itself."""
     command = [ESRAG, "ingest", str(folder), "--engine", str(index)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for _ in zip(range(after_files), process.stderr or (), strict=False):
+        pass
     time.sleep(after_s)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.communicate()
 
 
 def _lines(command: str, index: Path) -> list[str]:

@@ -17,7 +17,7 @@ TYPES = {
     "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
     "object": lambda value: isinstance(value, dict),
 }
-ON_DEMAND = {"evidence", "path", "hits"}  # of an answer, with --show-evidence and --explain
+ON_DEMAND = {"evidence", "path", "signals", "hits"}  # of an answer, with --show-evidence and --explain
 
 
 def tables():
