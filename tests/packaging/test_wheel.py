@@ -110,7 +110,8 @@ def test_a_plugin_is_added_by_installing_a_package(environment, tmp_path):
         "    def load(self, source):\n"
         "        yield Document(source.doc_id, 'shout', source.data.decode().lower())\n"
     )
-    run(environment / "bin" / "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", package)
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, package)
+    run(environment / "bin" / "pip", "install", "--no-index", "--no-deps", next(tmp_path.glob("*.whl")))
     esrag = environment / "bin" / "esrag"
     assert "esrag-shout" in run(esrag, "plugins")
 
