@@ -254,7 +254,7 @@ def test_a_documents_own_metadata_cannot_stand_for_ours(esrag, docs):
 def test_a_file_that_grows_is_left_for_the_next_run(esrag, docs):
     """Half of a file that is being written is never stored; when it is finished it is."""
     log, done = docs / "log.txt", threading.Event()
-    log.write_text("a" * 8_000_000)
+    log.write_text("a" * 60_000_000)  # so that reading it takes longer than the writer may be kept waiting
 
     def write():
         with log.open("a") as file:
@@ -271,6 +271,7 @@ def test_a_file_that_grows_is_left_for_the_next_run(esrag, docs):
         writer.join()
     assert ran.code == 1
     assert lines_of(ran) == {"log.txt": "failed: changes while it is read: run ingest again when it is written"}
+    log.write_text("The log is finished.")
     assert esrag("ingest", "docs").code == 0
     require_sound(esrag, 2)
 

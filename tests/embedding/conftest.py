@@ -161,7 +161,8 @@ def reference():
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """Each test has a cache folder of its own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def own_cache(tmp_path, monkeypatch, request):
+    """Each test has a cache folder of its own, but for those with the real weights, which may lie in the user's."""
+    if "real_model" not in request.fixturenames:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"

@@ -57,7 +57,7 @@ def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property
         {"engine.url": str(index), "retrieval.method": method, "retrieval.k": DEPTH, "retrieval.candidates": 200}
     ).settings
     stages = open_stages(settings)
-    questions = [json.loads(line) for line in (scifact() / "queries.jsonl").open(encoding="utf-8")]
+    questions = [json.loads(line) for line in (scifact() / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
     judged = list(judgements())
     wanted = {judgement.query_id for judgement in judged}
 
