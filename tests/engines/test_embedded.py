@@ -277,6 +277,7 @@ for rebuild in (False, True):
         print(type(error).__name__, error)
 """
 IMPORTS = """
+import urllib.parse  # for Path.as_uri, while the interpreter's own folder may still be read
 from made import FINGERPRINT, library, unit_rows
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
