@@ -1,8 +1,9 @@
 """Batches of an ingest: prepared documents → vectors → the index.
 
-While the encoder works on one batch, the next one is read and cut: on two cores that saves time.
+While the encoder works on one batch, the next waits at its door and another is read and cut: it never idles.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,21 +15,22 @@ import numpy as np
 from esrag.embedding import Embedder, Vectors, checked
 from esrag.engines import Prepared, Writer
 
-BATCH_CHUNKS = 64  # chunks embedded and stored together; a crash costs at most two batches of work
+BATCH_CHUNKS = 64  # chunks embedded and stored together; a crash costs at most three batches of work
+FLIGHTS = 2  # batches with the encoder: one that it works on, one that waits
 
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A batch whose new texts are being embedded; `known` holds the vectors it did not need to ask for."""
+    """A batch with its vectors that are stored, and those of `new` texts that are being embedded."""
 
     batch: tuple[Prepared, ...]
-    known: Mapping[str, Vectors]
+    stored: Mapping[str, Vectors]
     new: tuple[str, ...]
     vectors: "Future[Vectors]"
 
     def landed(self) -> dict[str, Vectors]:
-        """Every text of the batch with its vector; waits for the encoder."""
-        return {**self.known, **dict(zip(self.new, self.vectors.result(), strict=True))}
+        """The vectors by text; waits for the encoder."""
+        return {**self.stored, **dict(zip(self.new, self.vectors.result(), strict=True))}
 
 
 class Batches:
@@ -42,7 +44,8 @@ class Batches:
         self._writer = writer
         self._embedder = embedder
         self._gathered: list[Prepared] = []
-        self._flight: Flight | None = None
+        self._flights: deque[Flight] = deque()
+        self._landed: deque[Mapping[str, Vectors]] = deque(maxlen=FLIGHTS)  # the texts that those in flight count on
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="esrag-encoder")
 
     def __enter__(self) -> Self:
@@ -54,7 +57,8 @@ class Batches:
         try:
             if error is None:
                 self._depart()
-                self._depart()
+                while self._flights:
+                    self._land(self._flights.popleft())
         finally:
             self._encoder.shutdown(wait=error is None, cancel_futures=True)
 
@@ -65,24 +69,31 @@ class Batches:
             self._depart()
 
     def _depart(self) -> None:
-        """Sends what was gathered to the encoder, and stores the batch before it meanwhile."""
+        """Sends what was gathered to the encoder, and stores the batch that comes back from it."""
         batch, self._gathered = tuple(self._gathered), []
         if self._embedder is None:
             self._writer.replace(batch)
             return
-        landed, before = (self._flight.landed(), self._flight.batch) if self._flight else ({}, ())
-        self._flight = self._flight_of(batch, landed, self._embedder) if batch else None
-        self._writer.replace([replace(one, vectors=_rows(one, landed, self._embedder.dimensions)) for one in before])
+        self._flights.append(self._flight_of(batch, self._embedder))
+        if len(self._flights) > FLIGHTS:
+            self._land(self._flights.popleft())
 
-    def _flight_of(self, batch: tuple[Prepared, ...], landed: Mapping[str, Vectors], embedder: Embedder) -> Flight:
-        """A text that is stored, comes twice or was in the batch before is not embedded again."""
+    def _flight_of(self, batch: tuple[Prepared, ...], embedder: Embedder) -> Flight:
+        """A text that is stored, comes twice or is in flight already is not embedded again."""
         texts = list(dict.fromkeys(text for one in batch for text in one.indexed_texts))
-        known = {text: landed[text] for text in texts if text in landed}
-        known |= self._writer.vectors_of([text for text in texts if text not in known])
-        new = tuple(text for text in texts if text not in known)
+        near = {text for flight in self._flights for text in (*flight.stored, *flight.new)}
+        stored = self._writer.vectors_of([text for text in texts if text not in near])
+        new = tuple(text for text in texts if text not in near and text not in stored)
         self.embedded += len(new)
         self.reused += sum(len(one.chunks) for one in batch) - len(new)
-        return Flight(batch, known, new, self._encoder.submit(_encoded, embedder, new))
+        return Flight(batch, stored, new, self._encoder.submit(_encoded, embedder, new))
+
+    def _land(self, flight: Flight) -> None:
+        """Stores a batch with its vectors."""
+        vectors = {text: vector for landed in self._landed for text, vector in landed.items()} | flight.landed()
+        self._landed.append({text: vectors[text] for one in flight.batch for text in one.indexed_texts})
+        width = self._embedder.dimensions if self._embedder else 0
+        self._writer.replace([replace(one, vectors=_rows(one, vectors, width)) for one in flight.batch])
 
 
 def _encoded(embedder: Embedder, texts: tuple[str, ...]) -> Vectors:
