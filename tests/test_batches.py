@@ -1,4 +1,4 @@
-"""Batches: several are in flight at once, and still no text is embedded twice and every chunk gets its own vector."""
+"""Batches: no text is embedded twice, and every chunk gets its own vector."""
 
 import random
 
@@ -19,8 +19,8 @@ def prepared(number, texts):
     return Prepared(StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", 0, 0, len(texts)), chunks, texts, None)
 
 
-def test_texts_that_come_again_while_they_are_in_flight_are_embedded_once(tmp_path):
-    """In the same batch, in the one before, in one that is stored: counted as reused, with the right vector."""
+def test_texts_that_come_again_are_embedded_once(tmp_path):
+    """In the same batch or in one that is stored: counted as reused, with the right vector."""
     embedder = HashingEmbedder(EmbedderOptions("hashing"))
     rng = random.Random(1)
     documents = [prepared(n, tuple(f"text {rng.randrange(900)}" for _ in range(rng.randrange(12)))) for n in range(400)]
