@@ -10,15 +10,14 @@ import numpy as np
 from esrag.embedding import Embedder, Vectors, checked
 from esrag.engines import Prepared, Writer
 
-BATCH_CHUNKS = 128  # chunks embedded and stored together; a crash costs at most this much work
+BATCH_CHUNKS = 64  # chunks embedded and stored together; a crash costs at most this much work
 
 
 class Batches:
     """Takes documents one by one, stores them in batches; a context manager that stores the rest at its end.
 
-    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known. To read the next batch
-    while the encoder works on this one was slower: with a thread a core it is busy enough (0.78 against 0.84 of the
-    encoder's own throughput on two cores).
+    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known. Reading the next batch
+    while the encoder works on this one gained nothing on two cores: the encoder has a thread on each.
     """
 
     def __init__(self, writer: Writer, embedder: Embedder | None) -> None:
