@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 
-# Logistic curves, fitted by benchmarks/answers.py on one half of 1,015 questions: answerable ones of QED, CLAPNQ and
-# SQuAD 2.0 over their own collection against questions over a collection that knows nothing of them.
+# Logistic curves over one half of 1,015 questions: answerable ones of QED, CLAPNQ and SQuAD 2.0 over their own
+# collection against questions over a collection that knows nothing of them. benchmarks/answers.py prints the first. The
+# one for words alone was fitted once over passages that the vectors had found, so `--words` may give another.
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -12.8, 12.8, 12.5
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -4.9, 9.0
 
