@@ -10,7 +10,7 @@ import numpy as np
 from esrag.embedding import Embedder, Vectors, checked
 from esrag.engines import Prepared, Writer
 
-BATCH_CHUNKS = 64  # chunks embedded and stored together; a crash costs at most this much work
+BATCH_CHUNKS = 128  # chunks embedded and stored together; a crash costs at most this much work
 
 
 class Batches:

@@ -62,6 +62,7 @@ class Run:
 
     def __init__(self, settings: Settings, embedder: Embedder | None, writer: Writer, progress: Progress) -> None:
         self.settings = settings
+        self.embedder = embedder
         self.batches = Batches(writer, embedder)
         self.writer = writer
         self.progress = progress
@@ -81,8 +82,11 @@ class Run:
         limits = self.settings.loading
         reader = Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
         with reader as parser, self.batches:
-            for task in plan.tasks:
-                self.progress.step(sync.source_of(task.path), self._task(task, parser))
+            if plan.tasks and self.embedder:
+                parser.start()
+                self.embedder.embed(())  # opens the model while the worker starts
+            for task, parsed in zip(plan.tasks, parser.parse((t.path, t.doc_id) for t in plan.tasks), strict=True):
+                self.progress.step(sync.source_of(task.path), self._task(task, parsed))
         self.writer.remove([i for i in (*plan.removed_ids, *self.stale) if i not in self.written])
         return self._report(plan)
 
@@ -101,17 +105,15 @@ class Run:
             skipped=skipped,
         )
 
-    def _task(self, task: sync.Task, parser: Parser) -> str:
-        """Loads one file into the batch; gives what came of it in a few words."""
+    def _task(self, task: sync.Task, parsed: Parsed | LoadingError) -> str:
+        """Takes one file's documents into the batch; gives what came of it in a few words."""
         source = sync.source_of(task.path)
-        try:
-            parsed = parser.parse(task.path, task.doc_id)
-        except LoadingError as error:
+        if isinstance(parsed, LoadingError):
             kept = "what was stored of it before is kept" if task.stored_ids else ""
-            reason = "; ".join(filter(None, (str(error), error.hint, kept)))
-            failed = not isinstance(error, UnsupportedFormat)
+            reason = "; ".join(filter(None, (str(parsed), parsed.hint, kept)))
+            failed = not isinstance(parsed, UnsupportedFormat)
             self.skips.append(sync.Skip(source, reason, failed=failed))
-            return f"{'failed' if failed else 'skipped'}: {error}"
+            return f"{'failed' if failed else 'skipped'}: {parsed}"
         self.skips += [sync.Skip(f"{source}:{part.where}", part.reason, failed=False) for part in parsed.skipped]
         before = self.chunks
         for document in parsed.documents:

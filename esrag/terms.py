@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import chain, islice
 
 import Stemmer
 
@@ -42,7 +43,7 @@ def terms(text: str) -> list[str]:
     >>> terms("ML-KEM.KeyGen, C++ and 1,184")
     ['ml-kem.keygen', 'ml', 'kem', 'keygen', 'key', 'gen', 'c++', 'c', '1184', '1', '184']
     """
-    return [term for piece in _pieces(text) for term in _terms_of(piece)]
+    return list(chain.from_iterable(map(_terms_of, _pieces(text))))
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
@@ -51,13 +52,8 @@ def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
     >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF of 3.14 rounds; SHAKE128")
     ('K-PKE.Encrypt', 'SHAKE128', 'snake_case', 'XOF')
     """
-    found: dict[str, None] = {}
-    for piece in _pieces(text):
-        if _is_technical(piece):
-            found[_trimmed(piece)] = None
-            if len(found) == limit:
-                break
-    return tuple(found)
+    found = dict.fromkeys(map(_trimmed, filter(_is_technical, _pieces(text))))
+    return tuple(islice(found, limit))
 
 
 def _pieces(text: str) -> list[str]:

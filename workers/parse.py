@@ -33,9 +33,9 @@ def main(arguments: list[str]) -> None:
         # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         try:
-            for answer in _answers(json.loads(line), max_bytes, max_characters):
-                answers.write(json.dumps(answer).encode() + b"\n")
-            signal.setitimer(signal.ITIMER_REAL, 0)  # before the parent knows: it must not end an idle worker
+            lines = [json.dumps(answer) for answer in _answers(json.loads(line), max_bytes, max_characters)]
+            signal.setitimer(signal.ITIMER_REAL, 0)  # the parent may take long to read what it was given before
+            answers.write("".join(f"{line}\n" for line in lines).encode())
             answers.flush()
         except BrokenPipeError:
             return

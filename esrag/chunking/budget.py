@@ -50,10 +50,11 @@ class Measured:
         """Starts and ends of the tokens: rising, none empty, none over `_TOKEN_CHARACTERS` long."""
         starts, ends = array("q"), array("q")  # a list would take five times the memory: 600 MB for a long text
         for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
-            for start, end in self._budget.tokens(self._text[piece_start:piece_end]):
-                for at in range(start, end, _TOKEN_CHARACTERS):
-                    starts.append(piece_start + at)
-                    ends.append(piece_start + min(at + _TOKEN_CHARACTERS, end))
+            tokens = self._budget.tokens(self._text[piece_start:piece_end])
+            if not all(0 < end - start <= _TOKEN_CHARACTERS for start, end in tokens):
+                tokens = [part for token in tokens for part in _parts(*token)]
+            starts.extend(piece_start + start for start, _ in tokens)
+            ends.extend(piece_start + end for _, end in tokens)
         return starts, ends
 
     def count(self, start: int, end: int) -> int:
@@ -115,6 +116,11 @@ class Measured:
     def _may_repeat(self, units: Sequence[Span], start: int, last: int) -> bool:
         shared = self.count(units[start].start, units[last - 1].end)
         return shared <= self._budget.overlap and self.count(units[start].start, units[last].end) <= self._budget.size
+
+
+def _parts(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A token in parts that are not too long; an empty one has none."""
+    return ((at, min(at + _TOKEN_CHARACTERS, end)) for at in range(start, end, _TOKEN_CHARACTERS))
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[Span]:

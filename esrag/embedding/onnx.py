@@ -60,7 +60,9 @@ class OnnxEmbedder:
         Raises: ModelError for weights that are missing, not the pinned ones, or refused.
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for number, vector in enumerate(self._workers.map(self._model.sentence, texts)):
+        longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))  # no worker ends alone
+        vectors = self._workers.map(self._model.sentence, [texts[number] for number in longest_first])
+        for number, vector in zip(longest_first, vectors, strict=True):
             rows[number] = vector
         return rows
 

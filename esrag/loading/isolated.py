@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self, cast
 
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Skipped
@@ -49,52 +50,55 @@ class Parser:
     ) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Starts the worker, so that it is there by the time the first file is to be parsed."""
+        self._running()
+
     def close(self) -> None:
-        """Ends the worker; the next `parse` starts another."""
+        """Ends the worker; what is parsed next starts another."""
         if self._worker is not None:
             self._worker.kill()
             self._worker.communicate()
             self._worker = None
 
-    def parse(self, path: Path, doc_id: str) -> Parsed:
-        """The file's documents.
+    def parse(self, sources: Iterable[tuple[Path, str]]) -> Iterator[Parsed | LoadingError]:
+        """For each path and document id, in order: what the file gave, or why it gave nothing.
 
-        Raises: UnsupportedFormat, ParsingError; also where the worker runs out of time or memory, or crashes.
+        While the caller works on one result the worker parses the next file.
         """
+        asked: subprocess.Popen[bytes] | None = None
         try:
-            return self._answer({"path": str(path), "doc_id": doc_id})
-        except LoadingError:
-            raise
-        except BaseException:
-            self.close()  # interrupted within an answer: what is left of it must not be the next source's
-            raise
+            for source in (*sources, None):
+                outcome = self._outcome(asked) if asked else None
+                asked = self._ask(*source) if source else None
+                if outcome:
+                    yield outcome
+        finally:
+            if asked:
+                self.close()  # what is left of an answer must not be the next source's
 
-    def _answer(self, request: Mapping[str, str]) -> Parsed:
+    def _ask(self, path: Path, doc_id: str) -> subprocess.Popen[bytes]:
         worker = self._running()
+        requests = cast("IO[bytes]", worker.stdin)
+        with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
+            requests.write(json.dumps({"path": str(path), "doc_id": doc_id}).encode() + b"\n")
+            requests.flush()
+        return worker
+
+    def _outcome(self, worker: subprocess.Popen[bytes]) -> Parsed | LoadingError:
         documents: list[Document] = []
         skipped: list[Skipped] = []
-        for line in self._lines(worker, request):
-            match json.loads(line):
+        for line in cast("IO[bytes]", worker.stdout):
+            match json.loads(line) if line.endswith(b"\n") else None:
                 case {"document": fields}:
                     documents.append(document_from(fields))
                 case {"skipped": [where, reason]}:
                     skipped.append(Skipped(where, reason))
                 case {"error": [kind, message, hint]}:
-                    raise _ERRORS.get(kind, ParsingError)(message, hint=hint)
+                    return _ERRORS.get(kind, ParsingError)(message, hint=hint)
                 case {"done": sha256}:
                     return Parsed(sha256, tuple(documents), tuple(skipped))
-        raise self._death(worker)
-
-    def _lines(self, worker: subprocess.Popen[bytes], request: Mapping[str, str]) -> Iterator[bytes]:
-        """The answer's lines; a last one that is cut off by the worker's death is none."""
-        if worker.stdin is None or worker.stdout is None:
-            raise AssertionError("the worker was started with pipes")
-        try:
-            worker.stdin.write(json.dumps(request).encode() + b"\n")
-            worker.stdin.flush()
-        except BrokenPipeError:
-            return iter(())
-        return (line for line in worker.stdout if line.endswith(b"\n"))
+        return self._death(worker)  # also where its last line is cut off
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._worker is not None and self._worker.poll() is not None:

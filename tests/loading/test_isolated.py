@@ -25,6 +25,14 @@ def parser():
         yield made
 
 
+def parse(parser, path, doc_id):
+    """One file's documents, or its error raised."""
+    (outcome,) = parser.parse([(path, doc_id)])
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
 def workers() -> set[psutil.Process]:
     children = psutil.Process().children(recursive=True)
     return {child for child in children if "esrag.workers.parse" in child.cmdline()}
@@ -42,7 +50,7 @@ def test_the_worker_gives_what_the_loader_gives(parser, samples, tmp_path):
     for name, data in samples.values():
         path = tmp_path / name
         path.write_bytes(data)
-        parsed = parser.parse(path, "d")
+        parsed = parse(parser, path, "d")
         assert (parsed.documents, parsed.skipped) == load_bytes(Source("d", name, data), 50_000_000)
         assert parsed.sha256 == hashlib.sha256(data).hexdigest()
 
@@ -57,7 +65,7 @@ def test_many_rows_stream_through(parser, tmp_path):
     """A corpus of 20,000 lines is 20,000 documents."""
     path = tmp_path / "corpus.jsonl"
     path.write_text("".join(f'{{"_id": {n}, "text": "row {n}"}}\n' for n in range(20_000)))
-    documents = parser.parse(path, "c").documents
+    documents = parse(parser, path, "c").documents
     assert len(documents) == 20_000
     assert documents[-1].doc_id == "c#19999"
 
@@ -67,7 +75,7 @@ def test_errors_keep_their_kind_message_and_hint(parser, tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(range(256)))
     with pytest.raises(UnsupportedFormat, match="no supported format") as caught:
-        parser.parse(path, "d")
+        parse(parser, path, "d")
     assert "esrag plugins" in caught.value.hint
 
 
@@ -75,7 +83,7 @@ def test_names_in_no_encoding_are_parsed(parser, tmp_path):
     """A path of undecodable bytes reaches the worker."""
     path = tmp_path / os.fsdecode(b"\xff.txt")
     path.write_text("words")
-    assert parser.parse(path, "d").documents[0].text == "words"
+    assert parse(parser, path, "d").documents[0].text == "words"
 
 
 def test_files_that_are_no_files_do_not_hang(parser, tmp_path):
@@ -86,7 +94,7 @@ def test_files_that_are_no_files_do_not_hang(parser, tmp_path):
     cases = {"pipe.txt": "named pipe", "s": "socket", "/dev/zero": "device", ".": "folder", "no": "No such file"}
     for name, message in cases.items():
         with pytest.raises(ParsingError, match=message):
-            parser.parse(tmp_path / name, "d")
+            parse(parser, tmp_path / name, "d")
     listener.close()
 
 
@@ -139,9 +147,9 @@ def test_a_source_that_takes_too_long_is_ended_and_the_next_one_works(tmp_path):
     with Parser(0.7, 2 * GIB, 50_000_000, 50_000_000) as parser:
         start = time.monotonic()
         with pytest.raises(ParsingError, match=r"took longer than 0\.7 s"):
-            parser.parse(slow_file(tmp_path), "d")
+            parse(parser, slow_file(tmp_path), "d")
         assert time.monotonic() - start < 5
-        assert parser.parse(note, "d").documents[0].text == "words"
+        assert parse(parser, note, "d").documents[0].text == "words"
 
 
 def test_a_source_that_needs_too_much_memory_is_refused_and_the_next_one_works(tmp_path):
@@ -150,8 +158,8 @@ def test_a_source_that_needs_too_much_memory_is_refused_and_the_next_one_works(t
     note.write_text("words")
     with Parser(30, 250_000_000, 50_000_000, 50_000_000) as parser:
         with pytest.raises(ParsingError, match="memory"):
-            parser.parse(slow_file(tmp_path), "d")
-        assert parser.parse(note, "d").documents[0].text == "words"
+            parse(parser, slow_file(tmp_path), "d")
+        assert parse(parser, note, "d").documents[0].text == "words"
 
 
 def test_a_worker_that_is_killed_costs_one_source(tmp_path):
@@ -160,14 +168,38 @@ def test_a_worker_that_is_killed_costs_one_source(tmp_path):
     note.write_text("words")
     others = workers()
     with Parser(30, 2 * GIB, 50_000_000, 50_000_000) as parser:
-        parser.parse(note, "d")
+        parse(parser, note, "d")
         (worker,) = workers() - others
         killer = threading.Timer(0.3, worker.send_signal, [signal.SIGSEGV])
         killer.start()
         with pytest.raises(ParsingError, match="killed the parser"):
-            parser.parse(slow_file(tmp_path), "d")
-        assert parser.parse(note, "d").documents[0].text == "words"
+            parse(parser, slow_file(tmp_path), "d")
+        assert parse(parser, note, "d").documents[0].text == "words"
     assert workers() == others
+
+
+def test_what_is_parsed_ahead_waits_for_a_slow_reader(tmp_path):
+    """The time limit is for parsing: an answer that nobody takes for longer, larger than a pipe holds, is kept."""
+    sources = [(tmp_path / f"{n}.txt", f"d{n}") for n in range(3)]
+    for path, doc_id in sources:
+        path.write_text(f"{doc_id} " * 100_000)
+    with Parser(1.0, 2 * GIB, 50_000_000, 50_000_000) as parser:
+        seen = []
+        for outcome in parser.parse(sources):
+            time.sleep(1.5)
+            seen += [document.doc_id for document in outcome.documents]
+    assert seen == ["d0", "d1", "d2"]
+
+
+def test_an_answer_that_is_not_wanted_any_more_is_nobody_elses(tmp_path):
+    """Left in the middle, the worker ends with what it parsed ahead; the next source gets its own documents."""
+    for name in "abc":
+        (tmp_path / name).write_text(name)
+    with Parser(30, 2 * GIB, 1000, 1000) as parser:
+        outcomes = parser.parse([(tmp_path / "a", "a"), (tmp_path / "b", "b")])
+        assert next(outcomes).documents[0].text == "a"
+        outcomes.close()
+        assert parse(parser, tmp_path / "c", "c").documents[0].text == "c"
 
 
 def test_the_worker_is_out_of_reach_of_ctrl_c_and_of_the_folder_we_stand_in(tmp_path, monkeypatch):
@@ -177,6 +209,6 @@ def test_the_worker_is_out_of_reach_of_ctrl_c_and_of_the_folder_we_stand_in(tmp_
     monkeypatch.chdir(tmp_path)
     others = workers()
     with Parser(30, 2 * GIB, 1000, 1000) as parser:
-        assert parser.parse(tmp_path / "note.txt", "d").documents[0].text == "words"
+        assert parse(parser, tmp_path / "note.txt", "d").documents[0].text == "words"
         (worker,) = workers() - others
         assert os.getsid(worker.pid) == worker.pid
