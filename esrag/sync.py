@@ -143,7 +143,7 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     taken = set(known.values())
     rest = [file for file in files if source_of(file.path) not in known]
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
-        uses = Counter(candidate(file) for file in rest)
+        uses = Counter(candidate(file) for file in files)  # all of them: an ingest cut short must not free a name
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
         named = {source_of(file.path): candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named
