@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test check fmt docs bench clean
+.PHONY: help install demo test servers stop-servers test-live check fmt docs bench clean
+SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,6 +25,17 @@ test: install  ## Run every test; fetches the encoder's weights the first time
 	$(BIN)/esrag models get
 	$(BIN)/python -m pytest
 
+servers: install  ## Start a real OpenSearch (port 9200) and Elasticsearch (port 9201) for tests; needs a JDK 21 and Maven
+	$(SERVERS) start opensearch --port 9200 --data .servers/opensearch
+	$(SERVERS) start elasticsearch --port 9201 --data .servers/elasticsearch
+
+stop-servers:  ## Stop them; their data stay in .servers
+	$(SERVERS) stop --data .servers/opensearch
+	$(SERVERS) stop --data .servers/elasticsearch
+
+test-live: install  ## Only the tests that talk to real search servers, which they start themselves
+	$(BIN)/python -m pytest -m live
+
 check: install  ## Linters, types, layers, generated docs, then every test: what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,4 +53,4 @@ bench: install  ## Run the benchmarks; each prints a table
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## Remove what can be made again
-	rm -rf $(VENV) build dist *.egg-info .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .servers build dist *.egg-info .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

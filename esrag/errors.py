@@ -12,6 +12,7 @@ EsragError
     ├── IndexMissing          nothing was ingested here yet                      exit 2
     ├── IndexMismatch         made with another model or a newer version         exit 2
     ├── IndexBusy             another writer holds it                            exit 4
+    ├── EngineUnreachable     no server answers at engine.url                    exit 4
     └── IndexUnwritable       a read-only or full disk                           exit 1
 
 `cli.main` turns each into one line, a hint and the exit code.
@@ -85,6 +86,12 @@ class IndexMismatch(EngineError):  # noqa: N818
 
 class IndexBusy(EngineError):  # noqa: N818
     """Another writer holds the index."""
+
+    exit_code = 4
+
+
+class EngineUnreachable(EngineError):  # noqa: N818
+    """No server answers at `engine.url`, or it stopped answering."""
 
     exit_code = 4
 

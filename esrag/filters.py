@@ -64,7 +64,22 @@ class Not:
 
 Filter = Terms | Prefix | Range | And | Or | Not
 
+LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
+DEEPEST_FILTER = 20  # parts in parts; a search server refuses more than 30
+
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(?![=<>])(.*?)\s*", re.DOTALL)
+
+
+def require_reasonable(filter_: Filter) -> None:
+    """Raises: UsageError for a filter of too many parts, or parts in parts in parts without an end."""
+    waiting, seen = [(filter_, 1)], 0
+    while waiting:  # without recursion: the filter may be as deep as memory
+        part, depth = waiting.pop()
+        seen += 1
+        if seen > LARGEST_FILTER or depth > DEEPEST_FILTER:
+            raise UsageError(f"the filter has more than {LARGEST_FILTER} parts, or more than {DEEPEST_FILTER} in a row")
+        inner = part.parts if isinstance(part, And | Or) else (part.part,) if isinstance(part, Not) else ()
+        waiting += [(one, depth + 1) for one in inner]
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:

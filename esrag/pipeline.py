@@ -23,7 +23,7 @@ from esrag.loading.listing import list_files
 from esrag.records import Answer, Evidence, StoredDocument
 from esrag.retrieving.legs import retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.settings import Settings
+from esrag.settings import Settings, is_address
 from esrag.text import normalise
 
 
@@ -63,7 +63,10 @@ class Asked:
 
 def open_stages(settings: Settings) -> Stages:
     """The engine and the embedder that the settings name; nothing slow happens yet."""
-    engine = plugins.load("engines", "embedded")(EngineOptions(**settings.engine.model_dump()))
+    where = settings.engine
+    secrets = {"password": where.password.get_secret_value(), "api_key": where.api_key.get_secret_value()}
+    kind = "server" if is_address(where.url) else "embedded"
+    engine = plugins.load("engines", kind)(EngineOptions(**{**where.model_dump(), **secrets}))
     options = settings.embedding.model_dump()
     return Stages(engine, open_embedder(options.pop("provider"), EmbedderOptions(**options)))
 

@@ -30,11 +30,21 @@ class Section(BaseModel):
 class EngineSettings(Section):
     """Where the index lives."""
 
-    url: str = Field(default=".esrag", pattern=r"^[^\x00]+$", description="Folder of the embedded engine.")
+    url: str = Field(
+        default=".esrag",
+        pattern=r"^[^\x00]+$",
+        description="Folder of the embedded engine, or the address of Elasticsearch or OpenSearch.",
+    )
     index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
     lock_wait_s: float = Field(
         default=30.0, ge=0, le=86_400, description="Seconds a second writer waits for the first."
     )
+    username: str = Field(default="", description="User of the server.")
+    password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="API key of the server, instead of a user.")
+    ca_file: str = Field(default="", description="File with the authority that signed the server's certificate.")
+    certificate_fingerprint: str = Field(default="", description="SHA-256 of the server's certificate, in hexadecimal.")
+    verify_certificates: bool = Field(default=True, description="Refuse a server whose certificate is not valid.")
 
 
 class LoadingSettings(Section):
@@ -159,8 +169,19 @@ def value_of(settings: BaseModel, key: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value as the user may see it: secrets are masked."""
-    return "********" if isinstance(value, SecretStr) else str(value)
+    """A value as the user may see it: secrets are masked, the password in an address too."""
+    if isinstance(value, SecretStr):
+        return "********" if value.get_secret_value() else ""
+    return re.sub(r"(?<=://)[^/@]*@", "********@", str(value))
+
+
+def is_address(url: str) -> bool:
+    """Whether an engine's URL is a server's address, and no folder.
+
+    >>> is_address("https://search.example:9200"), is_address(".esrag"), is_address("redis://host")
+    (True, False, False)
+    """
+    return url.startswith(("http://", "https://"))
 
 
 def variable(key: str) -> str:
@@ -275,8 +296,9 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
         key = ".".join(str(part) for part in first["loc"])
         came = "" if "api_key" in key else f", got {first['input']!r}"
         raise SettingsError(f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}") from error
-    if "://" in settings.engine.url:  # not shown: it may hold a password
-        raise SettingsError("engine.url must be a folder, got an address", hint="engines on a server do not exist yet")
+    if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
+        hint = "write http://host:9200, or https://host:9200"
+        raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")

@@ -13,6 +13,10 @@ import Stemmer
 
 LONGEST_TERM = 64  # characters; longer ones are encoded data that nobody types, and a SHA-256 in hexadecimal still fits
 
+# A question is read this far. A longer one is a pasted text, and its first 256 distinct terms say what it is about.
+LONGEST_QUESTION = 10_000  # characters
+MOST_TERMS = 256
+
 # Lucene's English stop words, and the words that a question is made of: in a technical text "who" or "does" is rare
 # enough to outweigh the words that the question is about.
 STOP_WORDS = frozenset(
@@ -44,6 +48,11 @@ def terms(text: str) -> list[str]:
     ['ml-kem.keygen', 'ml', 'kem', 'keygen', 'key', 'gen', 'c++', 'c', '1184', '1', '184']
     """
     return list(chain.from_iterable(map(_terms_of, _pieces(text))))
+
+
+def question_terms(question: str) -> list[str]:
+    """The distinct terms a question is searched by, in order of appearance."""
+    return list(dict.fromkeys(terms(question[:LONGEST_QUESTION])))[:MOST_TERMS]
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 # Runs from the repository's root with esrag on the PATH; ends with 1 where an expectation does not hold.
 set -eu
 
-engine=.demo
+engine=${ESRAG_ENGINE__URL:-.demo}  # a folder, or a server's address
+export ESRAG_ENGINE__INDEX=esrag-demo
 
 fail() {
     printf 'demo: %s\n' "$1" >&2
@@ -29,7 +30,7 @@ refused() {
     [ "$output" = "not found in provided docs" ] || fail "the refusal has another text"
 }
 
-rm -rf "$engine"
+rm -rf .demo
 esrag ingest docs examples/demo --engine "$engine"
 
 answered "In which wind does the ferry not sail?" "17 metres a second" fulmar

@@ -106,3 +106,34 @@ def real_model():
         return weights.locate("all-MiniLM-L6-v2", offline=True).path
     except ModelError as error:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{error}: run `esrag models get`")
+
+
+@pytest.fixture(scope="session")
+def start_server():
+    """Starts a real server over a folder; where none can be had, a skip with the reason, and on CI a failure."""
+    sys.path.insert(0, str(Path(__file__).parent / "servers"))
+    import servers
+
+    def start(engine, folder):
+        try:
+            return servers.start(engine, port=servers.free_port(), data=folder)
+        except servers.Unavailable as error:
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def opensearch(start_server, tmp_path_factory):
+    """The address of a real OpenSearch."""
+    server = start_server("opensearch", tmp_path_factory.mktemp("opensearch"))
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def elasticsearch(start_server, tmp_path_factory):
+    """The address of a real Elasticsearch, which has no licence to fuse by ranks."""
+    server = start_server("elasticsearch", tmp_path_factory.mktemp("elasticsearch"))
+    yield server.url
+    server.stop()

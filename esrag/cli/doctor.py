@@ -45,8 +45,11 @@ def doctor(*, as_json: bool, **options: Any) -> int:
 
 
 def _findings(settings: "Settings", stages: "Stages") -> Iterator[Finding]:
-    yield _full_text()
-    yield _free_space(settings.engine.url)
+    from esrag.settings import is_address
+
+    if not is_address(settings.engine.url):
+        yield _full_text()
+        yield _free_space(settings.engine.url)
     yield from _model(stages)
     yield from _index(stages)
 

@@ -21,7 +21,7 @@ def settings_options(command: Command) -> Command:
     for option in (
         click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Any setting, by its dotted key."),
         click.option("--index", help="Name of the index (engine.index)."),
-        click.option("--engine", metavar="FOLDER", help="Where the index is (engine.url)."),
+        click.option("--engine", metavar="FOLDER|URL", help="Where the index is (engine.url)."),
     ):
         command = option(command)
     return command

@@ -3,9 +3,11 @@
 The contract, for every class registered under `esrag.engines`:
 
 - `Engine(EngineOptions)` does nothing slow; the first use opens. `close()` is safe to call twice.
-- Reading: many readers at once, each sees one consistent state a call. A missing index raises `IndexMissing`.
+- Reading: many readers at once, each sees one consistent state a call; on a server one a request. A missing index
+  raises `IndexMissing`.
 - Writing: inside `with engine.writer(fingerprint)`; one writer at a time, a second waits `lock_wait_s` and then raises
-  `IndexBusy`. `writer.replace(...)` is atomic a document: after a crash each document is wholly old or wholly new.
+  `IndexBusy`. `writer.replace(...)` is atomic a document: after a crash each document is wholly old or wholly new. A
+  server cannot do that: there a document that was being written counts as changed, and the next ingest mends it.
 - `search(request)` → hits in falling score, ties by chunk id, each with per-leg ranks and scores (ranks are 1..n in
   that leg after the filter), and the path taken. One filter reaches both legs. Data is never syntax.
 - `generation` changes with every commit that changes content.
@@ -13,7 +15,7 @@ The contract, for every class registered under `esrag.engines`:
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -27,11 +29,17 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Where the index is and how long a second writer waits."""
+    """Where the index is, how long a second writer waits, and for a server how to get in."""
 
-    url: str = ".esrag"
+    url: str = field(default=".esrag", repr=False)  # it may hold a password
     index: str = "esrag"
     lock_wait_s: float = 30.0
+    username: str = ""
+    password: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    ca_file: str = ""
+    certificate_fingerprint: str = ""
+    verify_certificates: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits in order, and the path that was taken: `keyword`, `vector`, `rrf-client` or `weighted-client`."""
+    """Hits in order and the path taken: `keyword`, `vector`, `weighted-client`, `rrf-client` or `rrf-native`."""
 
     hits: tuple[Hit, ...]
     path: str

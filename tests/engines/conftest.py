@@ -1,24 +1,38 @@
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
 
-from esrag import plugins
 from esrag.engines import EngineOptions
+from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.server import ServerEngine
 
 sys.path.insert(0, str(Path(__file__).parent))  # for made.py, which the killed and the waiting processes import too
 
 
-@pytest.fixture
-def make(tmp_path):
-    """Makes engines over one folder, of the class under test, and closes them."""
-    made = []
+def _made(name, request, folder, index, options):
+    if name == "embedded":
+        return EmbeddedEngine(EngineOptions(str(folder / index), **options))
+    return ServerEngine(EngineOptions(request.getfixturevalue(name), index, **options))
 
-    def made_by(name="embedded", url=None, **options):
-        engine = plugins.load("engines", name)(EngineOptions(str(url or tmp_path / "store"), **options))
-        made.append(engine)
-        return engine
+
+@pytest.fixture
+def make(tmp_path, request):
+    """Makes engines over one store, or another one when it is named, of the kind under test, and closes them."""
+    made, unique = [], f"t-{uuid.uuid4().hex[:12]}"
+
+    def made_by(name="embedded", store="store", **options):
+        made.append(_made(name, request, tmp_path, f"{unique}-{store}", options))
+        return made[-1]
 
     yield made_by
     for engine in made:
         engine.close()
+
+
+@pytest.fixture(scope="module")
+def make_engine(tmp_path_factory, request):
+    """Makes one engine of each kind for a whole module."""
+    folder, unique = tmp_path_factory.mktemp("engines"), f"m-{uuid.uuid4().hex[:12]}"
+    return lambda name: _made(name, request, folder, unique, {})

@@ -20,7 +20,7 @@ def unit_rows(seed, count, dimensions=DIMENSIONS):
 
 def texts_of(seed, count):
     rng = random.Random(seed)
-    return [" ".join(rng.choices(WORDS, k=12)) for _ in range(count)]
+    return [" ".join(rng.choices(WORDS, k=rng.randint(8, 40))) for _ in range(count)]
 
 
 def prepared(doc_id, texts, *, seed=0, vectors=True, metadata=None, chunk_metadata=None, **of_document):

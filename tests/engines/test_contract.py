@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, WORDLESS, content, library, prepared, texts_of, unit_rows
 
-from esrag import plugins
 from esrag.engines import SearchRequest
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, UsageError
 from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse
 from esrag.fusion import ranking, rrf, weighted
 from esrag.records import Fingerprint
 
-pytestmark = pytest.mark.parametrize("name", plugins.names("engines"))
+LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
+pytestmark = pytest.mark.parametrize("name", ["embedded", *LIVE])
 
 QUERY = unit_rows(99, 1)[0]
 
@@ -65,13 +65,15 @@ def test_close_twice_and_use_again(full):
     assert 6 == len(list(full.documents()))
 
 
-def test_replacing_by_the_same_changes_nothing(full):
+def test_replacing_by_the_same_changes_nothing(full, name):
     """The same documents stored again give the same content and the same hits."""
     before, hits = content(full), full.search(SearchRequest("lattice key", QUERY))
     with full.writer(FINGERPRINT) as writer:
         writer.replace(library())
     assert before == content(full)
-    assert hits == full.search(SearchRequest("lattice key", QUERY))
+    again = full.search(SearchRequest("lattice key", QUERY))
+    assert ids(hits) == ids(again)
+    assert hits == again or name != "embedded"  # a server's statistics count what was deleted until it merges
     assert [] == list(full.check())
 
 
@@ -186,7 +188,8 @@ def test_fusion(full, fusion):
     )
     result = full.search(request)
     expected = rrf(legs, 7) if fusion == "rrf" else weighted(legs, [0.7, 0.3])
-    assert list(expected.items())[:5] == [(h.chunk.chunk_id, h.score) for h in result.hits]
+    assert list(expected)[:5] == ids(result)
+    assert list(expected.values())[:5] == pytest.approx([h.score for h in result.hits], abs=1e-8)
     assert result.path.startswith(fusion)
 
 
@@ -199,17 +202,18 @@ def test_ties_go_by_chunk_id_also_at_the_cut(make, name):
     engine = make(name)
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([shuffled, prepared("e", texts_of(0, 9))])
-    for method in ("keyword", "vector", "hybrid"):
+    # A walk over a graph meets neighbours that are equally near in an order of its own.
+    for method in ("keyword", "vector", "hybrid") if name == "embedded" else ("keyword",):
         request = SearchRequest("zebra", vector[0], method=method, size=10, candidates=20)
         assert [f"d::c{i:03}" for i in range(10)] == ids(engine.search(request)), method
 
 
-def test_the_order_of_storing_does_not_show(make, name, tmp_path):
-    """A hundred indexes, each stored in another order and in other calls, give the same hits and scores."""
+def test_the_order_of_storing_does_not_show(make, name):
+    """Many indexes, each stored in another order and in other calls, give the same hits and scores."""
     questions = [SearchRequest("lattice key", QUERY, size=15), SearchRequest("hash", QUERY, fusion="weighted")]
     expected = None
-    for seed in range(100):
-        rng, engine = random.Random(seed), make(name, tmp_path / f"s{seed}")
+    for seed in range(100 if name == "embedded" else 5):
+        rng, engine = random.Random(seed), make(name, f"s{seed}")
         documents = rng.sample(library(4, 5), 4)
         cut = rng.randrange(5)
         with engine.writer(FINGERPRINT) as writer:
@@ -414,6 +418,8 @@ def test_many_readers_while_one_writes(make, name):
         while not done.is_set():
             if len({d.revision for d in reader.documents()}) != 1:
                 wrong.append("documents")
+            if name != "embedded":  # a server may refresh between the two legs of a question
+                continue
             found = reader.search(SearchRequest("same", QUERY, size=100)).hits
             if len({h.chunk.text for h in found}) != 1 or len(found) % 8:
                 wrong.append("hits")

@@ -13,13 +13,9 @@ from esrag.engines.embedded.where import Condition, allowed_rows
 from esrag.errors import EngineError
 from esrag.fusion import ranking, rrf, weighted
 from esrag.records import Hit
-from esrag.terms import terms
+from esrag.terms import question_terms
 
 EVERYWHERE = "∎"  # a token of every row of `words` that no text can hold: terms() makes words only
-
-# A question is read this far. A longer one is a pasted text, and its first 256 distinct terms say what it is about.
-LONGEST_QUESTION = 10_000
-MOST_TERMS = 256
 
 # bm25() costs about 1.7 µs a matching row, and a frequent word matches most of them: over 100,000 chunks of 150 Zipf
 # distributed words, questions of 5 to 12 terms took 112 ms at the median. So the rarest terms choose the rows, as many
@@ -69,8 +65,7 @@ def _vector_for(request: SearchRequest, snapshot: Snapshot) -> Vectors | None:
 
 def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:
     """BM25 (Robertson & Zaragoza 2009; k1 = 1.2, b = 0.75) by chunk id, best first."""
-    distinct = list(dict.fromkeys(terms(text[:LONGEST_QUESTION])))[:MOST_TERMS]
-    known = sorted((count, term) for term in distinct if (count := snapshot.count(term)))
+    known = sorted((count, term) for term in question_terms(text) if (count := snapshot.count(term)))
     if not known:
         return {}
     chosen = _rarest([count for count, _ in known], depth)

@@ -9,13 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
+from esrag.engines.checks import REBUILD_HINT, require_same
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.records import Fingerprint
 
 DATABASE = "index.sqlite3"
 APPLICATION_ID = 1702064743
 SCHEMA_VERSION = 1
-REBUILD_HINT = "ingest every folder again with --rebuild"
 _ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
 _WRITABLE_HINT = "make it writable, or choose another folder with --engine"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
@@ -105,7 +105,7 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
             if not _has_tables(connection):
                 _create(connection, fingerprint, generation)
             _require_ours(connection, folder)
-            _require_same(state(connection).fingerprint, fingerprint)
+            require_same(state(connection).fingerprint, fingerprint)
             connection.execute("PRAGMA journal_mode = WAL")  # a write, so that a read-only disk is found out here
         except BaseException:
             connection.close()
@@ -207,18 +207,6 @@ def _require_application(connection: sqlite3.Connection, folder: Path) -> None:
     found = connection.execute("PRAGMA application_id").fetchone()[0]
     if found != APPLICATION_ID and _has_tables(connection):
         _refuse_foreign(folder)
-
-
-def _require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
-    if made_with != asked:
-        raise IndexMismatch(
-            f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
-            hint=f"go back to the old settings, or {REBUILD_HINT}",
-        )
-
-
-def _shown(fingerprint: Fingerprint) -> str:
-    return f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker {fingerprint.chunker}"
 
 
 def _refuse_foreign(folder: Path) -> NoReturn:

@@ -39,17 +39,6 @@ def mapped(path: Path, rows: int, dimensions: int) -> Vectors:
     return np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimensions)))
 
 
-def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
-    """The vectors to store, if they fit the index. Raises: EngineError."""
-    if vectors is None:
-        vectors = np.empty((count, 0), dtype=np.float32)
-    if vectors.shape != (count, dimensions):
-        raise EngineError(f"vectors have shape {vectors.shape}, the index expects {(count, dimensions)}")
-    if not np.isfinite(vectors).all():
-        raise EngineError("vectors hold NaN or infinity, the index expects unit rows")
-    return vectors
-
-
 def best(vectors: Vectors, rows: Rows, query: Vectors, count: int) -> tuple[Rows, npt.NDArray[np.float64]]:
     """Positions in `rows` of the `count` best by dot product with the query, every tie with the last included.
 

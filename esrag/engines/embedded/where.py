@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from esrag.errors import UsageError
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, scalar
+from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, require_reasonable, scalar
 from esrag.records import Scalar
 
-LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
 _INTEGER_64 = range(-(2**63), 2**63)
 _NEVER, _ALWAYS = ("0", ()), ("1", ())
 _JSON_LIST = "(SELECT value FROM json_each(?))"
@@ -37,20 +35,9 @@ _ITEM = _Value("item.value", "item.type")
 
 def allowed_rows(filter_: Filter) -> Condition:
     """The query for the rows of the chunks that pass. Raises: UsageError for a filter beyond reason."""
-    if _size(filter_) > LARGEST_FILTER:
-        raise UsageError(f"the filter has more than {LARGEST_FILTER} parts")
+    require_reasonable(filter_)
     sql, values = _condition(filter_)
     return f'SELECT c."row" FROM chunks c WHERE {sql}', values  # noqa: S608 -- made of this module's constants only
-
-
-def _size(filter_: Filter) -> int:
-    """How many parts, without recursion; counting stops beyond the limit."""
-    waiting, seen = [filter_], 0
-    while waiting and seen <= LARGEST_FILTER:
-        part = waiting.pop()
-        seen += 1
-        waiting += part.parts if isinstance(part, And | Or) else [part.part] if isinstance(part, Not) else []
-    return seen
 
 
 def _condition(filter_: Filter) -> Condition:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from esrag.engines import Prepared, Vectors
+from esrag.engines.checks import checked_rows
 from esrag.engines.embedded import rows
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
-from esrag.engines.embedded.vectors import checked_rows, mapped, write
+from esrag.engines.embedded.vectors import mapped, write
 from esrag.terms import terms
 
 _BLOCK_ROWS = 4096

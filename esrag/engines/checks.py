@@ -1,0 +1,33 @@
+"""What every engine looks at before it writes."""
+
+import numpy as np
+
+from esrag.engines import Vectors
+from esrag.errors import EngineError, IndexMismatch
+from esrag.records import Fingerprint
+
+REBUILD_HINT = "ingest every folder again with --rebuild"
+
+
+def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
+    """Raises: IndexMismatch where an index was made with another model or chunker."""
+    if made_with != asked:
+        raise IndexMismatch(
+            f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
+            hint=f"go back to the old settings, or {REBUILD_HINT}",
+        )
+
+
+def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
+    """The vectors to store, if they fit the index. Raises: EngineError."""
+    if vectors is None:
+        vectors = np.empty((count, 0), dtype=np.float32)
+    if vectors.shape != (count, dimensions):
+        raise EngineError(f"vectors have shape {vectors.shape}, the index expects {(count, dimensions)}")
+    if not np.isfinite(vectors).all():
+        raise EngineError("vectors hold NaN or infinity, the index expects unit rows")
+    return vectors
+
+
+def _shown(fingerprint: Fingerprint) -> str:
+    return f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker {fingerprint.chunker}"

@@ -1,0 +1,285 @@
+"""One way to speak with either server: a request in, a decoded body out, every failure as one line and a hint.
+
+The server is asked what it is, and the client that was made for it does the talking (time-outs, connections, TLS).
+"""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal, NoReturn
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from esrag.engines import EngineOptions
+from esrag.errors import EngineError, EngineUnreachable, SettingsError
+
+Product = Literal["elasticsearch", "opensearch"]
+Body = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+_SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
+    "elasticsearch": ((8, 18), "8.18 or newer"),
+    "opensearch": ((2, 19), "2.19 or newer"),
+}
+_BUSY = (429, 502, 503, 504)
+# A node that restarts answers again within half a minute; the waits add up to 63 s.
+_WAITS_S = (1, 2, 4, 8, 16, 32)
+_TIMEOUT_S = 30  # for one answer; both clients' own 10 s are few for a full bulk on a loaded server
+_OLDEST_MAJOR = 8  # Elasticsearch takes media types of its own major version and of the one before
+_SHOWN_CHARACTERS = 300
+_OUTER_ONLY = ("search_phase_execution_exception", "status_exception")  # they say that something failed, not what
+_DISK_FULL = "flood-stage"  # a block that is a 429 too, and does not pass by itself
+_DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
+_HINTS: Mapping[int, str] = {
+    401: "set engine.username and engine.password, or engine.api_key",
+    403: "the user or key may not do this",
+    413: "the server takes smaller requests only: raise its http.max_content_length",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What a server says it is."""
+
+    product: Product
+    version: tuple[int, int]
+    text: str
+
+
+class Refused(EngineError):  # noqa: N818 -- named for what it is
+    """The server answered with an error; `status` is HTTP's, `kind` the server's name for it, `body` the answer."""
+
+    def __init__(self, message: str, status: int, kind: str, body: Any, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.kind = kind
+        self.body = body
+
+
+class Connection:
+    """A server behind one address; opened at first use."""
+
+    def __init__(self, options: EngineOptions) -> None:
+        self._options = options
+        self._send: Callable[..., Any] | None = None
+        self._close: Callable[[], None] = lambda: None
+        self._major = _OLDEST_MAJOR
+        self._server: Server | None = None
+        self._opening = Lock()
+
+    @property
+    def shown_url(self) -> str:
+        """The address without user and password."""
+        parts = urlsplit(self._options.url)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+    @property
+    def server(self) -> Server:
+        """What the server is. Raises: EngineUnreachable, EngineError for another product or an old version."""
+        with self._opening:
+            if self._server is None:
+                self._server = self._opened()
+            return self._server
+
+    def _opened(self) -> Server:
+        try:
+            self._open_elasticsearch()
+        except (ValueError, OSError) as error:  # what its client says of an address, a file or a fingerprint
+            hint = "look at engine.url, engine.ca_file and engine.certificate_fingerprint"
+            raise SettingsError(f"no server can be asked with these settings: {_said(error)}", hint=hint) from error
+        answer = self._root()
+        number = str(answer["version"].get("number", ""))
+        product: Product = "opensearch" if answer["version"].get("distribution") == "opensearch" else "elasticsearch"
+        version = _version(number)
+        least, said = _SUPPORTED[product]
+        if version < least:
+            raise EngineError(f"{self.shown_url} is {product} {number}, esrag needs {said}", hint="upgrade the server")
+        if product == "opensearch":
+            self._open_opensearch()
+        self._major = version[0]
+        return Server(product, version, f"{product} {number}")
+
+    def _root(self) -> Mapping[str, Any]:
+        """What stands at the address; asked once, for a wrong address stays wrong. Raises: EngineError."""
+        try:
+            answer: Mapping[str, Any] = self._once("GET", "/", None, {})
+        except Refused as error:
+            if error.status == 404:  # noqa: PLR2004 -- not found; an index that is missing is a 404 as well
+                self._is_no_search_engine()
+            raise
+        if not isinstance(answer.get("version"), Mapping):
+            self._is_no_search_engine()
+        return answer
+
+    def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
+        """The decoded answer; a body that is no mapping is sent as lines. What passes by itself is tried again.
+
+        Every request of this package may be repeated: ids are deterministic, so what was applied before an answer got
+        lost is applied once more with the same result. Raises: Refused, EngineUnreachable.
+        """
+        _ = self.server
+        for wait_s in (*_WAITS_S, None):
+            try:
+                return self._once(method, path, body, parameters)
+            except EngineUnreachable:
+                if wait_s is None:
+                    raise
+            except Refused as error:
+                if wait_s is None or error.status not in _BUSY or error.hint == _DISK_FULL_HINT:
+                    raise
+            time.sleep(wait_s)
+        raise AssertionError("the last try returns or raises")
+
+    def close(self) -> None:
+        """Gives the connections back; the next use opens again."""
+        with suppress(Exception):
+            self._close()
+        self._send, self._server, self._major = None, None, _OLDEST_MAJOR
+
+    def _once(self, method: str, path: str, body: Body, parameters: Mapping[str, Any]) -> Any:
+        if self._send is None:
+            raise AssertionError("opened before")
+        lines = body is not None and not isinstance(body, Mapping)
+        kind = "application/x-ndjson" if lines else "application/json"
+        parts = body if lines else [body]
+        text = None if body is None else "\n".join(json.dumps(part) for part in parts or ()) + "\n" * lines
+        said = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
+        headers = {"accept": "application/json", **({"content-type": kind} if text is not None else {})}
+        answer = self._send(method, path, said, headers, text)
+        if not isinstance(answer, Mapping):
+            self._is_no_search_engine()
+        return answer
+
+    def _open_elasticsearch(self) -> None:
+        try:
+            import elasticsearch
+        except ImportError as error:
+            raise _missing("elasticsearch") from error
+        self._close()  # of an opening that failed
+        options = self._client_options() | self._credentials("basic_auth")
+        client = elasticsearch.Elasticsearch(request_timeout=_TIMEOUT_S, **options)
+
+        def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
+            headers = {name: self._versioned(kind) for name, kind in headers.items()}
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the client says what the server deprecates; nobody reads it here
+                    return client.perform_request(method, path, params=parameters, headers=headers, body=body).body
+            except elasticsearch.UnsupportedProductError as error:
+                return error.body
+            except elasticsearch.ApiError as error:
+                raise refusal(self.shown_url, error.status_code, error.body) from error
+            except elasticsearch.SerializationError:
+                self._is_no_search_engine()
+            except elasticsearch.SSLError as error:
+                raise self._untrusted(error) from error
+            except elasticsearch.TransportError as error:
+                raise self._unreachable(error) from error
+
+        self._send, self._close = send, client.close
+
+    def _open_opensearch(self) -> None:
+        try:
+            import opensearchpy
+        except ImportError as error:
+            raise _missing("opensearch") from error
+        self._close()
+        options = self._client_options() | self._credentials("http_auth")
+        client = opensearchpy.OpenSearch(timeout=_TIMEOUT_S, **options)
+
+        def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
+            try:
+                return client.transport.perform_request(method, path, headers=headers, params=parameters, body=body)
+            except opensearchpy.SerializationError:
+                self._is_no_search_engine()
+            except opensearchpy.SSLError as error:
+                raise self._untrusted(error) from error
+            except opensearchpy.TransportError as error:
+                if isinstance(error.status_code, int):
+                    answer = error.error if error.info is None else error.info
+                    raise refusal(self.shown_url, error.status_code, answer) from error
+                raise self._unreachable(error) from error
+
+        self._send, self._close = send, client.close
+
+    def _client_options(self) -> dict[str, Any]:
+        options = self._options
+        chosen: dict[str, Any] = {"hosts": [self.shown_url], "max_retries": 0}
+        if urlsplit(options.url).scheme == "https":
+            chosen["verify_certs"] = options.verify_certificates
+            chosen["ssl_show_warn"] = False
+            if options.ca_file:
+                chosen["ca_certs"] = options.ca_file
+            if options.certificate_fingerprint:
+                chosen["ssl_assert_fingerprint"] = options.certificate_fingerprint
+        return chosen
+
+    def _credentials(self, basic: str) -> dict[str, Any]:
+        """An API key, or user and password; those may also stand in the address."""
+        options, parts = self._options, urlsplit(self._options.url)
+        user = options.username or unquote(parts.username or "")
+        password = options.password or unquote(parts.password or "")
+        if options.api_key:
+            if basic == "basic_auth":
+                return {"api_key": options.api_key}
+            return {"headers": {"authorization": f"ApiKey {options.api_key}"}}
+        return {basic: (user, password)} if user else {}
+
+    def _versioned(self, kind: str) -> str:
+        """The media type in the server's own version; its client knows that of its own release only."""
+        return f"application/vnd.elasticsearch+{kind.removeprefix('application/')}; compatible-with={self._major}"
+
+    def _unreachable(self, error: Exception) -> EngineUnreachable:
+        hint = "is the server running, and is engine.url its address?"
+        return EngineUnreachable(f"cannot reach {self.shown_url}: {_said(error)}", hint=hint)
+
+    def _untrusted(self, error: Exception) -> EngineError:
+        """No connection by TLS; it does not pass by itself."""
+        hint = "set engine.ca_file or engine.certificate_fingerprint, or write http:// if the server has no TLS"
+        return EngineError(f"no secure connection to {self.shown_url}: {_said(error)}", hint=hint)
+
+    def _is_no_search_engine(self) -> NoReturn:
+        hint = "engine.url must be the address of Elasticsearch or OpenSearch"
+        raise EngineError(f"{self.shown_url} does not answer as a search engine does", hint=hint)
+
+
+def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
+    """An answer that is an error, as an error of ours; also one answer among many, about the entry that is named."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
+    reason = _reason(error) or "no reason given"
+    said = " ".join(reason.split())[:_SHOWN_CHARACTERS]
+    hint = _DISK_FULL_HINT if _DISK_FULL in reason else _HINTS.get(status, "")
+    return Refused(f"{url} answered {status}{about and f' for {about}'}: {said}", status, kind, body, hint=hint)
+
+
+def _reason(error: Any) -> str:
+    """The reason an error gives and that of its cause; of one that only says that something failed, the cause's."""
+    if not isinstance(error, Mapping):
+        return str(error or "")
+    shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
+    parts = [*shards, error.get("caused_by"), *error.get("suppressed", ()), *error.get("root_cause", ())]
+    inner = next(filter(None, (_reason(part) for part in parts if part)), "")
+    outer = str(error.get("reason") or "")
+    if inner and error.get("type") in _OUTER_ONLY:
+        return inner
+    return f"{outer}: {inner}" if outer and inner and inner not in outer else outer or inner
+
+
+def _said(error: Exception) -> str:
+    cause = error.__cause__ or error  # Elasticsearch's client says "Connection error" only
+    return f"{type(error).__name__}: {' '.join(str(cause).split())[:_SHOWN_CHARACTERS]}"
+
+
+def _version(number: str) -> tuple[int, int]:
+    major, _, rest = number.partition(".")
+    minor = rest.partition(".")[0]
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
+
+
+def _missing(product: str) -> SettingsError:
+    message = f"engine.url is an address, which needs a package that is not installed: {product}"
+    return SettingsError(message, hint=f"pip install 'esrag[{product}]'")

@@ -1,0 +1,95 @@
+"""One writer at a time on a server: an entry that names the holder and ends by itself."""
+
+import os
+import socket
+import time
+from typing import Any
+from uuid import uuid4
+
+from esrag.engines.server.connection import Connection, Refused
+from esrag.engines.server.entries import Entry
+from esrag.errors import IndexBusy
+
+_PATH = "_doc/lease"
+# Renewed with every batch. A file may take two minutes to be parsed, and a batch seconds to be encoded; a holder that
+# died on this machine is seen at once, one on another machine costs this wait.
+_LASTS_S = 300
+_LOOKS_S = 0.1
+_CONFLICT, _NOT_FOUND = 409, 404
+
+
+class Lease:
+    """Held from `take` to `give_back`."""
+
+    def __init__(self, connection: Connection, index: str) -> None:
+        self._connection = connection
+        self._path = f"/{index}/{_PATH}"
+        self._holder = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
+        self._index = index
+
+    def take(self, wait_s: float) -> None:
+        """Waits for the present holder to end. Raises: IndexBusy."""
+        until = time.monotonic() + wait_s
+        while not self._taken():
+            if time.monotonic() > until:
+                hint = "wait for it to end, or raise engine.lock_wait_s"
+                raise IndexBusy(f"another program has been writing {self._index} for {wait_s:g} s", hint=hint)
+            time.sleep(_LOOKS_S)
+
+    def renew(self) -> None:
+        """Holds it for longer. Raises: IndexBusy where another has taken it meanwhile."""
+        found = self._found()
+        if found and found["_source"]["holder"] != self._holder:
+            raise IndexBusy(f"another program has begun to write {self._index}", hint="run esrag ingest again")
+        self._connection.request("PUT", self._path, self._entry())
+
+    def give_back(self) -> None:
+        """Lets the next writer in."""
+        found = self._found()
+        if found and found["_source"]["holder"] == self._holder:
+            self._connection.request("DELETE", self._path)
+
+    def _taken(self) -> bool:
+        found = self._found()
+        if found is None:
+            condition: dict[str, Any] = {"op_type": "create"}
+        elif _is_over(found["_source"]):
+            condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
+        else:
+            return False
+        try:
+            self._connection.request("PUT", self._path, self._entry(), **condition)
+        except Refused as error:
+            if error.status != _CONFLICT:
+                raise
+            found = self._found()  # another was quicker, or an answer of ours was lost
+            return found is not None and found["_source"]["holder"] == self._holder
+        return True
+
+    def _found(self) -> Entry | None:
+        try:
+            found: Entry = self._connection.request("GET", self._path)
+        except Refused as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise
+        return found
+
+    def _entry(self) -> Entry:
+        return {"entry": "lease", "holder": self._holder, "expires": int(time.time()) + _LASTS_S}
+
+
+def _is_over(entry: Entry) -> bool:
+    """Whether the time is up, or the holder was a process of this machine that is no more."""
+    host, process, _ = str(entry["holder"]).split(" ")
+    return int(str(entry["expires"])) < time.time() or (host == socket.gethostname() and not _is_running(int(process)))
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,156 @@
+"""Filters → query DSL over one keyword field, `facts`, in which every value of a chunk is a token.
+
+A token is `<length of the field's name>:<name>:<kind>:<value>`, so that no name or value can be taken for another.
+Kinds: `t` a text, `n` a number as 16 hexadecimal digits in the order of the numbers, `b` true or false, and `w` a
+number or truth value as it is written, for prefixes. Servers compare keywords by their UTF-8 bytes, as SQLite does.
+"""
+
+import math
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, require_reasonable, scalar
+from esrag.records import Chunk, Metadata, Scalar
+
+LONGEST_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
+_INTEGER_32 = (-(2**31), 2**31 - 1)
+_NEVER: dict[str, Any] = {"match_none": {}}
+_ALWAYS: dict[str, Any] = {"match_all": {}}
+
+Query = dict[str, Any]
+Leaf = Terms | Prefix | Range
+
+
+def facts(chunk: Chunk, metadata: Metadata, source: str, kind: str) -> list[str]:
+    """Every token a filter may ask for: the chunk's own fields, its keywords, the document's metadata."""
+    texts = {"chunk_id": chunk.chunk_id, "title": chunk.title, "section": chunk.section}
+    texts |= {"doc_id": chunk.doc_id, "source": source, "kind": kind}
+    found = [_token(field, "t", value) for field, value in texts.items()]
+    found += [_token("keywords", "t", word) for word in chunk.keywords]
+    for field, value in {**metadata, **chunk.metadata}.items():
+        if field not in texts and field not in {"keywords", "page"}:
+            found += _tokens(field, value)
+    return sorted(set(found))
+
+
+def query(filter_: Filter) -> Query:
+    """The filter as query DSL. Raises: UsageError for a filter beyond reason."""
+    require_reasonable(filter_)
+    return _query(filter_)
+
+
+def _query(filter_: Filter) -> Query:
+    match filter_:
+        case And(parts):
+            return {"bool": {"filter": [_query(part) for part in parts]}} if parts else _ALWAYS
+        case Or(parts):
+            return _either(_query(part) for part in parts)
+        case Not(part):
+            return {"bool": {"must_not": [_query(part)]}}
+        case _:
+            return _on_pages(filter_) if filter_.field == "page" else _leaf(filter_)
+
+
+def _either(queries: Iterable[Query]) -> Query:
+    made = list(queries)
+    return {"bool": {"should": made, "minimum_should_match": 1}} if made else _NEVER
+
+
+def _leaf(leaf: Leaf) -> Query:
+    match leaf:
+        case Terms(field, values):
+            return {"terms": {"facts": sorted({token for value in values for token in _wanted(field, value)})}}
+        case Prefix(field, value):
+            return _either({"prefix": {"facts": {"value": _token(field, kind, value)}}} for kind in "tw")
+        case Range(field, low, high, low_open, high_open):
+            bounds = [(low, "gt" if low_open else "gte"), (high, "lt" if high_open else "lte")]
+            given = [_bound(field, value, sign) for value, sign in bounds if value is not None]
+            return {"bool": {"filter": given or [{"prefix": {"facts": {"value": f"{len(field)}:{field}:"}}}]}}
+
+
+def _wanted(field: str, value: Scalar) -> Iterator[str]:
+    """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
+    written = _written(value)
+    yield _token(field, "t", written)
+    for one in {value, scalar(written)}:
+        if isinstance(one, bool):
+            yield _token(field, "b", _written(one))
+        elif isinstance(one, int | float) and math.isfinite(one):
+            yield _token(field, "n", _ordered(one))
+
+
+def _bound(field: str, value: Scalar, sign: str) -> Query:
+    """A bound compares with values of its own kind only: numbers, truth values or texts."""
+    if value != value:  # noqa: PLR0124 -- NaN
+        return _NEVER
+    if isinstance(value, str):
+        kind, text = "t", value
+    elif isinstance(value, bool):
+        kind, text = "b", _written(value)
+    else:
+        kind, text = "n", _ordered(value)
+    start = _token(field, kind, "")
+    around = {"lt": start[:-1] + ";"} if sign.startswith("g") else {"gte": start}  # ";" follows ":"
+    return {"range": {"facts": {sign: _token(field, kind, text), **around}}}
+
+
+def _on_pages(leaf: Leaf) -> Query:
+    """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
+    if isinstance(leaf, Terms):
+        pages = {number for number in (scalar(_written(value)) for value in leaf.values) if _is_number(number)}
+        return _either(_pages_between(page, page) for page in sorted(pages))
+    if isinstance(leaf, Prefix) or not all(_is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+        return _NEVER
+    return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
+
+
+def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Query:
+    if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
+        return _NEVER
+    lowest, highest = _INTEGER_32
+    first = lowest if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
+    last = highest if high is None else math.ceil(high) - 1 if high_open else math.floor(high)
+    if first > last or first > highest or last < lowest:
+        return _NEVER
+    on_or_after = {"range": {"end_page": {"gte": max(first, lowest)}}}
+    return {"bool": {"filter": [on_or_after, {"range": {"start_page": {"lte": min(last, highest)}}}]}}
+
+
+def _tokens(field: str, value: Scalar) -> Iterator[str]:
+    if isinstance(value, str) or (isinstance(value, float) and not math.isfinite(value)):
+        yield _token(field, "t", str(value))
+        return
+    yield _token(field, "w", _written(value))
+    yield _token(field, "b", _written(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
+
+
+def _token(field: str, kind: str, value: str) -> str:
+    """One token; lone surrogates, which nothing stored can hold, are replaced.
+
+    >>> _token("year", "t", "2024")
+    '4:year:t:2024'
+    """
+    token = f"{len(field)}:{field}:{kind}:{value[:LONGEST_VALUE]}"
+    return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _ordered(number: float) -> str:
+    """A number as digits that sort as the numbers do.
+
+    >>> sorted([_ordered(n) for n in (10, -1, 2.5, -30)]) == [_ordered(n) for n in (-30, -1, 2.5, 10)]
+    True
+    """
+    try:
+        bits: int = struct.unpack(">Q", struct.pack(">d", number + 0.0))[0]  # -0.0 is 0.0
+    except OverflowError:
+        return _ordered(math.copysign(math.inf, number))
+    return f"{bits ^ (2**64 - 1 if bits >> 63 else 2**63):016x}"
+
+
+def _is_number(value: Scalar | None) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _written(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

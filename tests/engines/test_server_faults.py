@@ -1,0 +1,542 @@
+"""What becomes of everything that a server can answer, or not answer; most answers were recorded from a real one."""
+
+import json
+import socket
+import threading
+
+import pytest
+from made import FINGERPRINT, prepared, unit_rows
+from scripted import JSON, Answer, ScriptedServer, recorded
+
+from esrag.engines import EngineOptions, SearchRequest
+from esrag.engines.server import ServerEngine, connection, writing
+from esrag.engines.server.entries import CHUNK_SOURCE, chunk_entry, entry_id
+from esrag.engines.server.mapping import meta
+from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexMismatch, IndexMissing
+from esrag.filters import Terms
+
+DOCUMENT = prepared("d", ["zebra", "yak", "gnu", "emu"])
+CHUNKS = [chunk.chunk_id for chunk in DOCUMENT.chunks]
+QUESTION = SearchRequest("zebra", unit_rows(99, 1)[0], size=2, candidates=4)
+LICENCE, UNKNOWN = "basic_rrf_in_msearch", "core_rrf_in_msearch"
+NOTHING = {"_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": []}, "status": 200}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """The same number of tries, without the waiting."""
+    monkeypatch.setattr(connection, "_WAITS_S", (0.001,) * len(connection._WAITS_S))
+    monkeypatch.setattr(writing, "_WAITS_S", (0.001,) * len(writing._WAITS_S))
+    monkeypatch.setattr(connection, "_TIMEOUT_S", 0.3)
+
+
+@pytest.fixture
+def serve():
+    """Starts servers that have an index of one document."""
+    servers = []
+
+    def start(product="elasticsearch", number=None):
+        server = ScriptedServer(product, number)
+        servers.append(server)
+        server.answer("library", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
+        server.answer("state", Answer({"_source": {"entry": "state", "generation": 1}}))
+        server.answer("lease", lambda r: Answer({"found": False}, 404) if r.method == "GET" else Answer({}))
+        server.answer("_mget", Answer({"docs": []}))
+        server.answer("_refresh", Answer({}))
+        server.answer("_bulk", taken)
+        server.answer("_msearch", found)
+        return server
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def server(serve):
+    """An Elasticsearch with every licence."""
+    return serve()
+
+
+@pytest.fixture
+def opened():
+    """Opens engines and closes them."""
+    engines = []
+
+    def open_(url, **options):
+        engines.append(ServerEngine(EngineOptions(url, "library", **options)))
+        return engines[-1]
+
+    yield open_
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def engine(server, opened):
+    """An engine on it."""
+    return opened(server.url)
+
+
+def index_of(said):
+    """An index as a server describes it."""
+    mappings = {} if said is None else {"_meta": {"esrag": said}}
+    return {"settings": {"index": {"number_of_shards": "1"}}, "mappings": mappings}
+
+
+def actions_of(request):
+    """The ids of a bulk, in order."""
+    return [next(iter(line.values()))["_id"] for line in request.lines if line.keys() <= {"index", "delete"}]
+
+
+def items(request, *wrong):
+    """A bulk's answer: taken, but for the first ones, which get these items."""
+    right = [{"index": {"_id": key, "status": 201}} for key in actions_of(request)]
+    return Answer({"errors": bool(wrong), "items": [*wrong, *right[len(wrong) :]]})
+
+
+def taken(request):
+    """Every entry is taken."""
+    return items(request)
+
+
+def recorded_item(name, number=-1):
+    """One item of a recorded bulk."""
+    return recorded(name).body["items"][number]
+
+
+def hit(number, score):
+    """A hit with everything any of the requests asks for."""
+    entry = chunk_entry(DOCUMENT, number)
+    return {
+        "_id": entry_id("chunk", CHUNKS[number]), "_score": score, "fields": {"chunk_id": [CHUNKS[number]]},
+        "_source": {name: entry[name] for name in CHUNK_SOURCE},
+    }  # fmt: skip
+
+
+def found(request):
+    """Both legs find the first two chunks."""
+    hits = {**NOTHING, "hits": {"hits": [hit(0, 0.9), hit(1, 0.8)]}}
+    return Answer({"responses": [hits] * (len(request.lines) // 2)})
+
+
+def licensed_only(name):
+    """Answers a fusion by ranks as the recorded server did, and everything else."""
+    return lambda request: recorded(name) if asks_for_fusion(request) else found(request)
+
+
+def asks_for_fusion(request):
+    """Whether the server is to fuse."""
+    return any("retriever" in line or "hybrid" in line.get("query", {}) for line in request.lines)
+
+
+def write(engine, document=DOCUMENT):
+    """Stores one document."""
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([document])
+
+
+def failure(use, kind=EngineError):
+    """The error a use ends with: of this very kind, and one line."""
+    with pytest.raises(kind) as caught:
+        use()
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+# Writing
+
+
+def test_entries_without_room_are_sent_again(server, engine):
+    """Of a bulk's items only those with 429 are repeated, until the server takes them."""
+    busy = recorded_item("limits_bulk_429_items")
+    server.answer("_bulk", taken, lambda r: items(r, busy, busy), lambda r: items(r, busy), taken)
+    write(engine)
+    chunks = [entry_id("chunk", key) for key in CHUNKS]
+    assert [chunks, chunks[:2], chunks[:1]] == [actions_of(r) for r in server.asked("_bulk")[1:4]]
+
+
+def test_entries_that_never_find_room_are_an_error(server, engine):
+    """A queue that stays full ends in one error and not in silence."""
+    busy = recorded_item("limits_bulk_429_items")
+    server.answer("_bulk", taken, lambda r: items(r, busy))
+    assert 429 == failure(lambda: write(engine)).status
+    assert len(writing._WAITS_S) + 2 == len(server.asked("_bulk"))
+
+
+def test_an_entry_that_is_refused_is_named(server, engine):
+    """A 400 is not repeated; the error names the chunk, the server's reason and its cause."""
+    wrong, busy = recorded_item("basic_bulk_partial"), recorded_item("limits_bulk_429_items")
+    server.answer("_bulk", taken, lambda r: items(r, wrong, busy), taken)
+    said = str(failure(lambda: write(engine)))
+    assert CHUNKS[0] in said
+    assert "failed to parse field [page] of type [integer]" in said
+    assert 'For input string: "not a number"' in said
+    assert 2 == len(server.asked("_bulk"))
+
+
+def test_a_refused_removal_names_its_entry(server, engine):
+    """A removal that is refused names the entry by the server's id, which is all that is known of it."""
+    former = {"doc_id": "d", "chunk_ids": CHUNKS[:1]}
+    server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
+    block = {"type": "cluster_block_exception", "reason": "index [x] blocked by: [FORBIDDEN/8/index write (api)];"}
+    server.answer("_bulk", lambda r: items(r, {"delete": {"status": 403, "error": block}}))
+    with engine.writer(FINGERPRINT) as writer:
+        said = str(failure(lambda: writer.remove(["d"])))
+    assert entry_id("chunk", CHUNKS[0]) in said
+    assert "FORBIDDEN/8" in said
+
+
+@pytest.mark.parametrize("answer", [recorded("limits_bulk_429_whole"), Answer({"error": "busy"}, 503)])
+def test_a_busy_server_is_asked_again(server, engine, answer):
+    """A bulk that is turned away as a whole is sent again as it was."""
+    server.answer("_bulk", taken, answer, answer, taken)
+    write(engine)
+    bulks = server.asked("_bulk")
+    assert 5 == len(bulks)
+    assert bulks[1].text == bulks[2].text == bulks[3].text
+
+
+def test_a_bulk_that_is_too_large_is_halved(server, engine):
+    """A 413, whose body is empty, makes halves until they fit, and every entry is sent once."""
+    stored = []
+
+    def two_at_most(request):
+        if len(actions_of(request)) > 2:
+            return recorded("limits_bulk_413")
+        stored.extend(actions_of(request))
+        return taken(request)
+
+    server.answer("_bulk", two_at_most)
+    write(engine)
+    record = entry_id("document", "d")
+    assert [record, *(entry_id("chunk", key) for key in CHUNKS), record] == stored
+
+
+def test_an_entry_that_is_too_large_is_an_error(server, engine):
+    """One entry cannot be halved; the hint names the server's setting."""
+    server.answer("_bulk", recorded("limits_bulk_413"))
+    error = failure(lambda: write(engine))
+    assert 413 == error.status
+    assert "http.max_content_length" in error.hint
+
+
+def test_a_full_disk_is_said_at_once(server, engine):
+    """A flood-stage block is a 429 as well; it is not repeated, whether it comes by item or for the whole request."""
+    full = recorded_item("basic_block_flood_bulk")
+    server.answer("_bulk", lambda r: items(r, full))
+    assert "disk is full" in failure(lambda: write(engine)).hint
+    server.answer("_bulk", recorded("basic_block_flood_put"))
+    assert "disk is full" in failure(lambda: write(engine)).hint
+    assert 2 == len(server.asked("_bulk"))
+
+
+@pytest.mark.parametrize("fault", ["reset", "hang", "half"])
+def test_a_write_whose_answer_is_lost_is_repeated(server, engine, fault):
+    """What was applied before the connection broke is sent once more with the same ids, so nothing is stored twice."""
+    server.answer("_bulk", taken, Answer({"items": []}, fault=fault), taken)
+    write(engine)
+    bulks = server.asked("_bulk")
+    assert 4 == len(bulks)
+    assert bulks[1].text == bulks[2].text
+
+
+# Reaching a server
+
+
+@pytest.mark.parametrize("given", ["user:s3cret%40x@", ""])
+def test_nothing_listens(opened, given, monkeypatch):
+    """A refused first connection is said at once, in one line with the address and without the password."""
+    monkeypatch.setattr(connection, "_WAITS_S", (3600,))
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+        engine = opened(f"http://{given}{host}", password="" if given else "s3cret@x", username="" if given else "user")
+        error = failure(engine.exists, EngineUnreachable)
+    assert f"http://{host}" in str(error)
+    assert "refused" in str(error)
+    assert "s3cret" not in f"{error} {error.hint} {error.__cause__!r} {engine._options}"
+
+
+def test_a_password_in_the_address_is_decoded(server, opened):
+    """Signs that an address cannot hold are written as %40 and sent as they are."""
+    opened(server.url.replace("http://", "http://user:s3cret%40x@")).exists()
+    opened(server.url, username="user", password="s3cret@x").exists()
+    assert 1 == len({request.headers["authorization"] for request in server.requests})
+
+
+@pytest.mark.parametrize("fault", ["half", "reset", "hang"])
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+def test_a_server_that_breaks_off(serve, opened, product, fault, monkeypatch):
+    """Half an answer, and none, are tried again, and in the end the server cannot be reached."""
+    monkeypatch.setattr(connection, "_WAITS_S", (0.001,))
+    server = serve(product)
+    server.answer("library", Answer({"a": "b" * 99}, fault=fault))
+    error = failure(opened(server.url).exists, EngineUnreachable)
+    assert server.url in str(error)
+    assert 2 == len(server.asked("library"))
+
+
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(b"{nonsense", 200, JSON),
+        Answer(b"[1]", 200, JSON),
+        Answer(b"<html><body>Sign in</body></html>", 200, {"content-type": "text/html"}),
+        Answer(b"", 200, {}),
+        Answer(b"x", 200, {"content-type": "image/png"}),
+    ],
+    ids=["broken", "list", "html", "empty", "picture"],
+)
+def test_an_answer_that_is_no_json_object(serve, opened, product, answer):
+    """Whatever else comes with 200, first or later, is one line that asks for the right address, and said at once."""
+    server = serve(product)
+    server.answer("library", answer)
+    assert "engine.url" in failure(opened(server.url).exists).hint
+    assert 1 == len(server.asked("library"))
+    server.answer("root", answer)
+    assert "engine.url" in failure(opened(server.url).exists).hint
+
+
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_html_from_something_else(server, engine, status):
+    """A web server at the address is an error of one short line, and no index that is missing."""
+    page = b"<html>\n<body>\n" + b"<p>Welcome</p>\n" * 999
+    server.answer("root", Answer(page, status, {"content-type": "text/html"}))
+    error = failure(engine.exists)
+    assert len(str(error)) < 500
+    assert not isinstance(error, IndexMissing)
+
+
+def test_json_from_something_else(server, engine):
+    """Another product that speaks JSON is no search engine."""
+    server.answer("root", Answer({"hello": "world"}, 200, JSON))
+    assert "does not answer as a search engine" in str(failure(engine.exists))
+
+
+def test_https_to_a_server_without_it(server, opened):
+    """A connection that cannot be made secure is said at once, with what to set."""
+    error = failure(opened(server.url.replace("http://", "https://")).exists)
+    assert not isinstance(error, EngineUnreachable)
+    assert "engine.ca_file" in error.hint
+
+
+@pytest.mark.parametrize(("number", "media_types"), [("8.18.2", {"8"}), ("9.5.3", {"8", "9"})])
+def test_the_media_types_are_the_servers_own(serve, opened, number, media_types):
+    """An older Elasticsearch refuses media types of a newer version, so it gets its own."""
+    server = serve(number=number)
+    write(opened(server.url))
+    asked = [r.headers[name] for r in server.requests for name in ("accept", "content-type") if name in r.headers]
+    assert media_types == {value.rpartition("=")[2] for value in asked}
+    assert "8" == server.asked("root")[0].headers["accept"].rpartition("=")[2]
+
+
+def test_a_server_that_is_too_old(serve, opened):
+    """A version that esrag was not made for is named with the one that is needed."""
+    engine = opened(serve(number="8.17.9").url)
+    for _ in range(2):
+        assert "8.18 or newer" in str(failure(engine.exists))
+
+
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+def test_a_first_use_by_many_at_once(serve, opened, product):
+    """Threads that ask before anything is known of the server learn it from one look."""
+    server = serve(product)
+    engine, results, together = opened(server.url), [], threading.Barrier(8)
+
+    def ask():
+        together.wait()
+        results.append(engine.search(QUESTION).path)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ["rrf-native"] * 8 == results
+    assert 1 == len(server.asked("root"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"url": "http://user:s3cret@localhost:abc"},
+        {"url": "https://"},
+        {"url": "http://[::1"},
+        {"url": "https://localhost:1", "ca_file": "/not/there"},
+        {"url": "https://localhost:1", "certificate_fingerprint": "zz"},
+    ],
+)
+def test_settings_that_no_client_takes(opened, options):
+    """An address, a file or a fingerprint that cannot be used is one line without the password."""
+    error = failure(opened(**options).exists, EsragError)
+    assert "engine." in error.hint
+    assert "s3cret" not in str(error)
+
+
+# Being let in
+
+
+def test_a_wrong_password(server, engine):
+    """A 401 says so with what to set, and is not tried again."""
+    server.answer("root", recorded("security_401_wrong_password"))
+    error = failure(engine.exists)
+    assert "unable to authenticate user [elastic]" in str(error)
+    assert "engine.api_key" in error.hint
+    assert 1 == len(server.requests)
+
+
+def test_opensearch_refuses_in_plain_text(serve, opened):
+    """A refusal that is no JSON keeps its words."""
+    server = serve("opensearch")
+    server.answer("library", Answer(b"Unauthorized", 401, {"content-type": "text/plain; charset=UTF-8"}))
+    assert "Unauthorized" in str(failure(opened(server.url).exists))
+
+
+def test_a_missing_permission_is_no_missing_licence(server, engine):
+    """A 403 of a permission is an error, at the first question and at a later one."""
+    server.answer("_msearch", recorded("security_403_search"))
+    error = failure(lambda: engine.search(QUESTION))
+    assert "is unauthorized for API key" in str(error)
+    assert "may not" in error.hint
+    server.answer("_msearch", found, recorded("security_403_search"))
+    assert "is unauthorized for API key" in str(failure(lambda: engine.search(QUESTION)))
+
+
+def test_an_alias_that_is_missing(server, engine):
+    """An error that is a text and not an object is understood: there is no index."""
+    server.answer("library", recorded("basic_alias_missing"))
+    assert not engine.exists()
+    assert "esrag ingest" in failure(lambda: engine.search(QUESTION), IndexMissing).hint
+
+
+# Fusion by ranks
+
+
+@pytest.mark.parametrize("name", [LICENCE, UNKNOWN])
+def test_a_server_that_cannot_fuse(server, engine, name):
+    """Without a licence or the retriever both legs are fused here, and the server is asked for it but once."""
+    server.answer("_msearch", licensed_only(name))
+    for _ in range(3):
+        result = engine.search(QUESTION)
+        assert ("rrf-client", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
+    assert [True, False, False, False] == [asks_for_fusion(request) for request in server.asked("_msearch")]
+
+
+def test_a_server_that_can_fuse(server, engine):
+    """With a licence the server fuses."""
+    assert "rrf-native" == engine.search(QUESTION).path
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "unknown query [hybrid]",
+        "Invalid processor type score-ranker-processor",
+        "[hybrid] query does not support [filter]",
+    ],
+)
+def test_an_opensearch_that_cannot_fuse(serve, opened, reason):
+    """An OpenSearch without the plugin, or with an older one, is asked for both legs."""
+    server = serve("opensearch")
+    error = {"root_cause": [{"type": "parsing_exception", "reason": reason}], "type": "x", "reason": reason}
+    refused = Answer({"error": error, "status": 400}, 400)
+    server.answer("_msearch", lambda r: refused if asks_for_fusion(r) else found(r))
+    assert "rrf-client" == opened(server.url).search(QUESTION).path
+
+
+def test_a_licence_that_ends(server, engine):
+    """A trial that ends under a running program costs no answer."""
+    assert "rrf-native" == engine.search(QUESTION).path
+    server.answer("_msearch", licensed_only(LICENCE))
+    assert ["rrf-client", "rrf-client"] == [engine.search(QUESTION).path for _ in range(2)]
+
+
+def test_a_wrong_question_is_no_missing_fusion(server, engine):
+    """A 400 for any other reason is an error with the innermost reason."""
+    server.answer("_msearch", recorded("trial_rrf_wrong_dims"))
+    error = failure(lambda: engine.search(QUESTION))
+    assert "the query vector has a different number of dimensions" in str(error).lower()
+    assert "All failures are attached" not in str(error)
+
+
+def test_a_list_that_was_not_fused(serve, opened):
+    """OpenSearch's marks between legs are no scores: such a list is refused."""
+    server = serve("opensearch")
+    marked = {**NOTHING, "hits": {"hits": [hit(0, -9549512000.0), hit(1, -4422440593.0)]}}
+    server.answer("_msearch", lambda r: Answer({"responses": [marked, NOTHING, NOTHING]}))
+    assert "did not fuse" in str(failure(lambda: opened(server.url).search(QUESTION)))
+
+
+# Answers in part
+
+
+@pytest.mark.parametrize("broken", [{"_shards": {"failed": 1}}, {"timed_out": True}])
+@pytest.mark.parametrize("method", ["hybrid", "keyword", "vector"])
+def test_an_answer_in_part_is_an_error(server, engine, method, broken):
+    """Hits of some shards, or of the time there was, are not taken for all hits."""
+    request = SearchRequest("zebra", QUESTION.vector, method)
+    server.answer("_msearch", lambda r: Answer({"responses": [*[NOTHING] * (len(r.lines) // 2 - 1), NOTHING | broken]}))
+    assert "hits would be missing" in str(failure(lambda: engine.search(request)))
+
+
+@pytest.mark.parametrize("name", ["security_403_msearch_one_denied", "basic_msearch_one_bad"])
+def test_one_of_many_searches_fails(server, engine, name):
+    """An error in one item of a good answer is the question's error, with the item's status."""
+    item = recorded(name).body["responses"][1]
+    server.answer("_msearch", Answer({"responses": [NOTHING, item]}))
+    error = failure(lambda: engine.search(SearchRequest("zebra", QUESTION.vector, fusion="weighted")))
+    assert (item["status"], item["error"]["type"]) == (error.status, error.kind)
+
+
+def test_a_strict_search_says_what_failed(server, engine):
+    """Of a search that failed in part the shard's reason is shown, and reading on is no option."""
+    server.answer("_search", recorded("basic_shard_failure_strict"))
+    said = str(failure(lambda: list(engine.documents())))
+    assert "Fielddata is disabled" in said
+    assert "Partial shards failure" not in said
+
+
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+@pytest.mark.parametrize("fuses", [True, False])
+def test_every_search_is_strict_and_filtered(serve, opened, product, fuses):
+    """No search allows partial results, and the filter reaches every leg and the fusion."""
+    server = serve(product)
+    server.answer("_msearch", found if fuses else licensed_only(LICENCE))
+    engine = opened(server.url)
+    result = engine.search(SearchRequest("zebra", QUESTION.vector, filter=Terms("doc_id", ("wanted",))))
+    assert result.path == ("rrf-native" if fuses else "rrf-client")
+    requests = server.asked("_msearch")
+    assert all(header["allow_partial_search_results"] is False for r in requests for header in r.lines[::2])
+    bodies = requests[-1].lines[1::2]
+    assert (3 if fuses else 2) == len(bodies)
+    assert all("6:doc_id:t:wanted" in json.dumps(body) for body in bodies)
+    server.answer("_search", Answer(NOTHING))
+    assert [] == list(engine.chunks())
+    assert "allow_partial_search_results=false" in server.asked("_search")[0].query
+
+
+# What stands behind the alias
+
+
+def test_an_alias_of_two_indexes(server, engine):
+    """Both are named, with what to do."""
+    made = index_of(meta(FINGERPRINT))
+    server.answer("library", Answer({"b": made, "a": made}))
+    error = failure(lambda: engine.search(QUESTION))
+    assert "several indexes: a, b" in str(error)
+    assert "engine.index" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("said", "words"), [(None, "not made by esrag"), (meta(FINGERPRINT) | {"schema": 2}, "schema 2")]
+)
+def test_an_index_of_another_kind(server, engine, said, words):
+    """An index of someone else's, and one of a newer esrag, are neither read nor written."""
+    server.answer("library", Answer({"library-000001": index_of(said)}))
+    for use in (lambda: engine.search(QUESTION), lambda: write(engine), lambda: list(engine.documents())):
+        error = failure(use, IndexMismatch)
+        assert words in str(error)
+        assert "engine.index" in error.hint
+    assert {"root", "library"} == {request.what for request in server.requests}
