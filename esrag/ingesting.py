@@ -13,7 +13,7 @@ from esrag.chunking.cut import chunks, indexed_text
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
 from esrag.errors import LoadingError, UnsupportedFormat
-from esrag.loading.isolated import Parsed, Parser
+from esrag.loading.isolated import Parsed, Parser, document_fields
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.text import word_spans
@@ -147,5 +147,5 @@ class Run:
 
 def _revision(document: Document, made: Fingerprint) -> str:
     """A fingerprint of content, loader, chunker and model: 32 hexadecimal digits."""
-    everything = json.dumps([asdict(document), asdict(made)], sort_keys=True, ensure_ascii=True)
+    everything = json.dumps([document_fields(document), asdict(made)], sort_keys=True)
     return hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()

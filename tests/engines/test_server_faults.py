@@ -540,3 +540,43 @@ def test_an_index_of_another_kind(server, engine, said, words):
         assert words in str(error)
         assert "engine.index" in error.hint
     assert {"root", "library"} == {request.what for request in server.requests}
+
+
+def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
+    """Sent again, the server says that the old index is gone: the new one is behind the alias, and stays."""
+    old, new = index_of(meta(FINGERPRINT)), {**index_of(meta(FINGERPRINT)), "aliases": {"library": {}}}
+    missing = Answer({"error": {"type": "index_not_found_exception", "reason": "no such index"}}, 404)
+
+    def swapped(request):
+        server.answer("library", Answer({"library-000002": new}))
+        server.answer("library-000002", Answer({"library-000002": new}))
+        return missing
+
+    server.answer("library-000002", missing, Answer({}))
+    server.answer("library", Answer({"library-000001": old}))
+    server.answer("_aliases", Answer(fault="reset"), swapped)
+    with engine.writer(FINGERPRINT, rebuild=True) as writer:
+        writer.replace([DOCUMENT])
+    assert len(server.asked("_aliases")) == 2
+    assert [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path] == []
+
+
+def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
+    """An index that has the name of the next one and is not ours is an error, and is not removed."""
+    server.answer("library-000002", Answer({"library-000002": index_of(None)}))
+    with (
+        pytest.raises(IndexMismatch, match="library-000002 was not made by esrag"),
+        engine.writer(FINGERPRINT, rebuild=True),
+    ):
+        pass
+    assert [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path] == []
+
+
+def test_an_index_whose_making_was_cut_short_can_be_written(server, engine):
+    """Without its state it has the generation 0, and the first batch gives it the next."""
+    server.answer("state", lambda r: Answer({"found": False}, 404) if r.method == "GET" else Answer({}))
+    assert engine.generation() == 0
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([DOCUMENT])
+    (put,) = [request for request in server.asked("state") if request.method == "PUT"]
+    assert json.loads(put.text)["generation"] == 1

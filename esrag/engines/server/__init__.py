@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from esrag.engines.server.entries import CHUNK_SOURCE, STATE_ID, chunk_of, docum
 from esrag.engines.server.lease import Lease
 from esrag.engines.server.mapping import fingerprint_of, index_body
 from esrag.engines.server.searching import Search
-from esrag.engines.server.writing import ServerWriter
-from esrag.errors import EngineError, IndexMissing
+from esrag.engines.server.writing import ServerWriter, generation
+from esrag.errors import EngineError, EngineUnreachable, IndexMissing
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
@@ -52,8 +52,7 @@ class ServerEngine:
 
     def generation(self) -> int:
         """A number that grows with every change of content. Raises: IndexMissing."""
-        state = self._connection.request("GET", f"/{self._index().name}/_doc/{STATE_ID}")
-        return int(state["_source"]["generation"])
+        return generation(self._connection, self._index().name)
 
     def documents(self) -> Iterator[StoredDocument]:
         """What is stored, by doc_id. Raises: IndexMissing."""
@@ -107,7 +106,8 @@ class ServerEngine:
             else:
                 yield ServerWriter(self._connection, index.name, fingerprint, lease)
         finally:
-            lease.give_back()
+            with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
+                lease.give_back()
 
     def check(self) -> Sequence[str]:
         """What is wrong with the index, a line each; empty when it is sound. Raises: IndexMissing."""
@@ -138,12 +138,9 @@ class ServerEngine:
 
     def _found(self) -> _Index | None:
         alias = self._options.index
-        try:
-            answer = self._connection.request("GET", f"/{alias}")
-        except Refused as error:
-            if error.status == 404:  # noqa: PLR2004 -- not found
-                return None
-            raise
+        answer = self._described(alias)
+        if answer is None:
+            return None
         if len(answer) != 1:
             behind = ", ".join(sorted(answer))
             hint = "keep one of them, or set engine.index to another name"
@@ -151,6 +148,16 @@ class ServerEngine:
         ((name, body),) = answer.items()
         shards = int(body["settings"]["index"]["number_of_shards"])
         return _Index(name, fingerprint_of(body["mappings"], name), shards)
+
+    def _described(self, name: str) -> dict[str, Any] | None:
+        """The indexes behind a name, as the server describes them; None where there is none."""
+        try:
+            answer: dict[str, Any] = self._connection.request("GET", f"/{name}")
+        except Refused as error:
+            if error.status == 404:  # noqa: PLR2004 -- not found
+                return None
+            raise
+        return answer
 
     def _made(self, fingerprint: Fingerprint) -> _Index:
         """A new index behind the alias; where another program was quicker, its index."""
@@ -174,23 +181,33 @@ class ServerEngine:
         """A writer on an index beside the old one, which takes its place at the end."""
         stem, _, number = old.name.rpartition("-")
         name = f"{stem}-{int(number) + 1:06}" if number.isdigit() else f"{old.name}-000001"
-        self._drop(name)  # what a rebuild that was killed left
+        self._drop_unused(name)  # what a rebuild that was killed left
         try:
             self._create(name, fingerprint, self.generation() + 1, {})
             yield ServerWriter(self._connection, name, fingerprint, lease)
-            alias = self._options.index
-            swap = [{"add": {"index": name, "alias": alias}}, {"remove_index": {"index": old.name}}]
-            self._connection.request("POST", "/_aliases", {"actions": swap})
+            self._swap(old.name, name)
         except BaseException:
-            self._drop(name)
+            with suppress(EngineUnreachable):  # the next rebuild drops it
+                self._drop_unused(name)
             raise
 
-    def _drop(self, name: str) -> None:
+    def _swap(self, old: str, new: str) -> None:
+        """Puts one index in another's place behind the alias, in one step."""
+        alias = self._options.index
+        actions = [{"add": {"index": new, "alias": alias}}, {"remove_index": {"index": old}}]
         try:
-            self._connection.request("DELETE", f"/{name}")
-        except Refused as error:
-            if error.status != 404:  # noqa: PLR2004 -- not found
+            self._connection.request("POST", "/_aliases", {"actions": actions})
+        except EngineError:
+            if list(self._described(alias) or ()) != [new]:  # else it was done, and only the answer was lost
                 raise
+
+    def _drop_unused(self, name: str) -> None:
+        """Removes an index of ours that no alias stands for. Raises: IndexMismatch for one that is not ours."""
+        found = self._described(name)
+        if found is None or found[name].get("aliases"):
+            return
+        fingerprint_of(found[name]["mappings"], name)
+        self._connection.request("DELETE", f"/{name}")
 
     def _may_fuse(self, index: _Index) -> bool:
         """Whether the server fuses by ranks over the whole index: by version and shards, then by a tiny question."""

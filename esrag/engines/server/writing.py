@@ -101,8 +101,7 @@ class ServerWriter:
 
     def _advance(self) -> None:
         """The next generation; then everything that was written is seen at once."""
-        answer = self._connection.request("GET", f"/{self._index}/_doc/{STATE_ID}")
-        entry = {"entry": "state", "generation": answer["_source"]["generation"] + 1}
+        entry = {"entry": "state", "generation": generation(self._connection, self._index) + 1}
         self._connection.request("PUT", f"/{self._index}/_doc/{STATE_ID}", entry)
         self._connection.request("POST", f"/{self._index}/_refresh")
 
@@ -138,6 +137,17 @@ class ServerWriter:
         if answer["status"] in _BUSY and wait_s is not None and not error.hint:
             return True
         raise error
+
+
+def generation(connection: Connection, index: str) -> int:
+    """How often the content changed; 0 where the making of the index was cut short before it said so."""
+    try:
+        answer = connection.request("GET", f"/{index}/_doc/{STATE_ID}")
+    except Refused as error:
+        if error.status == 404:  # noqa: PLR2004 -- not found
+            return 0
+        raise
+    return int(answer["_source"]["generation"])
 
 
 def _intent(prepared: Prepared, before: Mapping[str, Entry]) -> tuple[str, Entry]:
