@@ -1,8 +1,8 @@
-"""What every engine looks at before it writes."""
+"""What every engine looks at before it writes or searches."""
 
 import numpy as np
 
-from esrag.engines import Vectors
+from esrag.engines import SearchRequest, Vectors
 from esrag.errors import EngineError, IndexMismatch
 from esrag.records import Fingerprint
 
@@ -27,6 +27,20 @@ def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vector
     if not np.isfinite(vectors).all():
         raise EngineError("vectors hold NaN or infinity, the index expects unit rows")
     return vectors
+
+
+def question_vector(request: SearchRequest, dimensions: int) -> Vectors | None:
+    """The question's vector, where a vector leg is wanted and can be had. Raises: EngineError."""
+    if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
+        return None
+    if request.vector is None or not dimensions:
+        have = "the index holds no vectors" if not dimensions else "the question has no vector"
+        raise EngineError(f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid")
+    vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
+    if len(vector) != dimensions or not np.isfinite(vector).all():
+        came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
+        raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
+    return vector
 
 
 def _shown(fingerprint: Fingerprint) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from esrag.engines import SearchRequest, SearchResult, Vectors
+from esrag.engines.checks import question_vector
 from esrag.engines.embedded.reading import Snapshot
 from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
 from esrag.engines.embedded.where import Condition, allowed_rows
-from esrag.errors import EngineError
 from esrag.fusion import ranking, rrf, weighted
 from esrag.records import Hit
 from esrag.terms import question_terms
@@ -29,7 +29,7 @@ _TIES = 50  # rows read beyond the cut, so that ties at it are seen without aski
 
 def search(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
     """Hits in falling score, ties by chunk id, and the path. Raises: EngineError, UsageError."""
-    vector = _vector_for(request, snapshot)
+    vector = question_vector(request, snapshot.cache.state.fingerprint.dimensions)
     depth = max(request.candidates, request.size)
     where = allowed_rows(request.filter) if request.filter is not None else None
     keyword_scores: dict[str, float] = {}
@@ -46,21 +46,6 @@ def search(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
         weights = [1 - request.vector_weight, request.vector_weight]
         fused, path = weighted([keyword_scores, vector_scores], weights), "weighted-client"
     return SearchResult(_hits(snapshot, fused, keyword_scores, vector_scores, request.size), path)
-
-
-def _vector_for(request: SearchRequest, snapshot: Snapshot) -> Vectors | None:
-    """The question's vector, where a vector leg is wanted and can be had."""
-    dimensions = snapshot.cache.state.fingerprint.dimensions
-    if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
-        return None
-    if request.vector is None or not dimensions:
-        have = "the index holds no vectors" if not dimensions else "the question has no vector"
-        raise EngineError(f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid")
-    vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
-    if len(vector) != dimensions or not np.isfinite(vector).all():
-        came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
-        raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
-    return vector
 
 
 def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:

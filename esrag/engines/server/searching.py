@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from esrag.engines import SearchRequest, SearchResult, Vectors
+from esrag.engines import SearchRequest, SearchResult
+from esrag.engines.checks import question_vector
 from esrag.engines.server import where
 from esrag.engines.server.connection import Connection, Product, refusal
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
@@ -31,7 +30,7 @@ class Search:
     def __init__(self, product: Product, made: Fingerprint, request: SearchRequest) -> None:
         """Raises: EngineError, UsageError."""
         self.request = request
-        self.vector = _vector_for(request, made)
+        self.vector = question_vector(request, made.dimensions)
         self.depth = max(request.candidates, request.size)
         self._product = product
         wanted = [where.query(request.filter)] if request.filter is not None else []
@@ -130,21 +129,6 @@ class Search:
             raise AssertionError("asked for with a vector leg only")
         numbers: list[float] = self.vector.tolist()
         return numbers
-
-
-def _vector_for(request: SearchRequest, made: Fingerprint) -> Vectors | None:
-    """The question's vector, where a vector leg is wanted and can be had."""
-    dimensions = made.dimensions
-    if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
-        return None
-    if request.vector is None or not dimensions:
-        have = "the index holds no vectors" if not dimensions else "the question has no vector"
-        raise EngineError(f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid")
-    vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
-    if len(vector) != dimensions or not np.isfinite(vector).all():
-        came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
-        raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
-    return vector
 
 
 def _multi_search(connection: Connection, index: str, bodies: Sequence[Query]) -> list[dict[str, Any]]:
