@@ -9,6 +9,7 @@ Terms(field='folder', values=('pdf', 'docx'))
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from esrag.errors import UsageError
 from esrag.records import Scalar
@@ -129,3 +130,17 @@ def scalar(text: str) -> Scalar:
     if re.fullmatch(r"-?\d+\.\d+", text) and str(float(text)) == text:
         return float(text)
     return {"true": True, "false": False}.get(text, text)
+
+
+def written(value: Scalar) -> str:
+    """A value as it is written: `scalar` reads it back.
+
+    >>> written(True), written(2024)
+    ('true', '2024')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def is_number(value: Scalar | None) -> TypeGuard[int | float]:
+    """Whether it is a number; a truth value is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,6 @@
-"""What every engine looks at before it writes or searches."""
+"""What every engine does alike when it writes or searches."""
+
+from hashlib import blake2b
 
 import numpy as np
 
@@ -27,6 +29,11 @@ def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vector
     if not np.isfinite(vectors).all():
         raise EngineError("vectors hold NaN or infinity, the index expects unit rows")
     return vectors
+
+
+def text_hash(text: str) -> str:
+    """What tells that a text is indexed already."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def question_vector(request: SearchRequest, dimensions: int) -> Vectors | None:

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 from esrag.records import Chunk, Metadata, StoredDocument
@@ -51,8 +50,3 @@ def encoded(value: Metadata | tuple[str, ...]) -> str:
             for key, scalar in value.items()
         }
     return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
-
-
-def text_hash(text: str) -> str:
-    """What tells that a text is indexed already."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -7,9 +7,9 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, require_reasonable, scalar
+from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, is_number, require_reasonable, scalar, written
 from esrag.records import Scalar
 
 _INTEGER_64 = range(-(2**63), 2**63)
@@ -88,9 +88,9 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
 
 def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
     """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
-    texts = [_written(scalar_) for scalar_ in wanted]
+    texts = [written(scalar_) for scalar_ in wanted]
     read = [scalar(text) for text in texts]
-    numbers = [number for number in (*wanted, *read) if _is_number(number) and math.isfinite(number)]
+    numbers = [number for number in (*wanted, *read) if is_number(number) and math.isfinite(number)]
     truths = [text for text, scalar_ in zip(texts, read, strict=True) if isinstance(scalar_, bool)]
     sql = f"({value.kind} = 'text' AND {value.sql} IN {_JSON_LIST})"
     if value.kind == "'text'":
@@ -118,9 +118,9 @@ def _compared(bound: Scalar, sign: str, value: _Value) -> Condition:
 def _on_pages(leaf: Leaf) -> Condition:
     """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
     if isinstance(leaf, Terms):
-        pages = {number for number in map(scalar, map(_written, leaf.values)) if _is_number(number)}
+        pages = {number for number in map(scalar, map(written, leaf.values)) if is_number(number)}
         return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
-    if isinstance(leaf, Prefix) or not all(_is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+    if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
         return _NEVER
     return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
 
@@ -134,14 +134,6 @@ def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bo
     if first > last:
         return _NEVER
     return "c.end_page >= ? AND c.start_page <= ?", (_bindable(first), _bindable(last))
-
-
-def _is_number(value: Scalar | None) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _written(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _bindable(value: Scalar) -> Scalar:

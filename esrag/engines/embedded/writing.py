@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import checked_rows
+from esrag.engines.checks import checked_rows, text_hash
 from esrag.engines.embedded import rows
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
@@ -53,7 +53,7 @@ class EmbeddedWriter:
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """The stored vectors of texts, by text; texts that are not indexed are left out."""
-        texts = {rows.text_hash(text): text for text in indexed_texts}
+        texts = {text_hash(text): text for text in indexed_texts}
         wanted = "text_hash IN (SELECT value FROM json_each(?))"
         sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
         with failures(self._folder), transaction(self._connection):
@@ -123,7 +123,7 @@ class EmbeddedWriter:
             place = None if first_vector is None else first_vector + index
             described = (chunk.title, chunk.section, rows.encoded(chunk.keywords), rows.encoded(chunk.metadata))
             span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
-            linked = (facts[merged], rows.text_hash(text), place)
+            linked = (facts[merged], text_hash(text), place)
             chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))
         many = self._connection.executemany
         many(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", chunk_rows)  # noqa: S608 -- question marks

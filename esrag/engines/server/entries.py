@@ -4,11 +4,11 @@ An entry's `_id` is the UUIDv5 of its kind and name, so that writing it again ch
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from esrag.engines import Prepared, Vectors
+from esrag.engines.checks import text_hash
 from esrag.engines.server.where import facts
 from esrag.records import Chunk, StoredDocument
 from esrag.terms import terms
@@ -34,11 +34,6 @@ def entry_id(kind: str, name: str) -> str:
     '1da687b1-4d77-5535-86d5-f14428a95229'
     """
     return str(uuid5(_NAMESPACE, f"{kind} {name}"))
-
-
-def text_hash(text: str) -> str:
-    """What tells that a text is indexed already."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def chunk_entry(prepared: Prepared, index: int) -> Entry:

@@ -12,7 +12,6 @@ from esrag.records import Fingerprint
 SCHEMA = 1  # raised when entries change, so that an older index is made anew
 # Lucene's graph: 16 neighbours a node, 100 candidates while it is built; both servers' own defaults.
 _NEIGHBOURS, _BUILD_CANDIDATES = 16, 100
-MOST_DIMENSIONS = 4096
 
 
 def index_body(product: Product, fingerprint: Fingerprint) -> dict[str, Any]:

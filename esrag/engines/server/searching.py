@@ -50,11 +50,11 @@ class Search:
     def client(self, connection: Connection, index: str) -> SearchResult:
         """Both legs, fused here."""
         answers = _multi_search(connection, index, [self._leg(leg) for leg in self.legs])
-        chunks = {hit["_id"]: chunk_of(hit["_source"]) for answer in answers for hit in answer["hits"]["hits"]}
+        found = (chunk_of(hit["_source"]) for answer in answers for hit in answer["hits"]["hits"])
+        chunks = {chunk.chunk_id: chunk for chunk in found}
         keyword, vector = self._leg_scores(answers)
         fused, path = self._fused(keyword, vector)
-        by_chunk_id = {chunk.chunk_id: chunk for chunk in chunks.values()}
-        return SearchResult(_hits(list(fused.items())[: self.request.size], by_chunk_id, keyword, vector), path)
+        return SearchResult(_hits(list(fused.items())[: self.request.size], chunks, keyword, vector), path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
         """Both legs, fused by the server; the legs themselves beside it, for what each says of a hit."""

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, require_reasonable, scalar
+from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, is_number, require_reasonable, scalar, written
 from esrag.records import Chunk, Metadata, Scalar
 
 LONGEST_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
@@ -71,11 +71,11 @@ def _leaf(leaf: Leaf) -> Query:
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:
     """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
-    written = _written(value)
-    yield _token(field, "t", written)
-    for one in {value, scalar(written)}:
+    text = written(value)
+    yield _token(field, "t", text)
+    for one in {value, scalar(text)}:
         if isinstance(one, bool):
-            yield _token(field, "b", _written(one))
+            yield _token(field, "b", written(one))
         elif isinstance(one, int | float) and math.isfinite(one):
             yield _token(field, "n", _ordered(one))
 
@@ -87,7 +87,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
     if isinstance(value, str):
         kind, text = "t", value
     elif isinstance(value, bool):
-        kind, text = "b", _written(value)
+        kind, text = "b", written(value)
     else:
         kind, text = "n", _ordered(value)
     start = _token(field, kind, "")
@@ -98,9 +98,9 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
 def _on_pages(leaf: Leaf) -> Query:
     """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
     if isinstance(leaf, Terms):
-        pages = {number for number in (scalar(_written(value)) for value in leaf.values) if _is_number(number)}
+        pages = {number for number in (scalar(written(value)) for value in leaf.values) if is_number(number)}
         return _either(_pages_between(page, page) for page in sorted(pages))
-    if isinstance(leaf, Prefix) or not all(_is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+    if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
         return _NEVER
     return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
 
@@ -121,8 +121,8 @@ def _tokens(field: str, value: Scalar) -> Iterator[str]:
     if isinstance(value, str) or (isinstance(value, float) and not math.isfinite(value)):
         yield _token(field, "t", str(value))
         return
-    yield _token(field, "w", _written(value))
-    yield _token(field, "b", _written(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
+    yield _token(field, "w", written(value))
+    yield _token(field, "b", written(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
 
 
 def _token(field: str, kind: str, value: str) -> str:
@@ -146,11 +146,3 @@ def _ordered(number: float) -> str:
     except OverflowError:
         return _ordered(math.copysign(math.inf, number))
     return f"{bits ^ (2**64 - 1 if bits >> 63 else 2**63):016x}"
-
-
-def _is_number(value: Scalar | None) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _written(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

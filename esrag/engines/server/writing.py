@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import checked_rows
+from esrag.engines.checks import checked_rows, text_hash
 from esrag.engines.server.connection import Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
@@ -21,7 +21,6 @@ from esrag.engines.server.entries import (
     document_entry,
     document_of,
     entry_id,
-    text_hash,
     vector_of,
 )
 from esrag.engines.server.lease import Lease
