@@ -1,6 +1,7 @@
 """Bad input as a user meets it: a line that says what, where and what to do; the rest goes on; nothing is lost."""
 
 import io
+import json
 import os
 import signal
 import socket
@@ -430,24 +431,22 @@ def test_an_interrupted_ingest_says_so_and_the_next_run_goes_on(esrag, docs, sen
 def test_of_two_ingests_at_once_one_waits_or_says_so(esrag, docs):
     """Exit 4 for who does not want to wait; who waits does the rest."""
     add_texts(docs)
-    running = subprocess.Popen(
-        esrag.command("ingest", "docs"),
-        cwd=esrag.folder,
-        env=esrag.environment(),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr.readline().startswith("[1/")
+    command = esrag.command("ingest", "docs", "--json")
+    options = {"cwd": esrag.folder, "env": esrag.environment(), "stdout": subprocess.PIPE, "text": True}
+    first = subprocess.Popen(command, stderr=subprocess.PIPE, **options)
+    assert first.stderr.readline().startswith("[1/")
+    first.send_signal(signal.SIGSTOP)  # the machine may be quick: it is to be at work until the other was refused
     refused = esrag("ingest", "docs", "--set", "engine.lock_wait_s=0.1")
-    waited = esrag("ingest", "docs", "--json")
-    running.communicate(timeout=30)
+    second = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
+    first.send_signal(signal.SIGCONT)
+    out, _ = first.communicate(timeout=60)
+    waited, _ = second.communicate(timeout=60)
 
     assert (refused.code, refused.out) == (4, "")
     assert "another program has been writing" in refused.err
     assert "hint: wait for it to end" in refused.err
-    assert running.returncode == 0
-    assert (waited.code, waited.json["unchanged"]) == (0, FILES + 1)
+    assert (first.returncode, json.loads(out)["added"]) == (0, FILES + 1)
+    assert (second.returncode, json.loads(waited)["unchanged"]) == (0, FILES + 1)
 
 
 @pytest.mark.parametrize(
