@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test servers stop-servers test-live check fmt docs bench clean
+.PHONY: help install demo test servers stop-servers test-live env check fmt docs bench clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
@@ -35,6 +35,14 @@ stop-servers:  ## Stop them; their data stay in .servers
 
 test-live: install  ## Only the tests that talk to real search servers, which they start themselves
 	$(BIN)/python -m pytest -m live
+
+SECRETS := ELASTIC_PASSWORD KIBANA_SYSTEM_PASSWORD KIBANA_SESSION_KEY KIBANA_OBJECTS_KEY APP_PASSWORD VIEWER_PASSWORD
+
+env: .env  ## Write .env with random passwords for docker-compose.yml, unless there is one
+
+.env:
+	umask 077 && { echo COMPOSE_PROFILES=elasticsearch; for name in $(SECRETS); do \
+		echo "$$name=$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; done; } >$@
 
 check: install  ## Linters, types, layers, generated docs, then every test: what CI runs
 	$(BIN)/ruff check .

@@ -10,18 +10,15 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import ir_measures
 
-from esrag.batches import BATCH_CHUNKS
-from esrag.chunking.cut import indexed_text
 from esrag.cli.progress import LineProgress
-from esrag.engines import Engine, Prepared
-from esrag.pipeline import IngestRequest, Stages, ingest, open_stages
+from esrag.moving import move
+from esrag.pipeline import IngestRequest, Stages, ingest, open_engine, open_stages
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.settings import Settings, resolve
 
@@ -44,9 +41,7 @@ def main() -> None:
         print("| --- | --- | --- | --- | --- | --- |")
         expected = _measure("embedded", first, folder, {})
         for url in arguments.urls:
-            stages = _stages(url)
-            _copy(first, stages)
-            _measure(url, stages, folder, expected)
+            _measure(url, _copy(first, url), folder, expected)
 
 
 def _settings(url: str, method: str = "hybrid") -> Settings:
@@ -58,24 +53,18 @@ def _stages(url: str) -> Stages:
     return open_stages(_settings(url))
 
 
-def _copy(source: Stages, target: Stages) -> None:
+def _copy(source: Stages, url: str) -> Stages:
     """Documents, chunks and vectors of one engine in another."""
-    made = source.engine.fingerprint()
-    with source.engine.writer(made) as reader, target.engine.writer(made, rebuild=target.engine.exists()) as writer:
-        prepared = _prepared(source.engine, reader)
-        while batch := list(islice(prepared, BATCH_CHUNKS)):
-            writer.replace(batch)
-
-
-def _prepared(engine: Engine, reader) -> Iterator[Prepared]:  # noqa: ANN001 -- a writer, which knows the vectors
-    import numpy as np
-
-    chunks = {doc_id: tuple(group) for doc_id, group in groupby(engine.chunks(), lambda chunk: chunk.doc_id)}
-    for document in engine.documents():
-        own = chunks.get(document.doc_id, ())
-        texts = tuple(map(indexed_text, own))
-        vectors = reader.vectors_of(texts)
-        yield Prepared(document, own, texts, np.array([vectors[text] for text in texts], dtype=np.float32))
+    target = _stages(url)
+    at = _settings(url).engine
+    move(
+        source.engine,
+        target.engine,
+        lambda name: open_engine(at.model_copy(update={"index": name})),
+        None,
+        LineProgress(),
+    )
+    return target
 
 
 def _measure(name: str, stages: Stages, folder: Path, expected: Firsts) -> Firsts:

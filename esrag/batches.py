@@ -16,12 +16,14 @@ BATCH_CHUNKS = 128  # chunks embedded and stored together; a crash costs at most
 class Batches:
     """Takes documents one by one, stores them in batches; a context manager that stores the rest at its end.
 
-    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known. Reading the next batch
-    while the encoder works on this one gained nothing on two cores: the encoder has a thread on each.
+    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known, `stored` the chunks
+    that are in the index; `refused` says why documents are not, by source. Reading the next batch while the encoder
+    works on this one gained nothing on two cores: the encoder has a thread on each.
     """
 
     def __init__(self, writer: Writer, embedder: Embedder | None) -> None:
-        self.embedded = self.reused = 0
+        self.embedded = self.reused = self.stored = 0
+        self.refused: dict[str, list[str]] = {}
         self._writer = writer
         self._embedder = embedder
         self._gathered: list[Prepared] = []
@@ -43,7 +45,12 @@ class Batches:
 
     def _store(self) -> None:
         batch, self._gathered = self._gathered, []
-        self._writer.replace(self._with_vectors(batch, self._embedder) if self._embedder else batch)
+        reasons = self._writer.replace(self._with_vectors(batch, self._embedder) if self._embedder else batch)
+        for one in batch:
+            if reason := reasons.get(one.document.doc_id):
+                self.refused.setdefault(one.document.source, []).append(reason)
+            else:
+                self.stored += len(one.chunks)
 
     def _with_vectors(self, batch: Sequence[Prepared], embedder: Embedder) -> list[Prepared]:
         """A text that is stored already or comes twice is not embedded again."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
@@ -73,8 +74,7 @@ class Run:
         self.skips: list[sync.Skip] = []
         self.written: set[str] = set()
         self.stale: list[str] = []
-        self.done: Counter[sync.State] = Counter()
-        self.chunks = 0
+        self.states: dict[str, sync.State] = {}
 
     def load(self, plan: sync.Plan) -> IngestReport:
         """Every task, then what is gone."""
@@ -91,15 +91,17 @@ class Run:
         return self._report(plan)
 
     def _report(self, plan: sync.Plan) -> IngestReport:
-        skipped = (*plan.skips, *self.skips)
+        refused = self.batches.refused
+        done = Counter(state for source, state in self.states.items() if source not in refused)
+        skipped = (*plan.skips, *self.skips, *(_refusal(source, reasons) for source, reasons in refused.items()))
         return IngestReport(
-            added=self.done["added"],
-            changed=self.done["changed"],
-            renamed=self.done["renamed"],
+            added=done["added"],
+            changed=done["changed"],
+            renamed=done["renamed"],
             removed=plan.removed,
             unchanged=plan.unchanged,
             failed=sum(skip.failed for skip in skipped),
-            chunks=self.chunks,
+            chunks=self.batches.stored,
             embedded=self.batches.embedded,
             reused=self.batches.reused,
             skipped=skipped,
@@ -115,15 +117,15 @@ class Run:
             self.skips.append(sync.Skip(source, reason, failed=failed))
             return f"{'failed' if failed else 'skipped'}: {parsed}"
         self.skips += [sync.Skip(f"{source}:{part.where}", part.reason, failed=False) for part in parsed.skipped]
-        before = self.chunks
+        count = 0
         for document in parsed.documents:
             prepared = self._prepared(document, task, parsed)
             self.batches.add(prepared)
             self.written.add(prepared.document.doc_id)
-            self.chunks += len(prepared.chunks)
+            count += len(prepared.chunks)
         self.stale += task.stored_ids
-        self.done[task.state] += 1
-        return f"{task.state}, {self.chunks - before} chunks"
+        self.states[source] = task.state
+        return f"{task.state}, {count} chunks"
 
     def _prepared(self, document: Document, task: sync.Task, parsed: Parsed) -> Prepared:
         """Chunks and what is stored of the document; its vectors come with the batch."""
@@ -143,6 +145,12 @@ class Run:
             source_documents=len(parsed.documents),
         )
         return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
+
+
+def _refusal(source: str, reasons: Sequence[str]) -> sync.Skip:
+    """What became of a file of which the engine would not take every document."""
+    more = f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else ""
+    return sync.Skip(source, reasons[0] + more)
 
 
 def _revision(document: Document, made: Fingerprint) -> str:

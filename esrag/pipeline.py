@@ -23,7 +23,7 @@ from esrag.loading.listing import list_files
 from esrag.records import Answer, Evidence, StoredDocument
 from esrag.retrieving.legs import retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.settings import Settings, is_address
+from esrag.settings import EngineSettings, Settings, is_address
 from esrag.text import normalise
 
 
@@ -63,12 +63,21 @@ class Asked:
 
 def open_stages(settings: Settings) -> Stages:
     """The engine and the embedder that the settings name; nothing slow happens yet."""
-    where = settings.engine
-    secrets = {"password": where.password.get_secret_value(), "api_key": where.api_key.get_secret_value()}
-    kind = "server" if is_address(where.url) else "embedded"
-    engine = plugins.load("engines", kind)(EngineOptions(**{**where.model_dump(), **secrets}))
     options = settings.embedding.model_dump()
-    return Stages(engine, open_embedder(options.pop("provider"), EmbedderOptions(**options)))
+    embedder = open_embedder(options.pop("provider"), EmbedderOptions(**options))
+    return Stages(open_engine(settings.engine), embedder)
+
+
+def open_engine(where: EngineSettings) -> Engine:
+    """The engine alone."""
+    engine: Engine = plugins.load("engines", "server" if is_address(where.url) else "embedded")(engine_options(where))
+    return engine
+
+
+def engine_options(where: EngineSettings) -> EngineOptions:
+    """An engine's section of the settings, as engines take it."""
+    secrets = {"password": where.password.get_secret_value(), "api_key": where.api_key.get_secret_value()}
+    return EngineOptions(**{**where.model_dump(), **secrets})
 
 
 def ingest(request: IngestRequest, settings: Settings, stages: Stages, progress: Progress) -> IngestReport:

@@ -45,6 +45,19 @@ class EngineSettings(Section):
     ca_file: str = Field(default="", description="File with the authority that signed the server's certificate.")
     certificate_fingerprint: str = Field(default="", description="SHA-256 of the server's certificate, in hexadecimal.")
     verify_certificates: bool = Field(default=True, description="Refuse a server whose certificate is not valid.")
+    shards: int = Field(default=1, ge=1, le=1024, description="Parts a server cuts a new index into.")
+    replicas: int = Field(default=0, ge=0, le=100, description="Copies of each shard that a server keeps beside it.")
+    similarity: Literal["cosine", "dot_product", "l2_norm"] = Field(
+        default="cosine", description="How a server compares vectors; they are unit vectors, so all three rank alike."
+    )
+    quantisation: Literal["none", "int8", "int4", "bbq"] = Field(
+        default="none",
+        description="How a server shrinks the vectors that it walks through; OpenSearch: none or int8.",
+    )
+    hnsw_m: int = Field(default=16, ge=2, le=512, description="Neighbours of a vector in a server's graph.")
+    hnsw_ef_construction: int = Field(
+        default=100, ge=1, le=3200, description="Candidates for those neighbours while a server builds its graph."
+    )
 
 
 class LoadingSettings(Section):
@@ -83,8 +96,8 @@ class RetrievalSettings(Section):
     fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How the legs become one list.")
     k: int = Field(default=10, gt=0, le=1000, description="Hits that come back.")
     candidates: int = Field(default=100, gt=0, le=10_000, description="Hits read from each leg.")
-    rank_constant: int = Field(default=60, gt=0, description="k of reciprocal rank fusion.")
-    vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in weighted fusion.")
+    rank_constant: int = Field(default=60, gt=0, le=10_000, description="k of reciprocal rank fusion.")
+    vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
 
 
 class GeneratorSettings(Section):
@@ -104,6 +117,14 @@ class AnswerSettings(Section):
     max_sentences: int = Field(default=3, gt=0, description="Sentences of an extractive answer, at most.")
 
 
+class KibanaSettings(Section):
+    """What to look inside a server's index with."""
+
+    url: str = Field(
+        default="", description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine."
+    )
+
+
 class Settings(Section):
     """The whole tree."""
 
@@ -115,6 +136,7 @@ class Settings(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     generator: GeneratorSettings = GeneratorSettings()
     answer: AnswerSettings = AnswerSettings()
+    kibana: KibanaSettings = KibanaSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +194,7 @@ def shown(value: Any) -> str:
     """A value as the user may see it: secrets are masked, the password in an address too."""
     if isinstance(value, SecretStr):
         return "********" if value.get_secret_value() else ""
-    return re.sub(r"(?<=://)[^/@]*@", "********@", str(value))
+    return re.sub(r"(?<=://).*@", "********@", str(value))  # a password may hold a slash
 
 
 def is_address(url: str) -> bool:
@@ -294,11 +316,14 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
-        came = "" if "api_key" in key else f", got {first['input']!r}"
+        secret = dict(fields()).get(key)
+        came = "" if secret and secret.annotation is SecretStr else f", got {first['input']!r}"
         raise SettingsError(f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}") from error
     if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
         hint = "write http://host:9200, or https://host:9200"
         raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
+    if settings.kibana.url and not is_address(settings.kibana.url):
+        raise SettingsError("kibana.url must be the address of a server", hint="write http://host:5601")
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")

@@ -114,9 +114,9 @@ def start_server():
     sys.path.insert(0, str(Path(__file__).parent / "servers"))
     import servers
 
-    def start(engine, folder):
+    def start(engine, folder, **options):
         try:
-            return servers.start(engine, port=servers.free_port(), data=folder)
+            return servers.start(engine, port=servers.free_port(), data=folder, **options)
         except servers.Unavailable as error:
             (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
 

@@ -1,6 +1,7 @@
 """Batches: no text is embedded twice, and every chunk gets its own vector."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,7 +35,37 @@ def test_texts_that_come_again_are_embedded_once(tmp_path):
         stored = writer.vectors_of(texts)
 
     assert (batches.embedded, batches.reused) == (len(set(texts)), len(texts) - len(set(texts)))
+    assert (batches.stored, batches.refused) == (len(texts), {})
     assert sum(document.chunk_count for document in engine.documents()) == len(texts)
     assert engine.check() == []
     for text in sorted(set(texts)):
         assert np.array_equal(stored[text], embedder.embed([text])[0])
+
+
+class Refusing:
+    """A writer that, as a server may, does not take every document."""
+
+    def __init__(self, writer, reasons):
+        self.writer, self.reasons = writer, reasons
+
+    def replace(self, documents):
+        """Stores the others."""
+        ids = [one.document.doc_id for one in documents]
+        self.writer.replace([one for one in documents if one.document.doc_id not in self.reasons])
+        return {doc_id: self.reasons[doc_id] for doc_id in ids if doc_id in self.reasons}
+
+
+def test_what_the_engine_refuses_is_not_counted(tmp_path):
+    """Only chunks that were stored count; the reasons come by source, in the order of the documents."""
+    documents = [replace(prepared(n, (f"text {n}",) * 50), vectors=None) for n in range(9)]
+    for n in (4, 6):  # of one file
+        documents[n] = replace(documents[n], document=replace(documents[n].document, source="/table.csv"))
+    engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
+    reasons = {"d0001": "too long", "d0004": "too wide", "d0006": "too high"}
+
+    with engine.writer(Fingerprint("none", 0, "none")) as writer, Batches(Refusing(writer, reasons), None) as batches:
+        for document in documents:
+            batches.add(document)
+
+    assert batches.refused == {"/d0001": ["too long"], "/table.csv": ["too wide", "too high"]}
+    assert batches.stored == 6 * 50 == sum(document.chunk_count for document in engine.documents())

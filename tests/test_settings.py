@@ -203,3 +203,19 @@ def test_settings_are_frozen():
     assert all(branch.model_config["frozen"] for branch in branches)
     with pytest.raises(ValueError, match="frozen"):
         Settings().chunking.size = 3
+
+
+@pytest.mark.parametrize("key", ["engine.password", "engine.api_key", "generator.api_key"])
+def test_a_secret_of_the_wrong_form_is_not_shown(key, tmp_path):
+    """A password that YAML takes for a number is refused without being printed."""
+    section, name = key.split(".")
+    (tmp_path / "esrag.yaml").write_text(f"{section}: {{{name}: 12345}}")
+    with pytest.raises(SettingsError, match=key) as caught:
+        resolve({}, {}, tmp_path)
+    assert "12345" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://me:a@s3c/ret@host", "https://me:s3cret@host:9200", "http://s3cret@host"])
+def test_a_password_in_an_address_is_masked(address):
+    """Whatever characters it has."""
+    assert shown(address) in {"http://********@host", "https://********@host:9200"}

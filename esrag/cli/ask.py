@@ -10,7 +10,8 @@ from esrag.cli.options import retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
-    from esrag.pipeline import Asked
+    from esrag.pipeline import Asked, Stages
+    from esrag.settings import Settings
 
 REFUSED = 3
 
@@ -40,17 +41,33 @@ def ask(
 
     text = sys.stdin.read() if question == "-" else question
     settings = settings_of(**options)
-    asked = run(text, settings, open_stages(settings), parse_all(where))
+    stages = open_stages(settings)
+    asked = run(text, settings, stages, parse_all(where))
+    kibana_url = _kibana_url(asked, settings, stages) if explain else ""
     if as_json:
-        print_json(_as_json(asked, show_evidence=show_evidence, explain=explain))
+        print_json(_as_json(asked, kibana_url, show_evidence=show_evidence, explain=explain))
     else:
-        _show(asked, show_evidence=show_evidence, explain=explain)
+        _show(asked, kibana_url, show_evidence=show_evidence, explain=explain)
     return REFUSED if asked.answer.refused else 0
 
 
-def _as_json(asked: "Asked", *, show_evidence: bool, explain: bool) -> dict[str, Any]:
+def _kibana_url(asked: "Asked", settings: "Settings", stages: "Stages") -> str:
+    """What opens the evidence in Kibana or Dashboards, or "" where there is nothing to be seen there."""
+    if not (settings.kibana.url and asked.evidence):
+        return ""
+    from esrag.dashboards.links import evidence_link
+    from esrag.engines.server import ServerEngine, access
+
+    if not isinstance(stages.engine, ServerEngine):
+        return ""
+    chunk_ids = [item.chunk.chunk_id for item in asked.evidence]
+    return evidence_link(access.shown(settings.kibana.url), stages.engine.product, settings.engine.index, chunk_ids)
+
+
+def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool) -> dict[str, Any]:
     """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
     answer = asked.answer
+    how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if explain else {}
     return {
         "schema": "esrag.answer/1",
         "question": asked.question,
@@ -66,7 +83,7 @@ def _as_json(asked: "Asked", *, show_evidence: bool, explain: bool) -> dict[str,
         "cached": False,
         "took_ms": asked.took_ms if explain else {},
         **({"evidence": _evidence(asked)} if show_evidence else {}),
-        **({"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if explain else {}),
+        **({**how, "kibana_url": kibana_url} if explain else {}),
     }
 
 
@@ -84,13 +101,13 @@ def _hits(asked: "Asked") -> list[dict[str, Any]]:
     return [hit_as_json(hit) for hit in asked.retrieved.hits]
 
 
-def _show(asked: "Asked", *, show_evidence: bool, explain: bool) -> None:
+def _show(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool) -> None:
     from esrag.cli.rendering import render
 
     print_text(render("answer.txt.j2", asked=asked))
     if show_evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
     if explain:
-        print_text(render("explain.txt.j2", asked=asked))
+        print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

@@ -1,10 +1,8 @@
 """`esrag doctor`: is everything in place, and if not, what to do."""
 
-import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,19 +10,11 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
+    from esrag.engines import Finding
+    from esrag.errors import EsragError
     from esrag.pipeline import Stages
-    from esrag.settings import Settings
 
-LEAST_FREE_BYTES = 2**30
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `advice` is empty where it is in order."""
-
-    level: Literal["ok", "warning", "error"]
-    what: str
-    advice: str = ""
+MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 
 
 @click.command()
@@ -34,48 +24,49 @@ def doctor(*, as_json: bool, **options: Any) -> int:
     """Look at every part, and say what is wrong and what to do."""
     from esrag.pipeline import open_stages
 
-    settings = settings_of(**options)
-    findings = list(_findings(settings, open_stages(settings)))
+    stages = open_stages(settings_of(**options))
+    findings, code = _looked_at(stages)
     for finding in findings:
         if as_json:
             print_json({"schema": "esrag.finding/1", **asdict(finding)})
         else:
             print_text(f"{finding.level:8} {finding.what}" + (f": {finding.advice}" if finding.advice else ""))
-    return 1 if any(finding.level == "error" for finding in findings) else 0
+    return code
 
 
-def _findings(settings: "Settings", stages: "Stages") -> Iterator[Finding]:
-    from esrag.settings import is_address
+def _looked_at(stages: "Stages") -> "tuple[list[Finding], int]":
+    """What was found, each thing once, and the exit code."""
+    from esrag.errors import EngineUnreachable
 
-    if not is_address(settings.engine.url):
-        yield _full_text()
-        yield _free_space(settings.engine.url)
-    yield from _model(stages)
-    yield from _index(stages)
-
-
-def _full_text() -> Finding:
-    import sqlite3
-
-    with_fts5 = sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()[0]
-    version = f"SQLite {sqlite3.sqlite_version}"
-    if with_fts5:
-        return Finding("ok", f"{version} with full-text search")
-    return Finding("error", f"{version} lacks FTS5", "use a Python whose sqlite3 has it")
+    index, code = _tried(_index(stages))
+    engine = () if code == EngineUnreachable.exit_code else stages.engine.examine()  # it would wait as long once more
+    found: dict[str, Finding] = {}
+    for finding in (*_model(stages), *engine, *index):
+        found.setdefault(finding.what, finding)
+    return [*found.values()], code or int(any(finding.level == "error" for finding in found.values()))
 
 
-def _free_space(url: str) -> Finding:
-    folder = Path(url).absolute()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
-    what = f"{free / 2**30:.1f} GiB free at {folder}"
-    return (
-        Finding("ok", what) if free >= LEAST_FREE_BYTES else Finding("warning", what, "make room before a large ingest")
-    )
+def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
+    """What is found, up to an error and that included, and the error's exit code."""
+    from esrag.errors import EngineUnreachable, EsragError
+
+    findings: list[Finding] = []
+    try:
+        for finding in looking:
+            findings.append(finding)  # noqa: PERF402 -- what came before an error is kept
+    except EsragError as error:
+        return [*findings, _failed(error)], error.exit_code if isinstance(error, EngineUnreachable) else 1
+    return findings, 0
 
 
-def _model(stages: "Stages") -> Iterator[Finding]:
+def _failed(error: "EsragError") -> "Finding":
+    from esrag.engines import Finding
+
+    return Finding("error", str(error), error.hint)
+
+
+def _model(stages: "Stages") -> "Iterator[Finding]":
+    from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.retrieving.legs import query_vector
 
@@ -86,25 +77,36 @@ def _model(stages: "Stages") -> Iterator[Finding]:
         query_vector("Does the encoder work?", stages.embedder)
         yield Finding("ok", f"encoder works: {stages.embedder.fingerprint}")
     except EsragError as error:
-        yield Finding("error", str(error), error.hint)
+        yield _failed(error)
 
 
-def _index(stages: "Stages") -> Iterator[Finding]:
-    from esrag.errors import EsragError
+def _index(stages: "Stages") -> "Iterator[Finding]":
+    """Whether there is an index, whether it is sound, and whether it fits the model. Raises: EsragError."""
+    from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
 
     engine = stages.engine
-    try:
-        if not engine.exists():
-            yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
-            return
-        problems = engine.check()
-        yield from (Finding("error", problem, "run: esrag ingest --rebuild") for problem in problems)
-        if not problems:
-            documents = sum(1 for _ in engine.documents())
-            yield Finding(
-                "ok", f"index is sound: {documents:,} documents, made with {engine.fingerprint().model or 'no model'}"
-            )
-        require_same_model(engine, stages.embedder)
-    except EsragError as error:
-        yield Finding("error", str(error), error.hint)
+    if not engine.exists():
+        yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
+        return
+    problems = engine.check()
+    yield from (Finding("error", problem, "run: esrag ingest --rebuild") for problem in problems)
+    if not problems:
+        sizes = [document.chunk_count for document in engine.documents()]
+        made = engine.fingerprint().model or "no model"
+        yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
+        yield from _recall(stages, sum(sizes))
+    require_same_model(engine, stages.embedder)
+
+
+def _recall(stages: "Stages", chunks: int) -> "Iterator[Finding]":
+    """A sample of what the vector leg finds; every vector is read for it."""
+    from esrag.engines import Finding
+    from esrag.retrieving.recall import LEAST_RECALL, recall
+
+    if chunks > MOST_SAMPLED_CHUNKS:
+        yield Finding("ok", f"recall was not sampled, {chunks:,} chunks are many: esrag index check-recall does it")
+    elif measured := recall(stages.engine, 10, 10, candidates=100):
+        what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
+        low = measured.mean < LEAST_RECALL
+        yield Finding("warning", what, "run: esrag index check-recall") if low else Finding("ok", what)

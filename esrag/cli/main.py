@@ -16,11 +16,13 @@ COMMANDS = {
     "search": "esrag.cli.search:search",
     "docs": "esrag.cli.stored:docs",
     "chunks": "esrag.cli.stored:chunks",
+    "index": "esrag.cli.index:index",
     "init": "esrag.cli.init:init",
     "config": "esrag.cli.config:config",
     "models": "esrag.cli.models:models",
     "plugins": "esrag.cli.plugins:plugins",
     "doctor": "esrag.cli.doctor:doctor",
+    "kibana": "esrag.cli.kibana:kibana",
 }
 
 INTERRUPTED = 130

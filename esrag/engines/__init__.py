@@ -8,6 +8,8 @@ The contract, for every class registered under `esrag.engines`:
 - Writing: inside `with engine.writer(fingerprint)`; one writer at a time, a second waits `lock_wait_s` and then raises
   `IndexBusy`. `writer.replace(...)` is atomic a document: after a crash each document is wholly old or wholly new. A
   server cannot do that: there a document that was being written counts as changed, and the next ingest mends it.
+- Readers see a call once it has returned. On a server they see what fills an empty index only when the writer ends, by
+  an exception or not; what a killed one stored they see from the next writer on.
 - `search(request)` → hits in falling score, ties by chunk id, each with per-leg ranks and scores (ranks are 1..n in
   that leg after the filter), and the path taken. One filter reaches both legs. Data is never syntax.
 - `generation` changes with every commit that changes content.
@@ -16,7 +18,7 @@ The contract, for every class registered under `esrag.engines`:
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +27,13 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 
 Vectors = npt.NDArray[np.float32]
+Similarity = Literal["cosine", "dot_product", "l2_norm"]
+Quantisation = Literal["none", "int8", "int4", "bbq"]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Where the index is, how long a second writer waits, and for a server how to get in."""
+    """Where the index is, how long a second writer waits, for a server how to get in, and how it makes an index."""
 
     url: str = field(default=".esrag", repr=False)  # it may hold a password
     index: str = "esrag"
@@ -40,6 +44,12 @@ class EngineOptions:
     ca_file: str = ""
     certificate_fingerprint: str = ""
     verify_certificates: bool = True
+    shards: int = 1
+    replicas: int = 0
+    similarity: Similarity = "cosine"
+    quantisation: Quantisation = "none"
+    hnsw_m: int = 16
+    hnsw_ef_construction: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,8 @@ class SearchRequest:
     """One question to the index.
 
     `candidates` is how deep each leg is read before fusion; `size` how many fused hits come back; `vector` is a unit
-    row, or None for the keyword leg alone. `rank_constant` is RRF's k; `vector_weight` is the weighted fusion's.
+    row, or None for the keyword leg alone. `rank_constant` is RRF's k; `vector_weight` is the vector leg's
+    share, 0..1, in either fusion.
     """
 
     text: str
@@ -63,7 +74,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits in order and the path taken: `keyword`, `vector`, `weighted-client`, `rrf-client` or `rrf-native`."""
+    """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
+
+    The others are `rrf-native`, `weighted-client` and `weighted-native`.
+    """
 
     hits: tuple[Hit, ...]
     path: str
@@ -82,11 +96,39 @@ class Prepared:
     vectors: Vectors | None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """An index at an engine's address; `in_use` is the one that questions and ingests go to.
+
+    `size_bytes` is None where the server does not tell.
+    """
+
+    name: str
+    in_use: bool
+    fingerprint: Fingerprint
+    documents: int
+    chunks: int
+    size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `advice` is empty where it is in order."""
+
+    level: Literal["ok", "warning", "error"]
+    what: str
+    advice: str = ""
+
+
 class Writer(Protocol):
     """The one writer of an index."""
 
-    def replace(self, documents: Sequence[Prepared]) -> None:
-        """Stores documents, each replacing its former self; one transaction for all that are given."""
+    def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
+        """Stores documents, each replacing its former self; one transaction for all that are given.
+
+        Returns the documents that the engine would not take, and why, by doc_id: the others are stored, and of these
+        nothing is in the index any more, their former selves included. Only a server refuses a document.
+        """
         ...
 
     def remove(self, doc_ids: Sequence[str]) -> None:
@@ -140,6 +182,44 @@ class Engine(Protocol):
 
     def check(self) -> Sequence[str]:
         """What is wrong with the index, a line each; empty when it is sound."""
+        ...
+
+    def vectors(self) -> Iterator[tuple[str, Vectors]]:
+        """Chunk ids and their vectors, in the order of `chunks`; nothing in an index without a model."""
+        ...
+
+    def indexes(self) -> Sequence[StoredIndex]:
+        """Every index that esrag made at this address, by name. Raises: EngineError."""
+        ...
+
+    def create(self, fingerprint: Fingerprint) -> str:
+        """A new, empty index beside the one in use, under the free name that is returned."""
+        ...
+
+    def swap(self, name: str) -> str:
+        """Puts another index in the place of the one in use, in one step, once nobody writes.
+
+        Returns the name by which the former index can be put back; "" where there was none. The generation grows.
+        Raises: IndexMissing, IndexMismatch, IndexBusy.
+        """
+        ...
+
+    def drop(self, name: str) -> None:
+        """Removes an index with all that is in it, once nobody writes.
+
+        Raises: IndexMissing, IndexMismatch, IndexBusy.
+        """
+        ...
+
+    def refresh(self) -> None:
+        """Lets everything that is stored be found; for an engine where that is so at once, nothing."""
+        ...
+
+    def examine(self) -> Iterator[Finding]:
+        """What the index stands on, a finding a part: the disk or the server, its room, its version, its licence.
+
+        What cannot be asked is a finding as well; nothing is raised. The content of the index is `check`'s.
+        """
         ...
 
     def close(self) -> None:

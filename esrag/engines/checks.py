@@ -1,11 +1,12 @@
 """What every engine does alike when it writes or searches."""
 
+import re
 from hashlib import blake2b
 
 import numpy as np
 
 from esrag.engines import SearchRequest, Vectors
-from esrag.errors import EngineError, IndexMismatch
+from esrag.errors import EngineError, IndexMismatch, UsageError
 from esrag.records import Fingerprint
 
 REBUILD_HINT = "ingest every folder again with --rebuild"
@@ -48,6 +49,18 @@ def question_vector(request: SearchRequest, dimensions: int) -> Vectors | None:
         came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
         raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
     return vector
+
+
+def require_index_name(name: str) -> None:
+    """Raises: UsageError for a name that no index can have, such as a pattern or a path."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name):
+        hint = "small letters, digits, _ . and -; esrag index list shows what there is"
+        raise UsageError(f"no index can have the name {name!r}", hint=hint)
+
+
+def already_in_use(name: str) -> UsageError:
+    """What is said to who would swap an index with itself."""
+    return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
 
 
 def _shown(fingerprint: Fingerprint) -> str:

@@ -1,9 +1,14 @@
 """What `--json` prints has exactly the fields, of the types, that docs/reference/json.md lists."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards"))
+from spoken import SpokenServer
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 TYPES = {
@@ -17,7 +22,7 @@ TYPES = {
     "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
     "object": lambda value: isinstance(value, dict),
 }
-ON_DEMAND = {"evidence", "path", "signals", "hits"}  # of an answer, with --show-evidence and --explain
+ON_DEMAND = {"evidence", "path", "signals", "hits", "kibana_url"}  # of an answer, with --show-evidence and --explain
 
 
 def tables():
@@ -66,17 +71,29 @@ PRINTED = {
     "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
     "esrag.chunk/1": ["chunks"],
     "esrag.document/1": ["docs"],
+    "esrag.index/1": ["index", "list"],
+    "esrag.recall/1": ["index", "check-recall"],
+    "esrag.migration/1": ["index", "migrate"],
     "esrag.settings/1": ["config", "show"],
     "esrag.plugin/1": ["plugins"],
     "esrag.model/1": ["models", "list"],
     "esrag.finding/1": ["doctor"],
+    "esrag.dashboards/1": ["kibana", "install", "--engine", "http://search.example:9200"],
 }
 
 
-def test_the_page_lists_what_is_printed(filled):
+@pytest.fixture
+def kibana():
+    """A server that speaks the saved-objects API."""
+    server = SpokenServer()
+    yield server.url
+    server.close()
+
+
+def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():
-        lines = filled(*arguments, "--json").lines
+        lines = filled(*arguments, "--json", ESRAG_KIBANA__URL=kibana).lines
 
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:

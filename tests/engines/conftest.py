@@ -11,10 +11,10 @@ from esrag.engines.server import ServerEngine
 sys.path.insert(0, str(Path(__file__).parent))  # for made.py, which the killed and the waiting processes import too
 
 
-def _made(name, request, folder, index, options):
+def _made(name, request, folder, store, options, index=None):  # noqa: PLR0917 -- two fixtures, one way of making
     if name == "embedded":
-        return EmbeddedEngine(EngineOptions(str(folder / index), **options))
-    return ServerEngine(EngineOptions(request.getfixturevalue(name), index, **options))
+        return EmbeddedEngine(EngineOptions(str(folder / store), index or "esrag", **options))
+    return ServerEngine(EngineOptions(request.getfixturevalue(name), index or store, **options))
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def make(tmp_path, request):
     """Makes engines over one store, or another one when it is named, of the kind under test, and closes them."""
     made, unique = [], f"t-{uuid.uuid4().hex[:12]}"
 
-    def made_by(name="embedded", store="store", **options):
-        made.append(_made(name, request, tmp_path, f"{unique}-{store}", options))
+    def made_by(name="embedded", store="store", index=None, **options):
+        made.append(_made(name, request, tmp_path, f"{unique}-{store}", options, index))
         return made[-1]
 
     yield made_by

@@ -2,7 +2,10 @@
 
 import dataclasses
 import random
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,7 +190,7 @@ def test_fusion(full, fusion):
         "lattice key", QUERY, size=5, candidates=9, fusion=fusion, rank_constant=7, vector_weight=0.3
     )
     result = full.search(request)
-    expected = rrf(legs, 7) if fusion == "rrf" else weighted(legs, [0.7, 0.3])
+    expected = rrf(legs, 7, [1.4, 0.6]) if fusion == "rrf" else weighted(legs, [0.7, 0.3])
     assert list(expected)[:5] == ids(result)
     assert list(expected.values())[:5] == pytest.approx([h.score for h in result.hits], abs=1e-8)
     assert result.path.startswith(fusion)
@@ -388,6 +391,48 @@ def test_hostile_data_is_data(make, name):
     assert [] == list(engine.check())
 
 
+def test_a_long_value_is_stored(make, name):
+    """Metadata longer than a server's terms comes back whole and is found by its beginning."""
+    long = "word " * 8000
+    engine = make(name)
+    with engine.writer(FINGERPRINT) as writer:
+        document = prepared(
+            "d", ["zebra"], metadata={"abstract": long, "folder": long}, chunk_metadata={"abstract": long}
+        )
+        assert {} == writer.replace([document])
+    assert [document.document] == list(engine.documents())
+    for condition in (None, Prefix("abstract", "word word"), Prefix("folder", "word")):
+        assert list(document.chunks) == list(engine.chunks(condition))
+    assert list(document.chunks) == [hit.chunk for hit in engine.search(SearchRequest("zebra")).hits]
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from made import FINGERPRINT, prepared
+from esrag import plugins
+from esrag.engines import EngineOptions
+with plugins.load("engines", sys.argv[2])(EngineOptions(*sys.argv[3:])).writer(FINGERPRINT) as writer:
+    writer.replace([prepared("d1", ["zebra"])])
+    os._exit(9)
+"""
+
+
+def test_what_a_killed_writer_stored_is_there_for_the_next(make, name):
+    """Also where it was the first to fill the index; the next writer need not wait, and the generation tells."""
+    engine = make(name)
+    kind = name if name == "embedded" else "server"
+    where = (engine._options.url, engine._options.index)
+    done = subprocess.run([sys.executable, "-c", KILLED, Path(__file__).parent, kind, *where], check=False, timeout=60)
+    assert 9 == done.returncode
+    with engine.writer(FINGERPRINT) as writer:
+        assert ["d1"] == [document.doc_id for document in engine.documents()]
+        assert engine.generation() > 0
+        writer.replace([prepared("d2", ["yak"])])
+    assert ["d1", "d2"] == [document.doc_id for document in engine.documents()]
+    assert [] == list(engine.check())
+
+
 def test_a_second_writer_waits_then_gives_up(make, name):
     """While one writes, another raises IndexBusy once its patience ends, and gets its turn when the first is done."""
     first, hasty, patient = make(name), make(name, lock_wait_s=0.05), make(name, lock_wait_s=20)
@@ -426,6 +471,7 @@ def test_many_readers_while_one_writes(make, name):
 
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(batch(0))
+    with engine.writer(FINGERPRINT) as writer:
         readers = [threading.Thread(target=read, args=(r,)) for r in (shared, shared, make(name))]
         for reader in readers:
             reader.start()
@@ -438,3 +484,113 @@ def test_many_readers_while_one_writes(make, name):
         reader.join(20)
     assert [] == wrong
     assert [] == list(engine.check())
+
+
+def other(make, name, engine):
+    """A second index beside a full one: one document, another model; its name."""
+    beside = engine.create(WORDLESS)
+    with make(name, index=beside).writer(WORDLESS) as writer:
+        writer.replace([prepared("new", ["zebra"], vectors=False)])
+    return beside
+
+
+def test_vectors_come_in_the_order_of_the_chunks(full, make, name):
+    """Each chunk's id with the vector that was stored; an index without a model has none."""
+    stored = {c.chunk_id: v for p in library() for c, v in zip(p.chunks, p.vectors, strict=True)}
+    found = list(full.vectors())
+    assert [chunk.chunk_id for chunk in full.chunks()] == [chunk_id for chunk_id, _ in found]
+    assert all(np.array_equal(stored[chunk_id], vector) for chunk_id, vector in found)
+    wordless = make(name, "wordless")
+    with wordless.writer(WORDLESS) as writer:
+        writer.replace([prepared("d", ["zebra"], vectors=False)])
+    assert [] == list(wordless.vectors())
+
+
+def test_indexes_are_listed_with_what_is_in_them(full, make, name):
+    """Name, which one is in use, what it was made with, documents, chunks and bytes; another program's are left out."""
+    beside = other(make, name, full)
+    listed = {index.name: index for index in full.indexes() if index.in_use or index.name == beside}
+    (used,) = (index for index in listed.values() if index.in_use)
+    assert (FINGERPRINT, 6, 24) == (used.fingerprint, used.documents, used.chunks)
+    assert (WORDLESS, 1, 1) == (listed[beside].fingerprint, listed[beside].documents, listed[beside].chunks)
+    assert all(index.size_bytes > 0 for index in listed.values())
+
+
+def test_a_swap_can_be_taken_back(full, make, name):
+    """The other index is in use at once, also for who had it open; the former one comes back by the name returned."""
+    before, generation = content(full), full.generation()
+    reader, beside = make(name), other(make, name, full)
+    assert before == content(reader)
+    former = full.swap(beside)
+    for engine in (full, reader, make(name)):
+        assert ["new"] == [document.doc_id for document in engine.documents()]
+        assert engine.fingerprint() == WORDLESS
+    assert full.generation() > generation
+    generation = full.generation()
+    full.swap(former)
+    assert before == content(full) == content(reader)
+    assert full.generation() > generation
+    assert [] == list(full.check())
+
+
+def test_a_swap_where_nothing_is_in_use(make, name):
+    """The first index of a name may come by a swap."""
+    engine = make(name)
+    beside = other(make, name, engine)
+    assert not engine.exists()
+    assert "" == engine.swap(beside)
+    assert ["new"] == [document.doc_id for document in engine.documents()]
+
+
+def test_a_dropped_index_is_gone_and_the_others_stay(full, make, name):
+    """The one in use can be dropped as well: then there is none, and the next writer makes one."""
+    beside = other(make, name, full)
+    full.drop(beside)
+    assert beside not in {index.name for index in full.indexes()}
+    assert 6 == len(list(full.documents()))
+    full.drop(next(index.name for index in full.indexes() if index.in_use))
+    assert not full.exists()
+    with full.writer(FINGERPRINT) as writer:
+        writer.replace(library()[:2])
+    assert 2 == len(list(full.documents()))
+
+
+@pytest.mark.parametrize("wrong", ["*", "_all", "../x", "a,b", "", ".hidden", "t*", "a/b", "A", "é", "a\n"])
+def test_what_is_no_name_is_refused(full, name, wrong):
+    """A pattern, a path or a list of names is never looked for."""
+    for use in (full.swap, full.drop):
+        with pytest.raises(UsageError):
+            use(wrong)
+    assert 6 == len(list(full.documents()))
+
+
+def test_an_index_that_is_not_there_or_in_use_cannot_be_swapped_in(full, name):
+    """Each is said in one line, and nothing changes."""
+    used = next(index.name for index in full.indexes() if index.in_use)
+    with pytest.raises(IndexMissing):
+        full.swap("not-there")
+    with pytest.raises(IndexMissing):
+        full.drop("not-there")
+    with pytest.raises(UsageError):
+        full.swap(used)
+    assert 6 == len(list(full.documents()))
+
+
+def test_who_writes_is_waited_for(full, make, name):
+    """A swap or a drop under a writer's hands would lose what it writes."""
+    beside = other(make, name, full)
+    used = next(index.name for index in full.indexes() if index.in_use)
+    hasty = make(name, lock_wait_s=0.1)
+    with full.writer(FINGERPRINT):
+        for use in (lambda: hasty.swap(beside), lambda: hasty.drop(used)):
+            with pytest.raises(IndexBusy):
+                use()
+    hasty.swap(beside)
+    assert ["new"] == [document.doc_id for document in full.documents()]
+
+
+def test_a_refresh_lets_everything_be_found(full, name):
+    """It changes nothing where everything is found already, and needs an index."""
+    before = content(full)
+    full.refresh()
+    assert before == content(full)

@@ -97,6 +97,58 @@ def test_a_rebuild_killed_between_its_renames_is_mended(store):
     assert {"esrag", ".esrag.lock"} == {path.name for path in store.iterdir()}
 
 
+SWAPPED = """
+from esrag.engines import EngineOptions
+from esrag.engines.embedded import EmbeddedEngine
+print("ready", flush=True)
+while True:
+    EmbeddedEngine(EngineOptions(sys.argv[1])).swap("esrag-000001")
+"""
+
+
+def beside(store):
+    """A second index of one document beside the first."""
+    name = EmbeddedEngine(EngineOptions(str(store))).create(FINGERPRINT)
+    with EmbeddedEngine(EngineOptions(str(store), name)).writer(FINGERPRINT) as writer:
+        writer.replace([prepared("new", ["zebra"])])
+    return name
+
+
+def held(store, name):
+    """How many documents an index has."""
+    return len(list(EmbeddedEngine(EngineOptions(str(store), name)).documents()))
+
+
+def test_kill_9_in_a_swap_loses_neither_index(store):
+    """Killed at random points, readers have one of the two, and after the next writer both are there."""
+    rng, name = random.Random(3), beside(store)
+    for _ in range(6):
+        process = run(SWAPPED, store)
+        assert "ready\n" == process.stdout.readline()
+        time.sleep(rng.uniform(0.05, 0.3))
+        process.kill()
+        process.communicate()
+        assert held(store, "esrag") in {1, 6}
+        with EmbeddedEngine(EngineOptions(str(store))).writer(FINGERPRINT):
+            pass
+        assert [1, 6] == sorted([held(store, "esrag"), held(store, name)])
+
+
+@pytest.mark.parametrize("renames", [1, 2])
+def test_a_swap_killed_between_its_renames_is_mended(store, renames):
+    """After the first rename it has not happened, after the second it has; nothing is left over."""
+    name = beside(store)
+    (store / "esrag").rename(store / f".esrag.FOR.{name}")
+    if renames == 2:
+        (store / name).rename(store / "esrag")
+    expected = {1: (6, 1), 2: (1, 6)}[renames]
+    assert expected[0] == held(store, "esrag")
+    with EmbeddedEngine(EngineOptions(str(store))).writer(FINGERPRINT):
+        pass
+    assert expected == (held(store, "esrag"), held(store, name))
+    assert {"esrag", name} == {path.name for path in store.iterdir() if path.suffix != ".lock"}
+
+
 def test_deleted_vectors_are_given_back(store):
     """When most vectors are holes the file is written anew; hits stay the same and old readers go on."""
     engine, before = EmbeddedEngine(EngineOptions(str(store))), None

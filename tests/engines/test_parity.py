@@ -8,13 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, prepared, unit_rows
 
-from esrag.engines import SearchRequest
+from esrag.engines import EngineOptions, SearchRequest
+from esrag.engines.fusing import fused
+from esrag.engines.server import ServerEngine
 from esrag.engines.server.searching import Search
 from esrag.filters import And, Not, Or, Prefix, Range, Terms
 
 pytestmark = pytest.mark.live
 
 SERVERS = ("opensearch", "elasticsearch")
+FUSIONS = [("rrf", 0.5), ("rrf", 0.3), ("rrf", 1.0), ("weighted", 0.3), ("weighted", 0.77), ("weighted", 0.0)]
 VOCABULARY = [f"{stem}{n}" for n in range(40) for stem in ("lattice", "key", "ring", "noise", "cipher", "sample")]
 WEIGHTS = [1 / (rank + 1) for rank in range(len(VOCABULARY))]  # as frequent as words are (Zipf)
 METADATA = [
@@ -38,10 +41,11 @@ def collection():
     ]
 
 
-def questions(count):
+def questions(count, **options):
     rng = random.Random(6)
     for n in range(count):
-        yield SearchRequest(" ".join(rng.choices(VOCABULARY, k=rng.randint(2, 6))), unit_rows(n, 1)[0], candidates=50)
+        text = " ".join(rng.choices(VOCABULARY, k=rng.randint(2, 6)))
+        yield SearchRequest(text, unit_rows(n, 1)[0], candidates=50, **options)
 
 
 @pytest.fixture(scope="module")
@@ -58,26 +62,76 @@ def ids(result):
     return [hit.chunk.chunk_id for hit in result.hits]
 
 
-def test_both_paths_of_a_server_give_the_same_ten(engines):
+@pytest.fixture(scope="module")
+def sharded(opensearch):
+    """The collection on an OpenSearch, in three shards."""
+    engine = ServerEngine(EngineOptions(opensearch, "sharded", shards=3))
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace(collection())
+    yield engine
+    engine.close()
+
+
+def asked(engine, request):
+    """A question as it is put to a server, and the index."""
+    index = engine._indexes.current()
+    return Search(engine._connection.server, FINGERPRINT, request, index.vectors), index.name
+
+
+@pytest.mark.parametrize(("fusion", "weight"), FUSIONS)
+def test_both_paths_of_a_server_give_the_same_ten(engines, fusion, weight):
     """OpenSearch fuses by itself, and what it gives is what esrag makes of the two legs."""
     engine = engines["opensearch"]
-    for request in questions(40):
+    for request in questions(40, fusion=fusion, vector_weight=weight):
         native = engine.search(request)
-        client = Search("opensearch", FINGERPRINT, request).client(engine._connection, engine._index().name)
-        assert ("rrf-native", "rrf-client") == (native.path, client.path)
-        assert ids(native) == ids(client)
-        assert [(h.keyword_rank, h.vector_rank) for h in native.hits] == [
-            (h.keyword_rank, h.vector_rank) for h in client.hits
-        ]
-        assert [h.score for h in native.hits] == pytest.approx([h.score for h in client.hits], abs=1e-8)
+        question, index = asked(engine, request)
+        client = question.client(engine._connection, index)
+        assert (f"{fusion}-native", f"{fusion}-client") == (native.path, client.path)
+        assert native.hits == client.hits
 
 
-@pytest.mark.parametrize("method", ["keyword", "vector", "hybrid"])
+@pytest.mark.parametrize(("fusion", "weight"), FUSIONS)
+def test_both_paths_give_the_same_ten_over_shards(sharded, fusion, weight):
+    """OpenSearch reads each shard as deep as the whole index is to be read; what is given is the same all the same."""
+    native = 0
+    for request in questions(15, fusion=fusion, vector_weight=weight):
+        question, index = asked(sharded, request)
+        found = sharded.search(request)
+        assert found.hits == question.client(sharded._connection, index).hits
+        native += found.path == f"{fusion}-native"
+    assert native >= 5
+
+
+@pytest.mark.parametrize(("fusion", "weight"), FUSIONS)
+def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
+    """OpenSearch has the same formulas: what it gives its hits is what the two legs give them, to 32-bit floats.
+
+    But for this: it lifts the last hit of a leg to 0.001, and not those that lie between 0 and that.
+    """
+    engine = engines["opensearch"]
+    for request in questions(15, fusion=fusion, vector_weight=weight):
+        question, index = asked(engine, replace(request, size=50))
+        hits = engine._connection.request("POST", f"/{index}/_search", question._opensearch())["hits"]["hits"]
+        given = {hit["_source"]["chunk_id"]: hit["_score"] for hit in hits if hit["_score"]}
+        scale = 1.0 if fusion == "weighted" or weight == 0.5 else 0.5  # its weights of ranks add up to 1, ours to 2
+        legs = {}
+        for leg in question.legs:
+            found = engine.search(replace(request, method=leg, size=request.candidates)).hits
+            legs[leg] = {hit.chunk.chunk_id: hit.score for hit in found}
+        ours, _ = fused(replace(request, size=99), legs)
+        assert len(given) >= 10
+        expected = {key: scale * ours[key] for key in given}
+        assert given == pytest.approx(expected, abs=1e-8 if fusion == "rrf" else 0.001)
+        assert max(given.values()) == pytest.approx(max(expected.values()), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["keyword", "vector", "hybrid", "weighted"])
 def test_every_engine_gives_nearly_the_same_ten(engines, method):
     """Servers agree wholly. SQLite weighs frequent words less (its BM25 has another inverse document frequency)."""
     shared, asked = 0, 0
+    of_method = {"method": method} if method != "weighted" else {"fusion": "weighted", "vector_weight": 0.4}
     for request in questions(40):
-        found = {name: ids(engine.search(replace(request, method=method))) for name, engine in engines.items()}
+        found = {name: ids(engine.search(replace(request, **of_method))) for name, engine in engines.items()}
         assert found["opensearch"] == found["elasticsearch"]
         shared += len(set(found["embedded"]) & set(found["opensearch"]))
         asked += len(found["embedded"])

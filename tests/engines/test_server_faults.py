@@ -3,22 +3,27 @@
 import json
 import socket
 import threading
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from made import FINGERPRINT, prepared, unit_rows
-from scripted import JSON, Answer, ScriptedServer, recorded
+from scripted import JSON, RECORDED, Answer, ScriptedServer, recorded
 
 from esrag.engines import EngineOptions, SearchRequest
+from esrag.engines.checks import text_hash
 from esrag.engines.server import ServerEngine, connection, writing
-from esrag.engines.server.entries import CHUNK_SOURCE, chunk_entry, entry_id
-from esrag.engines.server.mapping import meta
-from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexMismatch, IndexMissing
+from esrag.engines.server.entries import CHUNK_SOURCE, chunk_entry, document_entry, entry_id, failure_entry
+from esrag.engines.server.mapping import index_body, meta
+from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, IndexMismatch, IndexMissing, UsageError
 from esrag.filters import Terms
 
 DOCUMENT = prepared("d", ["zebra", "yak", "gnu", "emu"])
 CHUNKS = [chunk.chunk_id for chunk in DOCUMENT.chunks]
 QUESTION = SearchRequest("zebra", unit_rows(99, 1)[0], size=2, candidates=4)
 LICENCE, UNKNOWN = "basic_rrf_in_msearch", "core_rrf_in_msearch"
+EMBEDDING = index_body("elasticsearch", FINGERPRINT, EngineOptions())["mappings"]["properties"]["embedding"]
+GIVEN = Answer({"_seq_no": 7, "_primary_term": 1})
 NOTHING = {"_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": []}, "status": 200}
 
 
@@ -40,7 +45,9 @@ def serve():
         servers.append(server)
         server.answer("library", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
         server.answer("state", Answer({"_source": {"entry": "state", "generation": 1}}))
-        server.answer("lease", lambda r: Answer({"found": False}, 404) if r.method == "GET" else Answer({}))
+        server.answer("lease", lease)
+        server.answer("_count", Answer({"count": 1}))
+        server.answer("esrag-library", Answer({"acknowledged": True}))  # the template
         server.answer("_mget", Answer({"docs": []}))
         server.answer("_refresh", Answer({}))
         server.answer("_bulk", taken)
@@ -80,7 +87,7 @@ def engine(server, opened):
 
 def index_of(said):
     """An index as a server describes it."""
-    mappings = {} if said is None else {"_meta": {"esrag": said}}
+    mappings = {} if said is None else {"_meta": {"esrag": said}, "properties": {"embedding": EMBEDDING}}
     return {"settings": {"index": {"number_of_shards": "1"}}, "mappings": mappings}
 
 
@@ -110,7 +117,7 @@ def hit(number, score):
     entry = chunk_entry(DOCUMENT, number)
     return {
         "_id": entry_id("chunk", CHUNKS[number]), "_score": score, "fields": {"chunk_id": [CHUNKS[number]]},
-        "_source": {name: entry[name] for name in CHUNK_SOURCE},
+        "_source": {name: entry[name] for name in CHUNK_SOURCE if name in entry},
     }  # fmt: skip
 
 
@@ -130,6 +137,11 @@ def asks_for_fusion(request):
     return any("retriever" in line or "hybrid" in line.get("query", {}) for line in request.lines)
 
 
+def lease(request):
+    """Nobody holds it, and it is given to whoever asks."""
+    return Answer({"found": False}, 404) if request.method == "GET" else GIVEN
+
+
 def write(engine, document=DOCUMENT):
     """Stores one document."""
     with engine.writer(FINGERPRINT) as writer:
@@ -147,9 +159,10 @@ def failure(use, kind=EngineError):
 # Writing
 
 
-def test_entries_without_room_are_sent_again(server, engine):
-    """Of a bulk's items only those with 429 are repeated, until the server takes them."""
-    busy = recorded_item("limits_bulk_429_items")
+@pytest.mark.parametrize("status", [429, 503])
+def test_entries_without_room_are_sent_again(server, engine, status):
+    """Of a bulk's items only those with 429 or 503 are repeated, until the server takes them."""
+    busy = {"index": recorded_item("limits_bulk_429_items")["index"] | {"status": status}}
     server.answer("_bulk", taken, lambda r: items(r, busy, busy), lambda r: items(r, busy), taken)
     write(engine)
     chunks = [entry_id("chunk", key) for key in CHUNKS]
@@ -164,27 +177,204 @@ def test_entries_that_never_find_room_are_an_error(server, engine):
     assert len(writing._WAITS_S) + 2 == len(server.asked("_bulk"))
 
 
-def test_an_entry_that_is_refused_is_named(server, engine):
-    """A 400 is not repeated; the error names the chunk, the server's reason and its cause."""
-    wrong, busy = recorded_item("basic_bulk_partial"), recorded_item("limits_bulk_429_items")
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (1, "failed to parse field [page] of type [integer] in document with id 'bad1'. Preview"),
+        (2, "dynamic introduction of [surprise]"),
+        (3, "has a different number of dimensions"),
+        (4, "does not support vectors with zero magnitude"),
+    ],
+)
+def test_a_document_with_a_refused_entry_is_set_aside(server, engine, number, words):
+    """A 400 is not repeated: the others are stored, and instead of this document, old chunks and all, why it is not."""
+    former = document_entry(DOCUMENT.document, ["old", CHUNKS[0]])
+    server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
+    wrong, busy = recorded_item("basic_bulk_partial", number), recorded_item("limits_bulk_429_items")
     server.answer("_bulk", taken, lambda r: items(r, wrong, busy), taken)
-    said = str(failure(lambda: write(engine)))
-    assert CHUNKS[0] in said
-    assert "failed to parse field [page] of type [integer]" in said
-    assert 'For input string: "not a number"' in said
+    with engine.writer(FINGERPRINT) as writer:
+        ((doc_id, reason),) = writer.replace([DOCUMENT, prepared("e", ["ibis"])]).items()
+    assert doc_id == "d"
+    assert f"{server.url} answered 400 for {CHUNKS[0]}: " in reason
+    assert words in reason
+    assert "\n" not in reason
+    _, _, again, finished, gone, instead = server.asked("_bulk")
+    assert [entry_id("chunk", CHUNKS[1])] == actions_of(again)
+    assert [entry_id("document", "e")] == actions_of(finished)
+    assert [{"delete": {"_id": entry_id("chunk", key)}} for key in ("old", *CHUNKS)] == gone.lines
+    assert [entry_id("document", "d")] == actions_of(instead)
+    said = {"entry": "failure", "doc_id": "d", "source": DOCUMENT.document.source, "reason": reason}
+    assert said == {key: value for key, value in instead.lines[1].items() if key != "stored_at"}
+
+
+def test_nothing_more_is_sent_of_a_document_whose_record_is_refused(server, engine):
+    """Its chunks would belong to nothing."""
+    server.answer("_bulk", lambda r: items(r, recorded_item("basic_bulk_partial", 1)), taken)
+    with engine.writer(FINGERPRINT) as writer:
+        assert ["d"] == list(writer.replace([DOCUMENT]))
+    _, gone, instead = server.asked("_bulk")
+    assert {"delete"} == {key for line in gone.lines for key in line}
+    assert "failure" == instead.lines[1]["entry"]
+
+
+def test_a_failure_gives_way_to_the_document(server, engine):
+    """A document that was refused once is stored as a new one, and removed as any other."""
+    failed = failure_entry(DOCUMENT.document, "for a reason")
+    server.answer("_mget", Answer({"docs": [{"found": True, "_source": failed}]}))
+    write(engine)
+    intent, _, finished = server.asked("_bulk")
+    assert "" == intent.lines[1]["source_sha256"]
+    assert finished.lines[1] | {"stored_at": ""} == document_entry(DOCUMENT.document, CHUNKS) | {"stored_at": ""}
+    with engine.writer(FINGERPRINT) as writer:
+        writer.remove(["d"])
+    assert [{"delete": {"_id": entry_id("document", "d")}}] == server.asked("_bulk")[-1].lines
+
+
+@pytest.mark.parametrize(("number", "status"), [(5, 409), (8, 404)])
+def test_an_item_that_is_no_fault_of_the_entry_is_an_error(server, engine, number, status):
+    """A conflict or an index that is gone would hit every document: none is set aside."""
+    server.answer("_bulk", taken, lambda r: items(r, recorded_item("basic_bulk_partial", number)))
+    error = failure(lambda: write(engine))
+    assert status == error.status
+    assert CHUNKS[0] in str(error)
     assert 2 == len(server.asked("_bulk"))
 
 
-def test_a_refused_removal_names_its_entry(server, engine):
-    """A removal that is refused names the entry by the server's id, which is all that is known of it."""
-    former = {"doc_id": "d", "chunk_ids": CHUNKS[:1]}
+def test_removing_what_is_not_there_is_no_error(server, engine):
+    """The server says 404 of a chunk that another removed, and no error."""
+    former = document_entry(DOCUMENT.document, [*CHUNKS, "old"])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
-    block = {"type": "cluster_block_exception", "reason": "index [x] blocked by: [FORBIDDEN/8/index write (api)];"}
-    server.answer("_bulk", lambda r: items(r, {"delete": {"status": 403, "error": block}}))
+    server.answer("_bulk", taken, taken, lambda r: items(r, recorded_item("basic_bulk_partial", 6)), taken)
+    write(engine)
+    _, _, gone, _ = server.asked("_bulk")
+    assert [{"delete": {"_id": entry_id("chunk", "old")}}] == gone.lines
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "words"), [("basic_block_write_bulk", 0, "FORBIDDEN/8"), ("basic_bulk_partial", 1, "failed to")]
+)
+def test_a_refused_removal_names_its_entry(server, engine, name, number, words):
+    """A write block is an error that ends the removal and names the chunk; so is a 400, which no document explains."""
+    former = document_entry(DOCUMENT.document, CHUNKS[:1])
+    server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
+    server.answer("_bulk", lambda r: items(r, recorded_item(name, number)))
     with engine.writer(FINGERPRINT) as writer:
         said = str(failure(lambda: writer.remove(["d"])))
-    assert entry_id("chunk", CHUNKS[0]) in said
-    assert "FORBIDDEN/8" in said
+    assert CHUNKS[0] in said
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "hint"),
+    [
+        (recorded("security_403_bulk"), "is unauthorized for API key", "may not"),
+        (recorded("basic_index_closed"), "closed", ""),
+        (Answer({"error": "no handler found for uri [/x]"}, 400), "no handler found", ""),
+        (Answer(b"{nonsense", 200, {"X-elastic-product": "Elasticsearch", **JSON}), "does not answer", "engine.url"),
+        (Answer({"items": []}), "answered for 0 of 1 entries", "again"),
+        (Answer({"took": 1}), "answered for 0 of 1 entries", "again"),
+    ],
+    ids=["permission", "closed", "text", "broken", "fewer", "none"],
+)
+def test_a_bulk_that_is_refused_as_a_whole_is_an_error(server, engine, answer, words, hint):
+    """Said at once and in one line; nothing is taken for stored, and no document for refused."""
+    server.answer("_bulk", answer)
+    error = failure(lambda: write(engine))
+    assert words in str(error)
+    assert hint in error.hint
+    assert 1 == len(server.asked("_bulk"))
+
+
+def test_known_vectors_are_asked_for_again(server, engine):
+    """A circuit breaker is a 429 that passes: the search for stored vectors is repeated."""
+    known = {"_source": {"text_hash": text_hash("zebra"), "embedding": [1.0] + [0.0] * 7}}
+    server.answer("_search", recorded("limits_search_breaker"), Answer({"hits": {"hits": [known]}}))
+    with engine.writer(FINGERPRINT) as writer:
+        assert ["zebra"] == list(writer.vectors_of(["zebra", "yak"]))
+
+
+def shown(server):
+    """How often readers were shown what was written, and the generations that were set."""
+    puts = [json.loads(request.text)["generation"] for request in server.asked("state") if request.method == "PUT"]
+    return len(server.asked("_refresh")), puts
+
+
+def test_each_call_is_shown(server, engine):
+    """In an index that holds documents each call ends with a refresh, and then the generation grows."""
+    with engine.writer(FINGERPRINT) as writer:
+        assert (1, []) == shown(server)
+        writer.replace([DOCUMENT])
+        assert (2, [2]) == shown(server)
+        writer.replace([DOCUMENT])
+    assert (3, [2, 3]) == shown(server)
+    assert ["_refresh", "state"] == [request.what for request in server.requests if request.what != "lease"][-2:]
+
+
+@pytest.mark.parametrize("error", [None, ZeroDivisionError])
+def test_a_first_load_is_shown_at_its_end(server, engine, error):
+    """While an empty index is filled nothing is refreshed; an exception does not hide what was stored."""
+    server.answer("_count", Answer({"count": 0}))
+    with suppress(ZeroDivisionError), engine.writer(FINGERPRINT) as writer:
+        writer.replace([DOCUMENT])
+        writer.replace([DOCUMENT])
+        assert (1, []) == shown(server)
+        if error:
+            raise error
+    assert (2, [2]) == shown(server)
+
+
+def test_a_first_load_that_was_killed_is_shown_by_the_next_writer(server, engine):
+    """Its documents appear with the refresh at the start, and the generation grows with them."""
+    server.answer("_count", Answer({"count": 0}), Answer({"count": 1}))
+    with engine.writer(FINGERPRINT):
+        pass
+    assert [2] == shown(server)[1]
+
+
+def leased(answers):
+    """Gives the lease to who asks and tells who that was; renewals get the answers in turn."""
+    held = {}
+
+    def answer(request):
+        if request.method == "GET":
+            found = {"found": True, "_seq_no": 9, "_primary_term": 1, "_source": held}
+            return Answer(found) if held else lease(request)
+        if request.method == "PUT" and "op_type" not in request.query:
+            given = answers.pop(0) if answers else GIVEN
+            return given(held) if callable(given) else given
+        held.update(json.loads(request.text) if request.text else {})
+        return GIVEN
+
+    return answer
+
+
+def test_a_renewal_whose_answer_was_lost_is_ours(server, engine):
+    """The repeated renewal conflicts with the first, which holds all the same; the next one goes on from there."""
+    server.answer("lease", leased([Answer(fault="reset"), recorded("basic_version_conflict_seq_no")]))
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([DOCUMENT])
+        writer.replace([DOCUMENT])
+    puts = [request.query for request in server.asked("lease") if request.method == "PUT"]
+    assert ["if_seq_no=7" in query for query in puts] == [False, True, True, False]
+    assert "if_seq_no=9" in puts[-1]
+
+
+def test_a_lease_that_another_has_taken_ends_the_writing(server, engine):
+    """The renewal says that another program writes; nothing is stored, and that program's lease and state stay."""
+
+    def taken_over(held):
+        held["holder"] = "elsewhere 1 x"
+        return recorded("basic_version_conflict_seq_no")
+
+    server.answer("lease", leased([GIVEN, taken_over]))
+    with pytest.raises(IndexBusy, match="has begun"), engine.writer(FINGERPRINT) as writer:  # noqa: PT012 -- in two calls
+        writer.replace([DOCUMENT])
+        bulks = len(server.asked("_bulk"))
+        writer.replace([DOCUMENT])
+    assert bulks == len(server.asked("_bulk"))
+    assert [2] == shown(server)[1]
+    (given_back,) = [request.query for request in server.asked("lease") if request.method == "DELETE"]
+    assert "if_seq_no=7" in given_back
 
 
 @pytest.mark.parametrize("answer", [recorded("limits_bulk_429_whole"), Answer({"error": "busy"}, 503)])
@@ -425,8 +615,112 @@ def test_a_server_that_cannot_fuse(server, engine, name):
 
 
 def test_a_server_that_can_fuse(server, engine):
-    """With a licence the server fuses."""
-    assert "rrf-native" == engine.search(QUESTION).path
+    """With a licence the server fuses; a small question tells, for a narrow key may not read the licence."""
+    result = engine.search(QUESTION)
+    assert ("rrf-native", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
+    assert ["root", "library", "_msearch", "_msearch"] == [request.what for request in server.requests]
+    probe, question = server.asked("_msearch")
+    assert 1 == probe.lines[1]["size"] < question.lines[1]["size"]
+
+
+def test_a_server_that_fused_another_list(server, engine):
+    """Where a hit that the two legs make due is missing, as ties at a cut can do, the legs are read whole."""
+    other = {**NOTHING, "hits": {"hits": [hit(2, 0.03), hit(1, 0.02)]}}
+
+    def fused(request):
+        answers = found(request).body["responses"]
+        return Answer({"responses": [other, *answers[1:]] if asks_for_fusion(request) else answers})
+
+    server.answer("_msearch", fused)
+    result = engine.search(QUESTION)
+    assert ("rrf-client", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
+
+
+@pytest.mark.parametrize(
+    ("said", "fusion", "weight", "path"),
+    [
+        ("elasticsearch 9.1.9", "rrf", 0.5, "rrf-native"),
+        ("elasticsearch 9.1.9", "rrf", 0.3, "rrf-client"),
+        ("elasticsearch 9.2.0", "rrf", 0.3, "rrf-native"),
+        ("elasticsearch 9.5.3", "weighted", 0.3, "weighted-client"),
+        ("opensearch 3.0.0", "rrf", 0.5, "rrf-native"),
+        ("opensearch 3.0.0", "rrf", 0.3, "rrf-client"),
+        ("opensearch 3.1.0", "rrf", 0.3, "rrf-native"),
+        ("opensearch 3.0.0", "weighted", 0.3, "weighted-native"),
+    ],
+)
+def test_a_fusion_is_asked_of_a_server_that_knows_it(serve, opened, said, fusion, weight, path):  # noqa: PLR0917 -- a table
+    """Weights of ranks came later, and Elasticsearch scales scores in another way."""
+    server = serve(*said.split())
+    assert path == opened(server.url).search(replace(QUESTION, fusion=fusion, vector_weight=weight)).path
+    assert path.endswith("native") == asks_for_fusion(server.asked("_msearch")[-1])
+
+
+def outline(body):
+    """The shape of a request: its names, with numbers and texts made alike, and what is searched left out."""
+    if isinstance(body, dict):
+        return {name: "" if name in {"query", "filter"} else outline(part) for name, part in body.items()}
+    if isinstance(body, list):
+        return [outline(part) for part in body if isinstance(part, dict)] or "list"
+    return "text" if isinstance(body, str) else "number"
+
+
+@pytest.mark.parametrize(("name", "weight"), [("trial_rrf_filter", 0.5), ("trial_rrf_weighted", 0.2)])
+def test_elasticsearch_is_asked_as_it_was_when_it_answered(server, engine, name, weight):
+    """What is sent has the shape of a request that a real server took, and the filter besides."""
+    engine.search(replace(QUESTION, vector_weight=weight))
+    sent = server.asked("_msearch")[-1].lines[1]
+    taken = json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))["request"]["body"]
+    taken["retriever"]["rrf"].setdefault("filter", {})
+    assert outline(taken) == outline(sent)
+    weights = [child.get("weight") for child in sent["retriever"]["rrf"]["retrievers"]]
+    assert weights == ([None, None] if weight == 0.5 else [1.6, 0.4])
+
+
+@pytest.mark.parametrize(("weight", "fusion"), [(0.5, "rrf"), (0, "rrf"), (0.3, "rrf"), (1, "weighted")])
+def test_opensearch_is_told_how_to_fuse(serve, opened, weight, fusion):
+    """The processor is in the request, with weights that add up to 1 and are floats: whole numbers end in a 500."""
+    server = serve("opensearch")
+    opened(server.url).search(replace(QUESTION, fusion=fusion, vector_weight=weight))
+    asked = server.asked("_msearch")[-1].lines[1]
+    ((name, processor),) = asked["search_pipeline"]["phase_results_processors"][0].items()
+    assert name == ("score-ranker-processor" if fusion == "rrf" else "normalization-processor")
+    weights = processor["combination"].get("parameters", {}).get("weights")
+    assert weights == (None if weight == 0.5 else [1 - weight, weight])
+    assert {float} == set(map(type, weights or [1.0]))
+    assert asked["query"]["hybrid"]["pagination_depth"] == QUESTION.candidates
+
+
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+@pytest.mark.parametrize(("size", "candidates"), [(1, 1), (10, 5), (10, 100), (1000, 1), (10_000, 10_000)])
+def test_no_question_passes_a_limit_of_the_server(serve, opened, product, size, candidates):
+    """Either server takes 10,000 hits and neighbours, and Elasticsearch a list that is no longer than its window."""
+    server = serve(product)
+    opened(server.url).search(replace(QUESTION, size=size, candidates=candidates))
+    fused, *legs = server.asked("_msearch")[-1].lines[1::2]
+    depth = max(size, candidates)
+    assert min(size, 10_000) <= fused["size"] <= depth == legs[0]["size"] == legs[1]["size"] <= 10_000
+    if product == "elasticsearch":
+        assert depth == fused["retriever"]["rrf"]["rank_window_size"] == legs[1]["knn"]["k"]
+        assert depth <= legs[1]["knn"]["num_candidates"] <= 10_000
+
+
+@pytest.mark.parametrize("too_many", [{"size": 10_001}, {"candidates": 10_001}])
+def test_more_than_a_server_reads_is_said_before_it_is_asked(server, engine, too_many):
+    """The error names the limit."""
+    assert "10000" in str(failure(lambda: engine.search(replace(QUESTION, **too_many)), UsageError))
+    assert [] == server.asked("_msearch")
+
+
+def test_an_index_that_lost_its_vectors_is_an_error(server, engine):
+    """A server finds no neighbours in a field that is not mapped and says nothing, so the mapping is looked at."""
+    lost = index_of(meta(FINGERPRINT))
+    del lost["mappings"]["properties"]["embedding"]
+    server.answer("library", Answer({"library-000001": lost}))
+    error = failure(lambda: engine.search(QUESTION), IndexMismatch)
+    assert "8 dimensions" in str(error)
+    assert "--rebuild" in error.hint
+    assert "keyword" == engine.search(replace(QUESTION, method="keyword")).path
 
 
 @pytest.mark.parametrize(
@@ -472,7 +766,7 @@ def test_a_list_that_was_not_fused(serve, opened):
 # Answers in part
 
 
-@pytest.mark.parametrize("broken", [{"_shards": {"failed": 1}}, {"timed_out": True}])
+@pytest.mark.parametrize("broken", [recorded("basic_shard_failure_partial").body, {"timed_out": True}])
 @pytest.mark.parametrize("method", ["hybrid", "keyword", "vector"])
 def test_an_answer_in_part_is_an_error(server, engine, method, broken):
     """Hits of some shards, or of the time there was, are not taken for all hits."""
@@ -481,13 +775,35 @@ def test_an_answer_in_part_is_an_error(server, engine, method, broken):
     assert "hits would be missing" in str(failure(lambda: engine.search(request)))
 
 
-@pytest.mark.parametrize("name", ["security_403_msearch_one_denied", "basic_msearch_one_bad"])
+@pytest.mark.parametrize(
+    "name",
+    ["security_403_msearch_one_denied", "basic_msearch_one_bad", "basic_index_closed", "limits_search_breaker"],
+)
 def test_one_of_many_searches_fails(server, engine, name):
     """An error in one item of a good answer is the question's error, with the item's status."""
-    item = recorded(name).body["responses"][1]
+    body = recorded(name).body
+    item = body["responses"][1] if "responses" in body else body
     server.answer("_msearch", Answer({"responses": [NOTHING, item]}))
     error = failure(lambda: engine.search(SearchRequest("zebra", QUESTION.vector, fusion="weighted")))
     assert (item["status"], item["error"]["type"]) == (error.status, error.kind)
+
+
+def test_a_fusion_one_of_whose_legs_failed(server, engine):
+    """Asked for whole lists only, a server says that a leg failed; the shard's reason is shown, not the wrapper's."""
+    failed = recorded("trial_rrf_partial_shard_failure_strict").body
+    server.answer("_msearch", found, Answer({"responses": [failed, NOTHING, NOTHING]}))
+    said = str(failure(lambda: engine.search(QUESTION)))
+    assert "only supported on [dense_vector] fields" in said
+    assert "All failures are attached" not in said
+
+
+def test_a_search_without_room_is_asked_again(server, engine):
+    """A circuit breaker's 429 passes by itself; one that stays is an error with its reason."""
+    full = recorded("limits_search_breaker")
+    server.answer("_msearch", found, full, full, found)
+    assert "rrf-native" == engine.search(QUESTION).path
+    server.answer("_msearch", full)
+    assert "Data too large" in str(failure(lambda: engine.search(QUESTION)))
 
 
 def test_a_strict_search_says_what_failed(server, engine):
@@ -549,10 +865,10 @@ def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
 
     def swapped(request):
         server.answer("library", Answer({"library-000002": new}))
-        server.answer("library-000002", Answer({"library-000002": new}))
         return missing
 
-    server.answer("library-000002", missing, Answer({}))
+    server.answer("library-*", Answer({"library-000001": old}))
+    server.answer("library-000002", Answer({}))
     server.answer("library", Answer({"library-000001": old}))
     server.answer("_aliases", Answer(fault="reset"), swapped)
     with engine.writer(FINGERPRINT, rebuild=True) as writer:
@@ -562,14 +878,28 @@ def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
 
 
 def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
-    """An index that has the name of the next one and is not ours is an error, and is not removed."""
-    server.answer("library-000002", Answer({"library-000002": index_of(None)}))
-    with (
-        pytest.raises(IndexMismatch, match="library-000002 was not made by esrag"),
-        engine.writer(FINGERPRINT, rebuild=True),
-    ):
+    """An index that has the number of the next one and is not ours stays: the number after it is taken."""
+    server.answer("library-*", Answer({"library-000001": {}, "library-000002": {}, "library-old-000007": {}}))
+    server.answer("library-000003", Answer({}))
+    server.answer("_aliases", Answer({}))
+    with engine.writer(FINGERPRINT, rebuild=True):
         pass
     assert [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path] == []
+    assert [line["add"]["index"] for line in json.loads(server.asked("_aliases")[0].text)["actions"][:1]] == [
+        "library-000003"
+    ]
+
+
+def test_what_a_rebuild_left_is_removed_by_the_next(server, engine):
+    """Of the indexes that carry the mark of the unfinished, and of no other."""
+    server.answer("library-UNFINISHED", Answer({"library-000002": {}}))
+    server.answer("library-000002", Answer({}))
+    server.answer("library-000001", Answer({}))
+    server.answer("_aliases", Answer({}))
+    with engine.writer(FINGERPRINT, rebuild=True):
+        pass
+    gone = [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path]
+    assert gone == ["/library-000002"]
 
 
 def test_an_index_whose_making_was_cut_short_can_be_written(server, engine):

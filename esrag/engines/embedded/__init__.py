@@ -1,29 +1,29 @@
 """The embedded engine: one folder an index, SQLite for words and records, a flat file for vectors, no server."""
 
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from esrag.engines import EngineOptions, SearchRequest, SearchResult, Writer
-from esrag.engines.embedded import rows
+from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
+from esrag.engines.checks import already_in_use
+from esrag.engines.embedded import indexes, rows
 from esrag.engines.embedded.checking import problems
+from esrag.engines.embedded.examining import examine
 from esrag.engines.embedded.reading import Reader
 from esrag.engines.embedded.searching import search
 from esrag.engines.embedded.store import (
     Places,
     failures,
-    is_ours_by_names,
     open_reading,
     open_writing,
     require_replaceable,
+    state,
     transaction,
 )
+from esrag.engines.embedded.vectors import mapped
 from esrag.engines.embedded.where import allowed_rows
 from esrag.engines.embedded.writing import EmbeddedWriter
-from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
+from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
@@ -82,7 +82,6 @@ class EmbeddedEngine:
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """The one writer; see `Engine.writer`."""
         with self._locked():
-            self._mend()
             if rebuild:
                 with self._rebuilding(fingerprint) as writer:
                     yield writer
@@ -100,6 +99,51 @@ class EmbeddedEngine:
         except EngineError as error:
             return [str(error)]
 
+    def examine(self) -> Iterator[Finding]:
+        """SQLite and the disk; see `Engine.examine`."""
+        return examine(Path(self._options.url))
+
+    def vectors(self) -> Iterator[tuple[str, Vectors]]:
+        """Chunk ids and their vectors, in the order of `chunks`. Raises: IndexMissing."""
+        sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
+        ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
+        folder = self._places.current()
+        with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+            now = state(connection)
+            rows = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
+            yield from ((chunk_id, rows[row]) for chunk_id, row in connection.execute(ordered))
+
+    def indexes(self) -> Sequence[StoredIndex]:
+        """Every index in the folder, by name. Raises: EngineError."""
+        return tuple(indexes.stored(self._places.url, self._options.index))
+
+    def create(self, fingerprint: Fingerprint) -> str:
+        """A new, empty index beside the one in use; see `Engine.create`."""
+        name = indexes.free_name(self._places)
+        with _writing(self._places.url / name, fingerprint):
+            return name
+
+    def swap(self, name: str) -> str:
+        """Exchanges the names of two indexes; see `Engine.swap`."""
+        other = indexes.existing(self._places.url, name)
+        if other == self._places:
+            raise already_in_use(name)
+        with self._locked(), indexes.locked(other, self._options.lock_wait_s):
+            former = name if self.exists() else ""
+            indexes.raise_generation(other, self.generation() if former else 0)
+            indexes.exchange(self._places, other)
+        return former
+
+    def drop(self, name: str) -> None:
+        """Removes an index; see `Engine.drop`."""
+        places = indexes.existing(self._places.url, name)
+        with indexes.locked(places, self._options.lock_wait_s):
+            indexes.drop(places)
+
+    def refresh(self) -> None:
+        """Nothing: what is stored is found at once. Raises: IndexMissing."""
+        self.generation()
+
     def close(self) -> None:
         """Lets go of files and connections; the next use opens them again."""
         self._reader.close()
@@ -110,29 +154,8 @@ class EmbeddedEngine:
         with failures(places.folder), closing(open_reading(places.current())) as connection, transaction(connection):
             yield from connection.execute(sql, tuple(values))
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        folder, wait_s = self._places.folder, self._options.lock_wait_s
-        lock = FileLock(self._places.lock, timeout=wait_s)
-        with failures(folder, writing=True):
-            self._places.url.mkdir(parents=True, exist_ok=True)
-            try:
-                lock.acquire()
-            except Timeout as error:
-                hint = "wait for it to end, or raise engine.lock_wait_s"
-                raise IndexBusy(f"another program has been writing {folder} for {wait_s:g} s", hint=hint) from error
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _mend(self) -> None:
-        """Ends a rebuild that was killed: the former index is put back or dropped, the unfinished one dropped."""
-        with failures(self._places.folder, writing=True):
-            if self._places.old.exists() and not self._places.folder.exists():
-                self._places.old.rename(self._places.folder)
-            _discard(self._places.old)
-            _discard(self._places.new)
+    def _locked(self) -> AbstractContextManager[None]:
+        return indexes.locked(self._places, self._options.lock_wait_s)
 
     @contextmanager
     def _rebuilding(self, fingerprint: Fingerprint) -> Iterator[EmbeddedWriter]:
@@ -145,9 +168,9 @@ class EmbeddedEngine:
                 if places.folder.exists():
                     places.folder.rename(places.old)
                 places.new.rename(places.folder)
-                _discard(places.old)
+                indexes.discard(places.old)
         finally:
-            _discard(places.new)
+            indexes.discard(places.new)
 
     def _former_generation(self) -> int:
         try:
@@ -162,11 +185,3 @@ def _writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> Ite
         writer = EmbeddedWriter(connection, folder)
         yield writer
         writer.finish()
-
-
-def _discard(folder: Path) -> None:
-    if folder.exists():
-        if not is_ours_by_names(folder):
-            hint = "move it away, or choose another engine.url"
-            raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
-        shutil.rmtree(folder)

@@ -11,8 +11,9 @@ from esrag.engines.embedded.reading import Snapshot
 from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
 from esrag.engines.embedded.where import Condition, allowed_rows
-from esrag.fusion import ranking, rrf, weighted
-from esrag.records import Hit
+from esrag.engines.fusing import Leg, fused, hits
+from esrag.fusion import ranking
+from esrag.records import Chunk
 from esrag.terms import question_terms
 
 EVERYWHERE = "∎"  # a token of every row of `words` that no text can hold: terms() makes words only
@@ -32,20 +33,13 @@ def search(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
     vector = question_vector(request, snapshot.cache.state.fingerprint.dimensions)
     depth = max(request.candidates, request.size)
     where = allowed_rows(request.filter) if request.filter is not None else None
-    keyword_scores: dict[str, float] = {}
-    vector_scores: dict[str, float] = {}
+    legs: dict[Leg, dict[str, float]] = {}
     if request.method != "vector":
-        keyword_scores = _keyword_leg(snapshot, request.text, depth, where)
+        legs["keyword"] = _keyword_leg(snapshot, request.text, depth, where)
     if vector is not None:
-        vector_scores = _vector_leg(snapshot, vector, depth, where)
-    if request.method == "vector" or vector is None:
-        fused, path = keyword_scores or vector_scores, "vector" if vector is not None else "keyword"
-    elif request.fusion == "rrf":
-        fused, path = rrf([keyword_scores, vector_scores], request.rank_constant), "rrf-client"
-    else:
-        weights = [1 - request.vector_weight, request.vector_weight]
-        fused, path = weighted([keyword_scores, vector_scores], weights), "weighted-client"
-    return SearchResult(_hits(snapshot, fused, keyword_scores, vector_scores, request.size), path)
+        legs["vector"] = _vector_leg(snapshot, vector, depth, where)
+    scores, path = fused(request, legs)
+    return SearchResult(hits(scores, _chunks(snapshot, list(scores)), legs), path)
 
 
 def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:
@@ -130,19 +124,7 @@ def _cut(scores: Mapping[str, float], depth: int) -> dict[str, float]:
     return {key: scores[key] for key in ranking(scores)[:depth]}
 
 
-def _hits(
-    snapshot: Snapshot, fused: Mapping[str, float], keyword: Mapping[str, float], vector: Mapping[str, float], size: int
-) -> tuple[Hit, ...]:
-    """The best chunks; only they are read whole."""
-    wanted = list(fused)[:size]
+def _chunks(snapshot: Snapshot, wanted: Sequence[str]) -> dict[str, Chunk]:
+    """The chunks of these ids; only they are read whole."""
     sql = f"{CHUNK_SELECT} WHERE c.chunk_id IN (SELECT value FROM json_each(?))"  # noqa: S608 -- constants
-    chunks = {row[0]: chunk(row) for row in snapshot.connection.execute(sql, (json.dumps(wanted),))}
-    keyword_ranks, vector_ranks = _ranks(keyword), _ranks(vector)
-    return tuple(
-        Hit(chunks[key], fused[key], keyword_ranks.get(key), vector_ranks.get(key), keyword.get(key), vector.get(key))
-        for key in wanted
-    )
-
-
-def _ranks(leg: Mapping[str, float]) -> dict[str, int]:
-    return {key: rank for rank, key in enumerate(leg, start=1)}
+    return {row[0]: chunk(row) for row in snapshot.connection.execute(sql, (json.dumps(wanted),))}

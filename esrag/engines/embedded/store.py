@@ -61,9 +61,21 @@ class Places:
         """The writers' lock."""
         return self.url / f".{self.name}.lock"
 
+    def set_aside(self, other: str) -> Path:
+        """Where the index waits while another takes its place, whose name it gets; no name has capitals."""
+        return self.url / f".{self.name}.FOR.{other}"
+
+    def cut_short(self) -> Iterator[tuple[Path, Path]]:
+        """What a swap that was killed left: where the former index waits, and what is to be its place."""
+        for path in self.url.glob(f".{self.name}.FOR.*"):
+            yield path, self.url / path.name.partition(".FOR.")[2]
+
     def current(self) -> Path:
-        """The folder to read: the index, or its former self if a rebuild was killed between its two renames."""
-        return self.old if self.old.exists() and not self.folder.exists() else self.folder
+        """The folder to read: the index, or its former self if its place was to be taken and that was cut short."""
+        if self.folder.exists():
+            return self.folder
+        waiting = (path for path in (self.old, *(path for path, _ in self.cut_short())) if path.exists())
+        return next(waiting, self.folder)
 
 
 def identity(folder: Path) -> tuple[int, int] | None:

@@ -27,10 +27,10 @@ class EmbeddedWriter:
         self._folder = folder
         self._drop_leftovers()
 
-    def replace(self, documents: Sequence[Prepared]) -> None:
-        """Stores documents, all or none. Raises: EngineError, IndexUnwritable."""
+    def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
+        """Stores documents, all or none; none is refused. Raises: EngineError, IndexUnwritable."""
         if not documents:
-            return
+            return {}
         with failures(self._folder, writing=True):
             now = state(self._connection)
             dimensions = now.fingerprint.dimensions
@@ -44,6 +44,7 @@ class EmbeddedWriter:
                     self._insert(prepared, first)
                     first = None if first is None else first + len(prepared.chunks)
                 self._advance(first or 0)
+        return {}
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Removes documents, all or none. Raises: IndexUnwritable."""

@@ -3,19 +3,19 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
-from esrag.engines import EngineOptions, SearchRequest, SearchResult, Writer
-from esrag.engines.checks import require_same
+from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
+from esrag.engines.checks import already_in_use, require_same
 from esrag.engines.server import where
-from esrag.engines.server.connection import Connection, Refused
-from esrag.engines.server.entries import CHUNK_SOURCE, STATE_ID, chunk_of, document_of
+from esrag.engines.server.connection import Connection, Product, Refused
+from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
+from esrag.engines.server.examining import examine
+from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
-from esrag.engines.server.mapping import fingerprint_of, index_body
 from esrag.engines.server.searching import Search
 from esrag.engines.server.writing import ServerWriter, generation
-from esrag.errors import EngineError, EngineUnreachable, IndexMissing
+from esrag.errors import EngineUnreachable
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
@@ -25,34 +25,31 @@ _FORBIDDEN = 403
 _UNKNOWN = re.compile(r"unknown (retriever|query|field|key)|invalid processor type|does not support \[", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """What stands behind the alias."""
-
-    name: str
-    made: Fingerprint
-    shards: int
-
-
 class ServerEngine:
     """An index on a server, under the alias `index`; see `Engine` for the promises."""
 
     def __init__(self, options: EngineOptions) -> None:
         self._options = options
         self._connection = Connection(options)
+        self._indexes = Indexes(self._connection, options)
         self._fuses: bool | None = None  # whether the server fuses by ranks; None: not tried yet
+
+    @property
+    def product(self) -> Product:
+        """What the server is. Raises: EngineError, EngineUnreachable."""
+        return self._connection.server.product
 
     def exists(self) -> bool:
         """Whether anything was ever ingested here."""
-        return self._found() is not None
+        return self._indexes.found() is not None
 
     def fingerprint(self) -> Fingerprint:
         """What the index was made with. Raises: IndexMissing."""
-        return self._index().made
+        return self._indexes.current().made
 
     def generation(self) -> int:
         """A number that grows with every change of content. Raises: IndexMissing."""
-        return generation(self._connection, self._index().name)
+        return generation(self._connection, self._indexes.current().name)
 
     def documents(self) -> Iterator[StoredDocument]:
         """What is stored, by doc_id. Raises: IndexMissing."""
@@ -76,10 +73,8 @@ class ServerEngine:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Both legs, the filter and the fusion. Raises: IndexMissing, EngineError, UsageError."""
-        index = self._index()
-        asked = Search(self._connection.server.product, index.made, request)
-        if not asked.legs:
-            return SearchResult((), "keyword")
+        index = self._indexes.current()
+        asked = Search(self._connection.server, index.made, request, index.vectors)
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
@@ -92,124 +87,113 @@ class ServerEngine:
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """The one writer; see `Engine.writer`."""
-        index = self._found()
+        index = self._indexes.found()
         if index and not rebuild:
             require_same(index.made, fingerprint)
         if index is None:
-            index = self._made(fingerprint)
-        lease = Lease(self._connection, index.name)
-        lease.take(self._options.lock_wait_s)
-        try:
+            index = self._indexes.make(fingerprint)
+        with self._holding(index) as lease:
             if rebuild:
                 with self._rebuilding(index, fingerprint, lease) as writer:
                     yield writer
             else:
-                yield ServerWriter(self._connection, index.name, fingerprint, lease)
-        finally:
-            with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
-                lease.give_back()
+                with ServerWriter(self._connection, index.name, fingerprint, lease) as writer:
+                    yield writer
 
     def check(self) -> Sequence[str]:
         """What is wrong with the index, a line each; empty when it is sound. Raises: IndexMissing."""
-        index = self._index()
-        found = []
-        health = self._connection.request("GET", f"/_cluster/health/{index.name}")["status"]
-        if health == "red":
-            found.append(f"the index {index.name} is red: some of its data cannot be read")
+        index = self._indexes.current()
+        with suppress(Refused):  # a key for the index alone may not ask for its health
+            if self._connection.ask(f"/_cluster/health/{index.name}")["status"] == "red":
+                return [f"the index {index.name} is red: some of its data cannot be read"]
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found += [f"{len(known - stored)} chunks of documents are missing"] if known - stored else []
+        found = [f"{len(known - stored)} chunks of documents are missing"] if known - stored else []
         found += [f"{len(stored - known)} chunks belong to no document"] if stored - known else []
         return found
+
+    def vectors(self) -> Iterator[tuple[str, Vectors]]:
+        """Chunk ids and their vectors, in the order of `chunks`. Raises: IndexMissing."""
+        if self.fingerprint().dimensions:
+            shown = with_vectors(self._connection.server, ["chunk_id", "embedding"])
+            sources = self._pages({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
+            yield from ((source["chunk_id"], vector_of(source)) for source in sources)
+
+    def indexes(self) -> Sequence[StoredIndex]:
+        """Every index that esrag made on the server, by name. Raises: EngineError."""
+        return tuple(self._indexes.stored())
+
+    def create(self, fingerprint: Fingerprint) -> str:
+        """A new, empty index beside the one in use; see `Engine.create`."""
+        self._indexes.drop_unfinished()
+        return self._indexes.make_beside(fingerprint)
+
+    def swap(self, name: str) -> str:
+        """Moves the alias to another index; see `Engine.swap`."""
+        new, old = self._indexes.named(name), self._indexes.found()
+        if old == new:
+            raise already_in_use(name)
+        if old is None:
+            self._indexes.swap("", new.name, keep=True)
+            return ""
+        with self._holding(old):
+            generations = [generation(self._connection, index.name) for index in (old, new)]
+            self._indexes.set_generation(new.name, max(generations) + 1)
+            self._indexes.swap(old.name, new.name, keep=True)
+        return old.name
+
+    def drop(self, name: str) -> None:
+        """Removes an index, and with the one in use the alias; see `Engine.drop`."""
+        index = self._indexes.named(name)
+        with self._holding(index):
+            self._indexes.drop(index.name)
+
+    def refresh(self) -> None:
+        """Lets everything that is stored be found. Raises: IndexMissing."""
+        self._connection.request("POST", f"/{self._indexes.current().name}/_refresh")
+
+    def examine(self) -> Iterator[Finding]:
+        """The server and what it gives the index; see `Engine.examine`."""
+        return examine(self._connection, self._options.index, self._tried)
 
     def close(self) -> None:
         """Lets go of connections; the next use opens them again."""
         self._connection.close()
 
+    @contextmanager
+    def _holding(self, index: Index) -> Iterator[Lease]:
+        """Nobody else writes an index meanwhile. Raises: IndexBusy."""
+        lease = Lease(self._connection, index.name)
+        lease.take(self._options.lock_wait_s)
+        try:
+            yield lease
+        finally:
+            with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
+                lease.give_back()
+
     def _entries(self) -> Iterator[Any]:
         return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
 
-    def _index(self) -> _Index:
-        index = self._found()
-        if index is None:
-            message = f"there is no index {self._options.index} on {self._connection.shown_url}"
-            raise IndexMissing(message, hint="make one with: esrag ingest FOLDER")
-        return index
-
-    def _found(self) -> _Index | None:
-        alias = self._options.index
-        answer = self._described(alias)
-        if answer is None:
-            return None
-        if len(answer) != 1:
-            behind = ", ".join(sorted(answer))
-            hint = "keep one of them, or set engine.index to another name"
-            raise EngineError(f"the alias {alias} stands for several indexes: {behind}", hint=hint)
-        ((name, body),) = answer.items()
-        shards = int(body["settings"]["index"]["number_of_shards"])
-        return _Index(name, fingerprint_of(body["mappings"], name), shards)
-
-    def _described(self, name: str) -> dict[str, Any] | None:
-        """The indexes behind a name, as the server describes them; None where there is none."""
-        try:
-            answer: dict[str, Any] = self._connection.request("GET", f"/{name}")
-        except Refused as error:
-            if error.status == 404:  # noqa: PLR2004 -- not found
-                return None
-            raise
-        return answer
-
-    def _made(self, fingerprint: Fingerprint) -> _Index:
-        """A new index behind the alias; where another program was quicker, its index."""
-        try:
-            self._create(f"{self._options.index}-000001", fingerprint, 0, {self._options.index: {}})
-        except Refused as error:
-            if error.kind != "resource_already_exists_exception":
-                raise
-        index = self._index()
-        require_same(index.made, fingerprint)
-        return index
-
-    def _create(self, name: str, fingerprint: Fingerprint, generation: int, aliases: dict[str, Any]) -> None:
-        body = index_body(self._connection.server.product, fingerprint)
-        self._connection.request("PUT", f"/{name}", {**body, "aliases": aliases})
-        state = {"entry": "state", "generation": generation}
-        self._connection.request("PUT", f"/{name}/_doc/{STATE_ID}", state, refresh=True)
-
     @contextmanager
-    def _rebuilding(self, old: _Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
+    def _rebuilding(self, old: Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
         """A writer on an index beside the old one, which takes its place at the end."""
-        stem, _, number = old.name.rpartition("-")
-        name = f"{stem}-{int(number) + 1:06}" if number.isdigit() else f"{old.name}-000001"
-        self._drop_unused(name)  # what a rebuild that was killed left
+        self._indexes.drop_unfinished()
         try:
-            self._create(name, fingerprint, self.generation() + 1, {})
-            yield ServerWriter(self._connection, name, fingerprint, lease)
-            self._swap(old.name, name)
+            name = self._indexes.make_beside(fingerprint, self.generation() + 1)
+            with ServerWriter(self._connection, name, fingerprint, lease) as writer:
+                yield writer
+            self._indexes.swap(old.name, name, keep=False)
         except BaseException:
             with suppress(EngineUnreachable):  # the next rebuild drops it
-                self._drop_unused(name)
+                self._indexes.drop_unfinished()
             raise
 
-    def _swap(self, old: str, new: str) -> None:
-        """Puts one index in another's place behind the alias, in one step."""
-        alias = self._options.index
-        actions = [{"add": {"index": new, "alias": alias}}, {"remove_index": {"index": old}}]
-        try:
-            self._connection.request("POST", "/_aliases", {"actions": actions})
-        except EngineError:
-            if list(self._described(alias) or ()) != [new]:  # else it was done, and only the answer was lost
-                raise
+    def _tried(self) -> bool | None:
+        """Whether the server fuses by ranks; None where there are no vectors to try it with."""
+        index = self._indexes.found()
+        return self._may_fuse(index) if index and index.made.dimensions else None
 
-    def _drop_unused(self, name: str) -> None:
-        """Removes an index of ours that no alias stands for. Raises: IndexMismatch for one that is not ours."""
-        found = self._described(name)
-        if found is None or found[name].get("aliases"):
-            return
-        fingerprint_of(found[name]["mappings"], name)
-        self._connection.request("DELETE", f"/{name}")
-
-    def _may_fuse(self, index: _Index) -> bool:
+    def _may_fuse(self, index: Index) -> bool:
         """Whether the server fuses by ranks over the whole index: by version and shards, then by a tiny question."""
         if self._fuses is None:
             server = self._connection.server
@@ -219,13 +203,14 @@ class ServerEngine:
                 self._fuses = self._fuses_when_asked(index)
         return self._fuses
 
-    def _fuses_when_asked(self, index: _Index) -> bool:
+    def _fuses_when_asked(self, index: Index) -> bool:
         import numpy as np
 
         vector = np.full(index.made.dimensions, index.made.dimensions**-0.5, dtype=np.float32)
         tiny = SearchRequest("a", vector, size=1, candidates=1)
         try:
-            Search(self._connection.server.product, index.made, tiny).native(self._connection, index.name)
+            asked = Search(self._connection.server, index.made, tiny, index.vectors)
+            asked.native(self._connection, index.name)
         except Refused as error:
             if _cannot_fuse(error):
                 return False
@@ -234,7 +219,7 @@ class ServerEngine:
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
         """The entries that match, in order, a page at a time."""
-        index, after = self._index(), None
+        index, after = self._indexes.current(), None
         sort = [{field: "asc"} for field in order]
         while True:
             body = {"query": query, "sort": sort, "size": _PAGE, "_source": shown, "track_total_hits": False}

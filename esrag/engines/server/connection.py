@@ -11,18 +11,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, NoReturn
-from urllib.parse import unquote, urlsplit, urlunsplit
 
 from esrag.engines import EngineOptions
+from esrag.engines.server import access
 from esrag.errors import EngineError, EngineUnreachable, SettingsError
 
 Product = Literal["elasticsearch", "opensearch"]
-Body = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+Body = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | None
 
 _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
     "elasticsearch": ((8, 18), "8.18 or newer"),
     "opensearch": ((2, 19), "2.19 or newer"),
 }
+# What a server is taken for that says what it is only to those who hold the cluster privilege `monitor`.
+_ASSUMED: Mapping[Product, tuple[int, int]] = {"elasticsearch": (9, 2), "opensearch": (2, 19)}
+_FORBIDDEN, _NOT_FOUND = 403, 404
 _BUSY = (429, 502, 503, 504)
 # A node that restarts answers again within half a minute; the waits add up to 63 s.
 _WAITS_S = (1, 2, 4, 8, 16, 32)
@@ -34,7 +37,7 @@ _DISK_FULL = "flood-stage"  # a block that is a 429 too, and does not pass by it
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
-    403: "the user or key may not do this",
+    403: "the user or key may not do this: see Least privileges in docs/guides/search-server.md",
     413: "the server takes smaller requests only: raise its http.max_content_length",
 }
 
@@ -71,10 +74,8 @@ class Connection:
 
     @property
     def shown_url(self) -> str:
-        """The address without user and password."""
-        parts = urlsplit(self._options.url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, host, parts.path, "", ""))
+        """The address without user and password. Raises: SettingsError."""
+        return access.shown(self._options.url)
 
     @property
     def server(self) -> Server:
@@ -87,38 +88,41 @@ class Connection:
     def _opened(self) -> Server:
         try:
             self._open_elasticsearch()
-        except (ValueError, OSError) as error:  # what its client says of an address, a file or a fingerprint
-            hint = "look at engine.url, engine.ca_file and engine.certificate_fingerprint"
-            raise SettingsError(f"no server can be asked with these settings: {_said(error)}", hint=hint) from error
-        answer = self._root()
-        number = str(answer["version"].get("number", ""))
-        product: Product = "opensearch" if answer["version"].get("distribution") == "opensearch" else "elasticsearch"
-        version = _version(number)
-        least, said = _SUPPORTED[product]
-        if version < least:
-            raise EngineError(f"{self.shown_url} is {product} {number}, esrag needs {said}", hint="upgrade the server")
-        if product == "opensearch":
+            server = self._told()
+        except ValueError as error:  # what a client says of a host
+            message = f"no server can be asked at {self.shown_url}: {_said(error)}"
+            raise SettingsError(message, hint="look at engine.url") from error
+        except Refused as error:
+            if error.status == _FORBIDDEN and error.kind == "security_exception":
+                server = _assumed(error)
+            elif error.status == _NOT_FOUND:  # an index that is missing is a 404 as well
+                self._is_no_search_engine()
+            else:
+                raise
+        if server.product == "opensearch":
             self._open_opensearch()
+        return server
+
+    def _told(self) -> Server:
+        """What the server says it is; asked once, for a wrong address stays wrong. Raises: EngineError."""
+        said = self._once("GET", "/", None, {}).get("version")
+        if not isinstance(said, Mapping):
+            self._is_no_search_engine()
+        number = str(said.get("number", ""))
+        product: Product = "opensearch" if said.get("distribution") == "opensearch" else "elasticsearch"
+        version = _version(number)
+        least, words = _SUPPORTED[product]
+        if version < least:
+            raise EngineError(f"{self.shown_url} is {product} {number}, esrag needs {words}", hint="upgrade the server")
         self._major = version[0]
         return Server(product, version, f"{product} {number}")
 
-    def _root(self) -> Mapping[str, Any]:
-        """What stands at the address; asked once, for a wrong address stays wrong. Raises: EngineError."""
-        try:
-            answer: Mapping[str, Any] = self._once("GET", "/", None, {})
-        except Refused as error:
-            if error.status == 404:  # noqa: PLR2004 -- not found; an index that is missing is a 404 as well
-                self._is_no_search_engine()
-            raise
-        if not isinstance(answer.get("version"), Mapping):
-            self._is_no_search_engine()
-        return answer
-
     def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
-        """The decoded answer; a body that is no mapping is sent as lines. What passes by itself is tried again.
+        """The decoded answer; a body that is no mapping is sent as lines, a text as it is.
 
-        Every request of this package may be repeated: ids are deterministic, so what was applied before an answer got
-        lost is applied once more with the same result. Raises: Refused, EngineUnreachable.
+        What passes by itself is tried again. Every request of this package may be repeated: ids are deterministic, so
+        what was applied before an answer got lost is applied once more with the same result. Raises: Refused,
+        EngineUnreachable.
         """
         _ = self.server
         for wait_s in (*_WAITS_S, None):
@@ -133,6 +137,20 @@ class Connection:
             time.sleep(wait_s)
         raise AssertionError("the last try returns or raises")
 
+    def found(self, path: str, **parameters: Any) -> Any | None:
+        """What stands at a path; None where nothing does. Raises: as `request`."""
+        try:
+            return self.request("GET", path, **parameters)
+        except Refused as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise
+
+    def ask(self, path: str) -> Any:
+        """What stands at a path, asked once: to one who only looks, no answer is an answer. Raises: as `request`."""
+        _ = self.server
+        return self._once("GET", path, None, {})
+
     def close(self) -> None:
         """Gives the connections back; the next use opens again."""
         with suppress(Exception):
@@ -144,8 +162,7 @@ class Connection:
             raise AssertionError("opened before")
         lines = body is not None and not isinstance(body, Mapping)
         kind = "application/x-ndjson" if lines else "application/json"
-        parts = body if lines else [body]
-        text = None if body is None else "\n".join(json.dumps(part) for part in parts or ()) + "\n" * lines
+        text = _text(body)
         said = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
         headers = {"accept": "application/json", **({"content-type": kind} if text is not None else {})}
         answer = self._send(method, path, said, headers, text)
@@ -159,8 +176,7 @@ class Connection:
         except ImportError as error:
             raise _missing("elasticsearch") from error
         self._close()  # of an opening that failed
-        options = self._client_options() | self._credentials("basic_auth")
-        client = elasticsearch.Elasticsearch(request_timeout=_TIMEOUT_S, **options)
+        client = elasticsearch.Elasticsearch(request_timeout=_TIMEOUT_S, **self._client_options())
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
@@ -187,8 +203,7 @@ class Connection:
         except ImportError as error:
             raise _missing("opensearch") from error
         self._close()
-        options = self._client_options() | self._credentials("http_auth")
-        client = opensearchpy.OpenSearch(timeout=_TIMEOUT_S, **options)
+        client = opensearchpy.OpenSearch(timeout=_TIMEOUT_S, **self._client_options())
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             try:
@@ -206,27 +221,10 @@ class Connection:
         self._send, self._close = send, client.close
 
     def _client_options(self) -> dict[str, Any]:
+        """What both clients call alike."""
         options = self._options
-        chosen: dict[str, Any] = {"hosts": [self.shown_url], "max_retries": 0}
-        if urlsplit(options.url).scheme == "https":
-            chosen["verify_certs"] = options.verify_certificates
-            chosen["ssl_show_warn"] = False
-            if options.ca_file:
-                chosen["ca_certs"] = options.ca_file
-            if options.certificate_fingerprint:
-                chosen["ssl_assert_fingerprint"] = options.certificate_fingerprint
-        return chosen
-
-    def _credentials(self, basic: str) -> dict[str, Any]:
-        """An API key, or user and password; those may also stand in the address."""
-        options, parts = self._options, urlsplit(self._options.url)
-        user = options.username or unquote(parts.username or "")
-        password = options.password or unquote(parts.password or "")
-        if options.api_key:
-            if basic == "basic_auth":
-                return {"api_key": options.api_key}
-            return {"headers": {"authorization": f"ApiKey {options.api_key}"}}
-        return {basic: (user, password)} if user else {}
+        common = {"hosts": [self.shown_url], "max_retries": 0, "headers": access.authorization(options)}
+        return common | access.trust(options)
 
     def _versioned(self, kind: str) -> str:
         """The media type in the server's own version; its client knows that of its own release only."""
@@ -246,14 +244,35 @@ class Connection:
         raise EngineError(f"{self.shown_url} does not answer as a search engine does", hint=hint)
 
 
+def _assumed(refused: Refused) -> Server:
+    """What a server is that does not say so to this user or key: each product refuses in words of its own."""
+    product: Product = "opensearch" if "no permissions for" in str(refused) else "elasticsearch"
+    return Server(product, _ASSUMED[product], f"{product} of a version it does not tell this user or key")
+
+
 def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
     """An answer that is an error, as an error of ours; also one answer among many, about the entry that is named."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     reason = _reason(error) or "no reason given"
     said = " ".join(reason.split())[:_SHOWN_CHARACTERS]
-    hint = _DISK_FULL_HINT if _DISK_FULL in reason else _HINTS.get(status, "")
-    return Refused(f"{url} answered {status}{about and f' for {about}'}: {said}", status, kind, body, hint=hint)
+    message = f"{url} answered {status}{about and f' for {about}'}: {said}"
+    return Refused(message, status, kind, body, hint=_hint(status, kind, reason))
+
+
+def _hint(status: int, kind: str, reason: str) -> str:
+    if _DISK_FULL in reason:
+        return _DISK_FULL_HINT
+    if kind == "cluster_block_exception":  # a 403 too, for everyone
+        return "the index is blocked: look for index.blocks in its settings"
+    return _HINTS.get(status, "")
+
+
+def _text(body: Body) -> str | None:
+    """A body as it is sent."""
+    if body is None or isinstance(body, str):
+        return body
+    return json.dumps(body) if isinstance(body, Mapping) else "".join(f"{json.dumps(line)}\n" for line in body)
 
 
 def _reason(error: Any) -> str:

@@ -4,13 +4,15 @@ An entry's `_id` is the UUIDv5 of its kind and name, so that writing it again ch
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import text_hash
-from esrag.engines.server.where import facts
-from esrag.records import Chunk, StoredDocument
+from esrag.engines.server.connection import Server
+from esrag.engines.server.where import LONGEST_VALUE, facts
+from esrag.records import Chunk, Metadata, StoredDocument
 from esrag.terms import terms
 
 Entry = dict[str, Any]
@@ -23,7 +25,7 @@ _CHUNK_FIELDS = (
 _DOCUMENT_FIELDS = (
     "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count", "chunk_count",
 )  # fmt: skip
-CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata"]
+CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
 _SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")  # fields of their own, for dashboards
 
 
@@ -43,12 +45,15 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
     entry: Entry = {name: getattr(chunk, name) for name in _CHUNK_FIELDS} | {
         "entry": "chunk",
         "keywords": list(chunk.keywords),
-        "metadata": dict(chunk.metadata),
+        **_metadata_fields(chunk.metadata),
         "kind": document.kind,
         "revision": document.revision,
         "terms": " ".join(terms(text)),
         "facts": facts(chunk, metadata, document.source, document.kind),
         "text_hash": text_hash(text),
+        "near_hash": near_hash(chunk.text),
+        "characters": len(chunk.text),
+        "stored_at": _now(),
     }
     entry |= {name: metadata[name] for name in _SHOWN_METADATA if name in metadata}
     if prepared.vectors is not None:
@@ -61,22 +66,45 @@ def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
     entry: Entry = {name: getattr(document, name) for name in _DOCUMENT_FIELDS}
     return entry | {
         "entry": "document",
-        "metadata": dict(document.metadata),
+        **_metadata_fields(document.metadata),
         "source_documents": document.source_documents,
         "chunk_ids": list(chunk_ids),
+        "stored_at": _now(),
     }
+
+
+def failure_entry(document: StoredDocument, reason: str) -> Entry:
+    """What stands in a document's place that the server would not take."""
+    named = {"doc_id": document.doc_id, "source": document.source}
+    return {"entry": "failure", **named, "reason": reason, "stored_at": _now()}
+
+
+def near_hash(text: str) -> str | None:
+    """What texts share that differ in case, punctuation, order, repetition or inflection; None for one without terms.
+
+    >>> near_hash("The keys are shared, by Alice.") == near_hash("Alice shares the KEY!")
+    True
+    """
+    distinct = sorted(set(terms(text)))
+    return text_hash(" ".join(distinct)) if distinct else None
 
 
 def chunk_of(source: Mapping[str, Any]) -> Chunk:
     """The chunk of an entry."""
     fields = {name: source[name] for name in _CHUNK_FIELDS}
-    return Chunk(**fields, keywords=tuple(source["keywords"]), metadata=source["metadata"])
+    return Chunk(**fields, keywords=tuple(source["keywords"]), metadata=_metadata_of(source))
 
 
 def document_of(source: Mapping[str, Any]) -> StoredDocument:
     """The document of an entry."""
     fields = {name: source[name] for name in _DOCUMENT_FIELDS}
-    return StoredDocument(**fields, metadata=source["metadata"], source_documents=source["source_documents"])
+    return StoredDocument(**fields, metadata=_metadata_of(source), source_documents=source["source_documents"])
+
+
+def with_vectors(server: Server, fields: Sequence[str]) -> Any:
+    """What `_source` must say to show these fields, a vector among them; Elasticsearch hides vectors from 9.2."""
+    hidden = server.product == "elasticsearch" and server.version >= (9, 2)
+    return {"includes": list(fields), **({"exclude_vectors": False} if hidden else {})}
 
 
 def vector_of(source: Mapping[str, Any]) -> Vectors:
@@ -84,3 +112,18 @@ def vector_of(source: Mapping[str, Any]) -> Vectors:
     import numpy as np
 
     return np.array(source["embedding"], dtype=np.float32)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _metadata_fields(metadata: Metadata) -> Entry:
+    """Metadata as fields; OpenSearch would refuse a value that is longer than Lucene's terms, so such stay apart."""
+    long = {name: value for name, value in metadata.items() if isinstance(value, str) and len(value) > LONGEST_VALUE}
+    short = {name: value for name, value in metadata.items() if name not in long}
+    return {"metadata": short, **({"long_metadata": long} if long else {})}
+
+
+def _metadata_of(source: Mapping[str, Any]) -> Metadata:
+    return {**source["metadata"], **source.get("long_metadata", {})}

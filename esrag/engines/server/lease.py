@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ class Lease:
         self._path = f"/{index}/{_PATH}"
         self._holder = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
         self._index = index
+        self._held: Mapping[str, Any] = {}
 
     def take(self, wait_s: float) -> None:
         """Waits for the present holder to end. Raises: IndexBusy."""
@@ -38,32 +40,35 @@ class Lease:
 
     def renew(self) -> None:
         """Holds it for longer. Raises: IndexBusy where another has taken it meanwhile."""
-        found = self._found()
-        if found and found["_source"]["holder"] != self._holder:
+        if not self._put(self._held):
             raise IndexBusy(f"another program has begun to write {self._index}", hint="run esrag ingest again")
-        self._connection.request("PUT", self._path, self._entry())
 
     def give_back(self) -> None:
         """Lets the next writer in."""
-        found = self._found()
-        if found and found["_source"]["holder"] == self._holder:
-            self._connection.request("DELETE", self._path)
+        try:
+            self._connection.request("DELETE", self._path, **self._held)
+        except Refused as error:
+            if error.status not in (_CONFLICT, _NOT_FOUND):  # it is another's by now, or was given back already
+                raise
 
     def _taken(self) -> bool:
         found = self._found()
         if found is None:
-            condition: dict[str, Any] = {"op_type": "create"}
-        elif _is_over(found["_source"]):
-            condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
-        else:
-            return False
+            return self._put({"op_type": "create"})
+        return _is_over(found["_source"]) and self._put(_unchanged_since(found))
+
+    def _put(self, condition: Mapping[str, Any]) -> bool:
+        """Whether it is ours from now on; not where another was quicker."""
+        entry = {"entry": "lease", "holder": self._holder, "expires": int(time.time()) + _LASTS_S}
         try:
-            self._connection.request("PUT", self._path, self._entry(), **condition)
+            answer = self._connection.request("PUT", self._path, entry, **condition)
         except Refused as error:
             if error.status != _CONFLICT:
                 raise
-            found = self._found()  # another was quicker, or an answer of ours was lost
-            return found is not None and found["_source"]["holder"] == self._holder
+            answer = self._found()  # another was quicker, or an answer of ours was lost
+            if answer is None or answer["_source"]["holder"] != self._holder:
+                return False
+        self._held = _unchanged_since(answer)
         return True
 
     def _found(self) -> Entry | None:
@@ -75,8 +80,10 @@ class Lease:
             raise
         return found
 
-    def _entry(self) -> Entry:
-        return {"entry": "lease", "holder": self._holder, "expires": int(time.time()) + _LASTS_S}
+
+def _unchanged_since(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The condition that nobody has written the entry since."""
+    return {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
 
 
 def _is_over(entry: Entry) -> bool:

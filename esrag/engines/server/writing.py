@@ -1,15 +1,18 @@
 """The one writer of an index on a server: what it says was stored is what the server confirmed.
 
-A document is three requests: its record with the ids of all chunks it had and will have, the chunks, then its record as
-it is now with the removal of the chunks it no longer has. Killed between them, the record still names everything there
-is to remove, and carries the hash of the former file, so that the next ingest takes the file for changed.
+A document is three requests, or four: its record with the ids of all chunks it had and will have, the chunks, the
+removal of those that are no more, its record as it is now. Killed between them, the record still names everything there
+is to remove, and carries the hash of the former file, so that the next ingest takes the file for changed. Where the
+server would not take a document, a failure stands in its record's place.
 """
 
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import checked_rows, text_hash
@@ -21,10 +24,12 @@ from esrag.engines.server.entries import (
     document_entry,
     document_of,
     entry_id,
+    failure_entry,
     vector_of,
+    with_vectors,
 )
 from esrag.engines.server.lease import Lease
-from esrag.errors import EngineError
+from esrag.errors import EngineError, EngineUnreachable, IndexBusy
 from esrag.records import Fingerprint
 
 BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
@@ -32,44 +37,72 @@ BULK_ENTRIES = 500
 _MOST_IDS = 1000  # ids asked for at once
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
 _BUSY = (429, 502, 503, 504)
+_BAD_ENTRY, _TOO_LARGE, _NOT_FOUND = 400, 413, 404
 
-Action = tuple[Mapping[str, Any], Entry | None]
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """One entry of a bulk as it is sent; `about` names it, `doc_id` the document it belongs to."""
+
+    doc_id: str
+    about: str
+    text: str
 
 
 class ServerWriter:
-    """Writes documents; see `Writer` for the promises."""
+    """Writes documents; see `Writer` for the promises. A context manager: what was written is seen at its end."""
 
     def __init__(self, connection: Connection, index: str, made: Fingerprint, lease: Lease) -> None:
         self._connection = connection
         self._index = index
         self._made = made
         self._lease = lease
+        self._generation = 0
+        self._fills = False  # an index that held nothing: readers see all of it at the end
+        self._unseen = False  # whether readers do not see yet what was written
 
-    def replace(self, documents: Sequence[Prepared]) -> None:
-        """Stores documents, each replacing its former self. Raises: EngineError."""
+    def __enter__(self) -> Self:
+        looked_empty = self._is_empty()
+        self._refresh()
+        self._fills = self._is_empty()
+        self._generation = generation(self._connection, self._index)
+        if looked_empty and not self._fills:  # a first load was killed: what it stored is seen from now on
+            self._show()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._unseen and not isinstance(error, EngineUnreachable | IndexBusy):
+            with suppress(EngineError) if error else nullcontext():  # the error that brought us here says more
+                self._show()
+
+    def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
+        """Stores documents, each replacing its former self; gives those the server refused. Raises: EngineError."""
         if not documents:
-            return
-        documents = [replace(d, vectors=self._rows_of(d)) for d in documents]
+            return {}
+        documents = [replace(one, vectors=self._rows_of(one)) for one in documents]
         _require_apart(documents)
         self._lease.renew()
-        before = self._records([prepared.document.doc_id for prepared in documents])
-        self._bulk(_index("document", *_intent(prepared, before)) for prepared in documents)
-        self._bulk(
-            _index("chunk", chunk.chunk_id, chunk_entry(prepared, number))
-            for prepared in documents
-            for number, chunk in enumerate(prepared.chunks)
-        )
-        self._bulk(action for prepared in documents for action in _finished(prepared, before))
-        self._advance()
+        records = self._records([one.document.doc_id for one in documents])
+        before = {doc_id: record for doc_id, record in records.items() if record["entry"] == "document"}
+        refused: dict[str, Refused] = {}
+        for step in (_intent, _chunks, _stale, _finished):
+            good = [one for one in documents if one.document.doc_id not in refused]
+            refused |= self._bulk(action for one in good for action in step(one, before.get(one.document.doc_id)))
+        reasons = {doc_id: str(error) for doc_id, error in refused.items()}
+        self._set_aside([one for one in documents if one.document.doc_id in refused], before, reasons)
+        self._end()
+        return reasons
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Removes documents and their chunks; unknown ids are ignored. Raises: EngineError."""
         self._lease.renew()
-        before = self._records(list(dict.fromkeys(doc_ids)))
-        if before:
-            self._bulk(_delete("chunk", chunk_id) for record in before.values() for chunk_id in record["chunk_ids"])
-            self._bulk(_delete("document", doc_id) for doc_id in before)
-            self._advance()
+        records = self._records(list(dict.fromkeys(doc_ids)))
+        chunks = ((doc_id, key) for doc_id, record in records.items() for key in record.get("chunk_ids", ()))
+        self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
+        self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
+        self._end()
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """The stored vectors of texts, by text; texts that are not indexed are left out."""
@@ -77,9 +110,7 @@ class ServerWriter:
         found: dict[str, Vectors] = {}
         for hashes in _portions(list(texts), _MOST_IDS):
             query = {"terms": {"text_hash": hashes}}
-            shown: Any = ["text_hash", "embedding"]
-            if self._connection.server.product == "elasticsearch" and self._connection.server.version >= (9, 2):
-                shown = {"includes": shown, "exclude_vectors": False}
+            shown = with_vectors(self._connection.server, ["text_hash", "embedding"])
             body = {"query": query, "size": len(hashes), "collapse": {"field": "text_hash"}, "_source": shown}
             hits = self._connection.request("POST", f"/{self._index}/_search", body)["hits"]["hits"]
             found |= {texts[hit["_source"]["text_hash"]]: vector_of(hit["_source"]) for hit in hits}
@@ -98,44 +129,79 @@ class ServerWriter:
             found |= {doc["_source"]["doc_id"]: doc["_source"] for doc in answer["docs"] if doc.get("found")}
         return found
 
-    def _advance(self) -> None:
-        """The next generation; then everything that was written is seen at once."""
-        entry = {"entry": "state", "generation": generation(self._connection, self._index) + 1}
-        self._connection.request("PUT", f"/{self._index}/_doc/{STATE_ID}", entry)
+    def _set_aside(
+        self, documents: Sequence[Prepared], before: Mapping[str, Entry], reasons: Mapping[str, str]
+    ) -> None:
+        """Removes what there is of refused documents, and says why. New and former chunks may share ids: all go."""
+        former = [before.get(one.document.doc_id) for one in documents]
+        self._surely(action for one, was in zip(documents, former, strict=True) for action in _gone(one, was))
+        self._surely(_failure(one, reasons[one.document.doc_id]) for one in documents)
+
+    def _end(self) -> None:
+        """Ends a call: readers see it, unless they are to see a first load as a whole."""
+        if self._unseen and not self._fills:
+            self._show()
+
+    def _show(self) -> None:
+        """Everything that was written is seen from now on; only then the next generation, which says so."""
+        self._refresh()
+        self._generation += 1
+        state = {"entry": "state", "generation": self._generation}
+        self._connection.request("PUT", f"/{self._index}/_doc/{STATE_ID}", state)
+        self._unseen = False
+
+    def _refresh(self) -> None:
         self._connection.request("POST", f"/{self._index}/_refresh")
 
-    def _bulk(self, actions: Iterable[Action]) -> None:
-        for portion in _bulks(actions):
-            self._send(portion)
+    def _is_empty(self) -> bool:
+        """Whether readers see no document."""
+        query = {"query": {"term": {"entry": "document"}}}
+        return not self._connection.request("POST", f"/{self._index}/_count", query, terminate_after=1)["count"]
 
-    def _send(self, actions: Sequence[Action]) -> None:
+    def _surely(self, actions: Iterable[_Action]) -> None:
+        """Sends what no document can be the cause of refusing. Raises: Refused."""
+        for error in self._bulk(actions).values():
+            raise error
+
+    def _bulk(self, actions: Iterable[_Action]) -> dict[str, Refused]:
+        """Sends entries in portions; gives the first error of each document that the server will never take."""
+        refused: dict[str, Refused] = {}
+        for portion in _bulks(actions):
+            self._unseen = True
+            for doc_id, error in self._sent(portion):
+                refused.setdefault(doc_id, error)
+        return refused
+
+    def _sent(self, actions: Sequence[_Action]) -> Iterator[tuple[str, Refused]]:
         """One request; what the server had no room for is sent again, a request that was too large in halves."""
         for wait_s in (*_WAITS_S, None):
-            lines = [line for action in actions for line in action if line is not None]
             try:
-                items = self._connection.request("POST", f"/{self._index}/_bulk", lines)["items"]
+                answers = self._answers(actions)
             except Refused as error:
-                if error.status != 413 or len(actions) == 1:  # noqa: PLR2004 -- content too large
+                if error.status != _TOO_LARGE or len(actions) == 1:
                     raise
                 middle = len(actions) // 2
-                self._send(actions[:middle])
-                self._send(actions[middle:])
+                yield from self._sent(actions[:middle])
+                yield from self._sent(actions[middle:])
                 return
-            pairs = zip(actions, items, strict=True)
-            actions = [action for action, item in pairs if self._must_repeat(action, item, wait_s)]
+            wrong = [(action, self._error(action, answer)) for action, answer in answers if "error" in answer]
+            yield from ((action.doc_id, error) for action, error in wrong if error.status == _BAD_ENTRY)
+            actions = [_busy(action, error, wait_s) for action, error in wrong if error.status != _BAD_ENTRY]
             if not actions or wait_s is None:
                 return
             time.sleep(wait_s)
 
-    def _must_repeat(self, action: Action, item: Mapping[str, Any], wait_s: float | None) -> bool:
-        """Whether an entry was turned away for now. Raises: Refused for one that will never be taken."""
-        (answer,) = item.values()
-        if "error" not in answer:
-            return False
-        error = refusal(self._connection.shown_url, answer["status"], answer, about=_name_of(action))
-        if answer["status"] in _BUSY and wait_s is not None and not error.hint:
-            return True
-        raise error
+    def _answers(self, actions: Sequence[_Action]) -> list[tuple[_Action, Mapping[str, Any]]]:
+        """What the server says of each entry. Raises: EngineError where it does not speak of each."""
+        sent = "".join(action.text for action in actions)
+        items = self._connection.request("POST", f"/{self._index}/_bulk", sent).get("items", ())
+        if len(items) != len(actions):
+            said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
+            raise EngineError(said, hint="run the command again")
+        return [(action, next(iter(item.values()))) for action, item in zip(actions, items, strict=True)]
+
+    def _error(self, action: _Action, answer: Mapping[str, Any]) -> Refused:
+        return refusal(self._connection.shown_url, answer["status"], answer, about=action.about)
 
 
 def generation(connection: Connection, index: str) -> int:
@@ -143,51 +209,77 @@ def generation(connection: Connection, index: str) -> int:
     try:
         answer = connection.request("GET", f"/{index}/_doc/{STATE_ID}")
     except Refused as error:
-        if error.status == 404:  # noqa: PLR2004 -- not found
+        if error.status == _NOT_FOUND:
             return 0
         raise
     return int(answer["_source"]["generation"])
 
 
-def _intent(prepared: Prepared, before: Mapping[str, Entry]) -> tuple[str, Entry]:
+def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """The record while its chunks are written: the former one, or one without a hash, with old and new chunk ids."""
     doc_id = prepared.document.doc_id
-    former = before.get(doc_id)
     document = document_of(former) if former else replace(prepared.document, source_sha256="", revision="")
-    ids = dict.fromkeys([*(former["chunk_ids"] if former else ()), *(chunk.chunk_id for chunk in prepared.chunks)])
-    return doc_id, document_entry(document, list(ids))
+    yield _index("document", doc_id, doc_id, document_entry(document, _chunk_ids(prepared, former)))
 
 
-def _finished(prepared: Prepared, before: Mapping[str, Entry]) -> Iterator[Action]:
-    """The chunks that are no more, then the record as it is now."""
+def _chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+    doc_id = prepared.document.doc_id
+    for number, chunk in enumerate(prepared.chunks):
+        yield _index("chunk", doc_id, chunk.chunk_id, chunk_entry(prepared, number))
+
+
+def _stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+    """The chunks that are no more."""
+    kept = {chunk.chunk_id for chunk in prepared.chunks}
+    gone = (old for old in (former["chunk_ids"] if former else ()) if old not in kept)
+    return (_delete("chunk", prepared.document.doc_id, old) for old in gone)
+
+
+def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+    """The record as it is now."""
     doc_id, ids = prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks]
-    kept = set(ids)
-    former = before.get(doc_id)
-    yield from (_delete("chunk", old) for old in (former["chunk_ids"] if former else ()) if old not in kept)
-    yield _index("document", doc_id, document_entry(prepared.document, ids))
+    yield _index("document", doc_id, doc_id, document_entry(prepared.document, ids))
 
 
-def _index(kind: str, name: str, entry: Entry) -> Action:
-    return {"index": {"_id": entry_id(kind, name)}}, entry
+def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+    """All chunks it had or was to get."""
+    return (_delete("chunk", prepared.document.doc_id, chunk_id) for chunk_id in _chunk_ids(prepared, former))
 
 
-def _delete(kind: str, name: str) -> Action:
-    return {"delete": {"_id": entry_id(kind, name)}}, None
+def _failure(prepared: Prepared, reason: str) -> _Action:
+    """Why there is no document, in its record's place."""
+    doc_id = prepared.document.doc_id
+    return _index("document", doc_id, doc_id, failure_entry(prepared.document, reason))
 
 
-def _name_of(action: Action) -> str:
-    """What a reader knows an entry by."""
-    ((what, where),) = action[0].items()
-    entry = action[1] or {}
-    return str(entry.get("chunk_id") or entry.get("doc_id") or f"{what} {where['_id']}")
+def _chunk_ids(prepared: Prepared, former: Entry | None) -> list[str]:
+    """The ids of the chunks it had and of those it gets."""
+    had = former["chunk_ids"] if former else ()
+    return list(dict.fromkeys([*had, *(chunk.chunk_id for chunk in prepared.chunks)]))
 
 
-def _bulks(actions: Iterable[Action]) -> Iterator[list[Action]]:
+def _index(kind: str, doc_id: str, name: str, entry: Entry) -> _Action:
+    lines = ({"index": {"_id": entry_id(kind, name)}}, entry)
+    return _Action(doc_id, name, "".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def _delete(kind: str, doc_id: str, name: str) -> _Action:
+    return _Action(doc_id, name, json.dumps({"delete": {"_id": entry_id(kind, name)}}) + "\n")
+
+
+def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
+    """An entry that was turned away for now. Raises: the error, where it will never pass."""
+    if error.status in _BUSY and wait_s is not None and not error.hint:
+        return action
+    raise error
+
+
+def _bulks(actions: Iterable[_Action]) -> Iterator[list[_Action]]:
     """Portions of at most BULK_ENTRIES entries and, but for a single large one, BULK_BYTES."""
-    portion: list[Action] = []
+    portion: list[_Action] = []
     size = 0
     for action in actions:
-        length = len(json.dumps(action[1])) if action[1] else 0
+        length = len(action.text)
         if portion and (len(portion) == BULK_ENTRIES or size + length > BULK_BYTES):
             yield portion
             portion, size = [], 0

@@ -1,0 +1,23 @@
+FROM python:3.13-slim AS build
+WORKDIR /source
+COPY pyproject.toml README.md LICENSE ./
+COPY esrag esrag
+COPY mappings mappings
+COPY templates templates
+COPY workers workers
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
+ && python -m venv /opt/esrag \
+ && /opt/esrag/bin/pip install --no-cache-dir "$(ls /wheels/*.whl)[elasticsearch,opensearch]"
+
+FROM python:3.13-slim
+LABEL org.opencontainers.image.title="esrag" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.description="Question answering over your own documents" \
+      org.opencontainers.image.licenses="Apache-2.0"
+# The cache is the user's own, and so is a new volume that is mounted on it.
+RUN useradd --uid 1000 --create-home esrag && install --directory --owner esrag /home/esrag/.cache
+COPY --from=build /opt/esrag /opt/esrag
+USER 1000
+WORKDIR /home/esrag
+ENTRYPOINT ["/opt/esrag/bin/esrag"]
+CMD ["--help"]

@@ -1,0 +1,195 @@
+"""`esrag index`: the indexes at an address: made, looked at, put in place, moved, removed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text, remark
+from esrag.errors import IndexMissing, UsageError
+
+if TYPE_CHECKING:
+    from esrag.engines import StoredIndex
+    from esrag.settings import Settings
+
+
+@click.group()
+def index() -> None:
+    """Make, list, exchange, move and remove indexes."""
+
+
+@index.command()
+@settings_options
+def create(**options: Any) -> int:
+    """Make an empty index with the settings of now."""
+    from esrag.ingesting import fingerprint
+    from esrag.pipeline import open_stages
+
+    settings = settings_of(**options)
+    stages = open_stages(settings)
+    if stages.engine.exists():
+        hint = "esrag index info shows it; esrag ingest --rebuild makes it anew"
+        raise UsageError(f"there is an index {settings.engine.index} already", hint=hint)
+    with stages.engine.writer(fingerprint(settings, stages.embedder)):
+        pass
+    print_text(f"made {settings.engine.index}")
+    return 0
+
+
+@index.command()
+@json_option
+@settings_options
+def info(*, as_json: bool, **options: Any) -> int:
+    """Show the index in use."""
+    from esrag.pipeline import open_engine
+
+    settings = settings_of(**options)
+    engine = open_engine(settings.engine)
+    engine.generation()  # raises where there is none
+    used = next((one for one in engine.indexes() if one.in_use), None)
+    if used is None:
+        raise IndexMissing(f"there is no index {settings.engine.index}", hint="make one with: esrag ingest FOLDER")
+    _show([used], as_json=as_json)
+    return 0
+
+
+@index.command("list")
+@json_option
+@settings_options
+def list_(*, as_json: bool, **options: Any) -> int:
+    """List every index at the address; the one in use is marked by a star."""
+    from esrag.pipeline import open_engine
+
+    _show(open_engine(settings_of(**options).engine).indexes(), as_json=as_json)
+    return 0
+
+
+@index.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings_options
+def drop(name: str, *, yes: bool, **options: Any) -> int:
+    """Remove the index NAME with all that is in it."""
+    from esrag.pipeline import open_engine
+
+    settings = settings_of(**options)
+    if not yes:
+        click.confirm(f"Remove {name} with all that is in it?", abort=True, err=True)
+    open_engine(settings.engine).drop(name)
+    print_text(f"removed {name}")
+    return 0
+
+
+@index.command()
+@click.argument("name")
+@settings_options
+def swap(name: str, **options: Any) -> int:
+    """Put the index NAME in the place of the one in use, which is kept."""
+    from esrag.pipeline import open_engine
+
+    settings = settings_of(**options)
+    former = open_engine(settings.engine).swap(name)
+    print_text(f"{settings.engine.index} is now what {name} was")
+    _say_the_way_back(former)
+    return 0
+
+
+@index.command()
+@settings_options
+def refresh(**options: Any) -> int:
+    """Let everything that is stored be found at once."""
+    from esrag.pipeline import open_engine
+
+    open_engine(settings_of(**options).engine).refresh()
+    return 0
+
+
+@index.command()
+@click.option("--to", metavar="FOLDER|URL", help="Where the index is to be; without it, where it is.")
+@click.option("--model", help="Model to embed the texts with anew; without it their vectors come along.")
+@json_option
+@settings_options
+def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any) -> int:
+    """Fill a new index with what is stored, compare the two, and put the new one in place.
+
+    No file is read again. Without --to and --model it is a copy with the settings of now, such as engine.shards. The
+    former index is kept.
+    """
+    from esrag.cli.progress import progress
+    from esrag.moving import move
+    from esrag.pipeline import open_engine, open_stages
+
+    settings = settings_of(**options)
+    aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
+    source, stages = open_engine(settings.engine), open_stages(aim)
+    with progress() as shown:
+        moved = move(
+            source,
+            stages.engine,
+            lambda name: open_engine(aim.engine.model_copy(update={"index": name})),
+            stages.embedder if model else None,
+            shown,
+        )
+    if as_json:
+        print_json({"schema": "esrag.migration/1", **asdict(moved)})
+        return 0
+    print_text(f"{moved.documents} documents, {moved.chunks} chunks, {moved.embedded} embedded")
+    again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
+    print_text(f"keyword hits in common {moved.agreement}{again}")
+    wanted = [*([f"engine.url to {to}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
+    if wanted:
+        remark(f"now set {' and '.join(wanted)}")
+    _say_the_way_back(moved.former)
+    return 0
+
+
+@index.command("check-recall")
+@click.option("--questions", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Vectors to ask with.")
+@click.option("--k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits that are compared.")
+@json_option
+@settings_options
+def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
+    """Compare the vector leg with an exact search over every stored vector."""
+    from esrag.pipeline import open_engine
+    from esrag.retrieving.recall import LEAST_RECALL, recall
+
+    settings = settings_of(**options)
+    measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))
+    if measured is None:
+        raise UsageError("the index holds no vectors", hint="its recall is that of its words")
+    if as_json:
+        print_json({"schema": "esrag.recall/1", **asdict(measured)})
+    else:
+        of = f"{measured.questions} questions over {measured.chunks:,} chunks"
+        print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
+    return 0 if measured.mean >= LEAST_RECALL else 1
+
+
+def _aim(settings: "Settings", aim: "Settings") -> "Settings":
+    """Where an index is moved to; what lets us into one server is not shown to another."""
+    from esrag.settings import EngineSettings, is_address
+
+    urls = (settings.engine.url, aim.engine.url)
+    if urls[0] == urls[1] or not all(map(is_address, urls)):
+        return aim
+    kept = aim.engine.model_dump(exclude={"username", "password", "api_key", "ca_file", "certificate_fingerprint"})
+    return aim.model_copy(update={"engine": EngineSettings(**kept)})
+
+
+def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
+    for one in indexes:
+        if as_json:
+            print_json({"schema": "esrag.index/1", **asdict(one)})
+            continue
+        made = one.fingerprint
+        model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
+        size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
+        print_text(f"{'*' if one.in_use else ' '} {one.name}  {one.documents} documents, {one.chunks} chunks{size}")
+        print_text(f"  made with {model}; {made.chunker}")
+
+
+def _say_the_way_back(former: str) -> None:
+    if former:
+        remark(f"to go back: esrag index swap {former}")

@@ -1,0 +1,37 @@
+"""`esrag kibana`: something to look at in Kibana or OpenSearch Dashboards."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text
+
+
+@click.group()
+def kibana() -> None:
+    """Look inside the index with Kibana or OpenSearch Dashboards."""
+
+
+@kibana.command()
+@json_option
+@settings_options
+def install(*, as_json: bool, **options: Any) -> int:
+    """Install a data view, saved searches and a dashboard.
+
+    kibana.url says where. Run again, it replaces what it installed for this index before.
+    """
+    from esrag.dashboards import install as run
+    from esrag.pipeline import engine_options
+
+    settings = settings_of(**options)
+    installed = run(settings.kibana.url, engine_options(settings.engine))
+    if as_json:
+        print_json({"schema": "esrag.dashboards/1", **asdict(installed)})
+        return 0
+    for item in installed.objects:
+        print_text(f"{item.type:13}  {item.title}")
+    print_text(f"installed in {installed.product} {installed.version}".rstrip())
+    print_text(f"open {installed.url}")
+    return 0

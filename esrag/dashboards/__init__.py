@@ -1,0 +1,54 @@
+"""Something to look at: a data view, saved searches and a dashboard over the index, for Kibana and for Dashboards.
+
+The objects are `mappings/dashboards.json`, one set that both products take. What is installed for one index replaces
+what was installed for it before, and leaves that of others alone.
+"""
+
+from dataclasses import dataclass
+
+from esrag.dashboards.client import Client, Product
+from esrag.dashboards.links import dashboard_link
+from esrag.dashboards.objects import saved_objects
+from esrag.engines import EngineOptions
+from esrag.errors import SettingsError
+from esrag.settings import is_address
+
+
+@dataclass(frozen=True, slots=True)
+class SavedObject:
+    """One thing that was installed, under the title it is listed by."""
+
+    type: str
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What was installed and where; `version` is empty where it is not told, `url` opens the dashboard."""
+
+    product: Product
+    version: str
+    url: str
+    objects: tuple[SavedObject, ...]
+
+
+def install(kibana_url: str, engine: EngineOptions) -> Installed:
+    """Loads everything for the index of `engine`; its user or key and its TLS settings hold for Kibana as well.
+
+    Raises: SettingsError, EngineUnreachable, EngineError.
+    """
+    if not kibana_url:
+        raise SettingsError("kibana.url is not set", hint="set it to the address of Kibana or OpenSearch Dashboards")
+    if not is_address(engine.url):
+        hint = "set engine.url to the address of Elasticsearch or OpenSearch"
+        raise SettingsError("Kibana shows what a server holds, and engine.url is a folder", hint=hint)
+    client = Client(kibana_url, engine)
+    objects = saved_objects(engine.index)
+    try:
+        product, version = client.product()
+        client.store(product, objects)
+    finally:
+        client.close()
+    stored = (SavedObject(item["type"], item["id"], item["attributes"]["title"]) for item in objects)
+    return Installed(product, version, dashboard_link(client.shown_url, engine.index), tuple(stored))

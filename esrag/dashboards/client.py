@@ -1,0 +1,147 @@
+"""Kibana or OpenSearch Dashboards over HTTP: what it is, and the import of saved objects.
+
+Every failure is one line and a hint. Nothing is tried again: the import may be repeated as a whole.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn
+from urllib.parse import urlsplit
+
+from esrag.engines import EngineOptions
+from esrag.engines.server import access
+from esrag.errors import EngineError, EngineUnreachable, SettingsError
+
+Product = Literal["kibana", "opensearch-dashboards"]
+
+_TIMEOUT_S = 60  # for one answer; the first import after a start also fills caches
+_SHOWN_CHARACTERS = 300
+_SHOWN_FAILURES = 3
+_PREFIXES: Mapping[Product, str] = {"kibana": "kbn", "opensearch-dashboards": "osd"}  # of the headers each product has
+_OK, _FORBIDDEN, _STARTING = 200, (401, 403), 503
+_HINTS: Mapping[int, str] = {
+    401: "set engine.username and engine.password, or engine.api_key",
+    403: "the user or key may not write saved objects",
+    404: "kibana.url must hold the base path, where there is one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came back; `product` is None where nothing says so, `body` None where it is not JSON."""
+
+    status: int
+    product: Product | None
+    body: Any
+
+
+class Client:
+    """One address; `engine` says who asks and what TLS trusts. Raises: SettingsError."""
+
+    def __init__(self, url: str, engine: EngineOptions) -> None:
+        there = replace(engine, url=url)
+        try:
+            self.shown_url = access.shown(url)
+        except SettingsError as error:
+            raise SettingsError("kibana.url is not an address", hint="write it as https://host:5601") from error
+        if urlsplit(url).username:  # they are meant for this address
+            there = replace(there, username="", password="", api_key="")
+        self._headers = {"accept": "application/json", **access.authorization(there)}
+        self._node = _node(self.shown_url, access.trust(there))
+
+    def product(self) -> tuple[Product, str]:
+        """What answers, and its version, or "" where it is not told. Raises: EngineError, EngineUnreachable."""
+        answer = self._sent("GET", "/api/status")
+        if answer.status == _STARTING:
+            raise EngineUnreachable(f"{self.shown_url} is not ready yet", hint="wait until it has started")
+        if answer.status in _FORBIDDEN:
+            raise self._refused(answer)
+        if answer.product is None:
+            self._is_neither()
+        if answer.status != _OK:
+            raise self._refused(answer)
+        version = answer.body.get("version") if isinstance(answer.body, Mapping) else None
+        return answer.product, str(version.get("number", "")) if isinstance(version, Mapping) else ""
+
+    def store(self, product: Product, objects: Sequence[Mapping[str, Any]]) -> None:
+        """Imports objects over those of the same ids. Raises: EngineError, EngineUnreachable."""
+        from urllib3.filepost import encode_multipart_formdata
+
+        lines = "".join(json.dumps(item) + "\n" for item in objects)
+        body, kind = encode_multipart_formdata({"file": ("esrag.ndjson", lines, "application/x-ndjson")})
+        headers = {"content-type": kind, f"{_PREFIXES[product]}-xsrf": "true"}
+        answer = self._sent("POST", "/api/saved_objects/_import?overwrite=true", body, headers)
+        if answer.status != _OK:
+            raise self._refused(answer)
+        if not isinstance(answer.body, Mapping):
+            self._is_neither()
+        if answer.body.get("success") is not True or answer.body.get("successCount") != len(objects):
+            raise self._not_taken(answer.body, len(objects))
+
+    def close(self) -> None:
+        """Gives the connection back."""
+        self._node.close()
+
+    def _sent(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> _Answer:
+        from elastic_transport import HttpHeaders, TlsError, TransportError
+
+        said = HttpHeaders({**self._headers, **headers})
+        try:
+            came, data = self._node.perform_request(method, path, body, said, request_timeout=_TIMEOUT_S)
+        except TlsError as error:
+            hint = "set engine.ca_file, or write http:// if there is no TLS"
+            raise EngineError(f"no secure connection to {self.shown_url}: {_short(error)}", hint=hint) from error
+        except TransportError as error:
+            hint = "is it running, and is kibana.url its address?"
+            raise EngineUnreachable(f"cannot reach {self.shown_url}: {_short(error)}", hint=hint) from error
+        product = next((name for name, prefix in _PREFIXES.items() if f"{prefix}-name" in came.headers), None)
+        return _Answer(came.status, product, _decoded(data))
+
+    def _refused(self, answer: _Answer) -> EngineError:
+        body = answer.body if isinstance(answer.body, Mapping) else {}
+        reason = _short(body.get("message") or body.get("error") or "no reason given")
+        return EngineError(f"{self.shown_url} answered {answer.status}: {reason}", hint=_HINTS.get(answer.status, ""))
+
+    def _not_taken(self, body: Mapping[str, Any], count: int) -> EngineError:
+        failed = [_failure(item) for item in body.get("errors") or () if isinstance(item, Mapping)]
+        reason = "; ".join(failed[:_SHOWN_FAILURES]) or "no reason given"
+        more = f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
+        message = f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: {reason}{more}"
+        return EngineError(message, hint="esrag kibana install can be repeated")
+
+    def _is_neither(self) -> NoReturn:
+        hint = "kibana.url must be the address of Kibana or OpenSearch Dashboards, with its base path"
+        raise EngineError(f"{self.shown_url} does not answer as Kibana or OpenSearch Dashboards do", hint=hint)
+
+
+def _node(url: str, trust: Mapping[str, Any]) -> Any:
+    """The means to send; it comes with the client of either engine. Raises: SettingsError."""
+    try:
+        from elastic_transport import Urllib3HttpNode
+        from elastic_transport.client_utils import url_to_node_config
+    except ImportError as error:
+        message = "esrag kibana needs a package that is not installed: elastic-transport"
+        raise SettingsError(message, hint="pip install 'esrag[elasticsearch]' or 'esrag[opensearch]'") from error
+    return Urllib3HttpNode(replace(url_to_node_config(url, use_default_ports_for_scheme=True), **trust))
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _failure(item: Mapping[str, Any]) -> str:
+    """One object that was not taken, and why."""
+    error = item.get("error")
+    said = [error.get("type"), error.get("message")] if isinstance(error, Mapping) else [error]
+    return f"{item.get('type')} {item.get('id')}: {_short(': '.join(str(part) for part in said if part))}"
+
+
+def _short(said: Any) -> str:
+    """On one line; of the transport's errors what they were made from, which says more."""
+    if isinstance(said, Exception):
+        said = f"{type(said).__name__}: {said.__cause__ or said}"
+    return " ".join(str(said).split())[:_SHOWN_CHARACTERS]

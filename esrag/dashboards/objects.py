@@ -1,0 +1,45 @@
+"""The saved objects for one index: parsed from `mappings/dashboards.json`, named for it, put as imports take them."""
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+# Saved objects hold these parts as JSON within JSON; in the file they are plain.
+_AS_TEXT = frozenset({"visState", "uiStateJSON", "panelsJSON", "optionsJSON", "searchSourceJSON"})
+
+
+def object_id(name: str, index: str) -> str:
+    """The id an object of the file has for one index; names hold no "-", so that no two indexes share an id.
+
+    >>> object_id("overview", "library")
+    'esrag-overview-library'
+    """
+    return f"esrag-{name}-{index}"
+
+
+def saved_objects(index: str) -> list[dict[str, Any]]:
+    """The objects for the index behind this alias, each referring to others of the list only."""
+    kept = json.loads((files("esrag.mappings") / "dashboards.json").read_text(encoding="utf-8"))
+    return [_for_index(item, index) for item in kept]
+
+
+def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
+    given = item["attributes"]
+    title = index if item["type"] == "index-pattern" else f"{index}: {given['title']}"
+    attributes = {**given, "title": title}
+    if "visState" in given:
+        attributes["visState"] = {**given["visState"], "title": title}
+    return {
+        "type": item["type"],
+        "id": object_id(item["id"], index),
+        "attributes": _written(attributes),
+        "references": [{**reference, "id": object_id(reference["id"], index)} for reference in item["references"]],
+    }
+
+
+def _written(part: Any) -> Any:
+    """A part of an object with what is JSON within JSON written so."""
+    if not isinstance(part, Mapping):
+        return part
+    return {name: json.dumps(inner) if name in _AS_TEXT else _written(inner) for name, inner in part.items()}

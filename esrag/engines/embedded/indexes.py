@@ -1,0 +1,122 @@
+"""The indexes in one folder: which there are, who writes one, and one put in another's place."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from esrag.engines import StoredIndex
+from esrag.engines.checks import require_index_name
+from esrag.engines.embedded import store
+from esrag.engines.embedded.store import Places, failures
+from esrag.errors import IndexBusy, IndexMismatch, IndexMissing
+
+
+def names(url: Path) -> list[str]:
+    """The indexes in a folder, in order."""
+    if not url.is_dir():
+        return []
+    return sorted(path.name for path in url.iterdir() if path.name[0] != "." and _is_index(path))
+
+
+def existing(url: Path, name: str) -> Places:
+    """An index that there is. Raises: IndexMissing, UsageError."""
+    require_index_name(name)
+    if name not in names(url):
+        raise IndexMissing(f"there is no index {name} in {url}", hint="esrag index list shows what there is")
+    return Places(url, name)
+
+
+def free_name(places: Places) -> str:
+    """The first number after the index's name that is not taken."""
+    number = 1
+    while (places.url / f"{places.name}-{number:06}").exists():
+        number += 1
+    return f"{places.name}-{number:06}"
+
+
+def stored(url: Path, in_use: str) -> Iterator[StoredIndex]:
+    """Every index in a folder, by name. Raises: EngineError for one that cannot be read."""
+    for name in names(url):
+        folder = url / name
+        with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
+            made = store.state(connection).fingerprint
+            documents = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+            chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
+            size_bytes = sum(path.stat().st_size for path in folder.iterdir())
+        yield StoredIndex(name, name == in_use, made, documents, chunks, size_bytes)
+
+
+@contextmanager
+def locked(places: Places, wait_s: float) -> Iterator[None]:
+    """Nobody else writes an index meanwhile; what a killed program left is mended. Raises: IndexBusy."""
+    lock = FileLock(places.lock, timeout=wait_s)
+    with failures(places.folder, writing=True):
+        places.url.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            hint = "wait for it to end, or raise engine.lock_wait_s"
+            message = f"another program has been writing {places.folder} for {wait_s:g} s"
+            raise IndexBusy(message, hint=hint) from error
+    try:
+        _mend(places)
+        yield
+    finally:
+        lock.release()
+
+
+def raise_generation(places: Places, beyond: int) -> None:
+    """The generation of an index that is to take another's place grows beyond both."""
+    with failures(places.folder, writing=True):
+        with closing(store.open_reading(places.folder)) as connection:
+            made = store.state(connection).fingerprint
+        with closing(store.open_writing(places.folder, made)) as connection:
+            connection.execute("UPDATE state SET generation = max(generation, ?) + 1", (beyond,))
+
+
+def exchange(places: Places, other: Places) -> None:
+    """Two indexes get each other's names; the first may be missing. Whoever reads it sees the one or the other."""
+    with failures(places.folder, writing=True):
+        aside = places.set_aside(other.name)
+        if places.folder.exists():
+            places.folder.rename(aside)
+        other.folder.rename(places.folder)
+        if aside.exists():
+            aside.rename(other.folder)
+
+
+def drop(places: Places) -> None:
+    """Removes an index at once or, killed, not at all."""
+    with failures(places.folder, writing=True):
+        places.folder.rename(places.new)
+        discard(places.new)
+
+
+def discard(folder: Path) -> None:
+    """Removes a folder of ours. Raises: IndexMismatch for another program's."""
+    if folder.exists():
+        if not store.is_ours_by_names(folder):
+            hint = "move it away, or choose another engine.url"
+            raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
+        shutil.rmtree(folder)
+
+
+def _mend(places: Places) -> None:
+    """Ends what was killed: after a rebuild or a swap the former index is put back, or gets the place it was to have.
+
+    An unfinished index goes, and the former one too where a rebuild had put another in its place.
+    """
+    with failures(places.folder, writing=True):
+        for waiting, place in places.cut_short():
+            waiting.rename(place if places.folder.exists() else places.folder)
+        if places.old.exists() and not places.folder.exists():
+            places.old.rename(places.folder)
+        discard(places.old)
+        discard(places.new)
+
+
+def _is_index(folder: Path) -> bool:
+    return store.is_ours_by_names(folder) and (folder / store.DATABASE).is_file()

@@ -1,0 +1,40 @@
+"""Two legs become hits, alike on every engine: one ranking, and what each leg says of a hit."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Literal
+
+from esrag.engines import SearchRequest
+from esrag.fusion import rrf, weighted
+from esrag.records import Chunk, Hit
+
+Leg = Literal["keyword", "vector"]
+Legs = Mapping[Leg, Mapping[str, float]]  # those that were searched: scores by chunk id, best first
+
+
+def fused(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
+    """The best `request.size` ids with their scores, best first, and the path: what the two legs, or the one, give.
+
+    With `vector_weight` 0.5 the ranks count as in plain reciprocal rank fusion: twice the share is 1.
+    """
+    path: str
+    scores: Mapping[str, float]
+    shares = [1 - request.vector_weight, request.vector_weight]
+    if len(legs) == 1:
+        ((path, scores),) = legs.items()
+    elif request.fusion == "rrf":
+        doubled = [2 * share for share in shares]
+        path, scores = "rrf-client", rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled)
+    else:
+        path, scores = "weighted-client", weighted([legs["keyword"], legs["vector"]], shares)
+    return dict(islice(scores.items(), request.size)), path
+
+
+def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -> tuple[Hit, ...]:
+    """The chunks with their scores, in order, and their ranks and scores in either leg."""
+    keyword, vector = legs.get("keyword", {}), legs.get("vector", {})
+    keyword_ranks, vector_ranks = ({key: n for n, key in enumerate(leg, start=1)} for leg in (keyword, vector))
+    return tuple(
+        Hit(chunks[key], score, keyword_ranks.get(key), vector_ranks.get(key), keyword.get(key), vector.get(key))
+        for key, score in scores.items()
+    )

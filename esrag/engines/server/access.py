@@ -1,0 +1,105 @@
+"""How to get into a server: its address without secrets, the header that says who asks, and what TLS trusts."""
+
+import re
+import ssl
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from esrag.engines import EngineOptions
+from esrag.errors import SettingsError
+
+
+def shown(url: str) -> str:
+    """An address without user and password. Raises: SettingsError.
+
+    >>> shown("https://me:secret@search.example:9200/logs")
+    'https://search.example:9200/logs'
+    """
+    parts = _parts(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def authorization(options: EngineOptions) -> dict[str, str]:
+    """The header that carries an API key, or user and password; those may also stand in the address.
+
+    Made here, since Elasticsearch's client takes no password beyond ASCII. Raises: SettingsError.
+    """
+    if key := options.api_key.strip():
+        if not re.fullmatch(r"[!-~]+", key):
+            raise SettingsError("engine.api_key holds characters that no key has", hint="give its encoded form, base64")
+        return {"authorization": f"ApiKey {key}"}
+    parts = _parts(options.url)
+    user = options.username or unquote(parts.username or "")
+    password = options.password or unquote(parts.password or "")
+    basic = b64encode(f"{user}:{password}".encode()).decode()
+    return {"authorization": f"Basic {basic}"} if user else {}
+
+
+def trust(options: EngineOptions) -> dict[str, Any]:
+    """What both clients call the settings of TLS. Raises: SettingsError."""
+    if _parts(options.url).scheme != "https":
+        return {}
+    if options.certificate_fingerprint:
+        fingerprint = _fingerprint(options.certificate_fingerprint)
+        return {"ssl_context": _trusting(fingerprint), "ssl_assert_fingerprint": fingerprint}
+    chosen = {"verify_certs": options.verify_certificates, "ssl_show_warn": False}
+    return chosen | ({"ca_certs": _authority(options.ca_file)} if options.ca_file else {})
+
+
+def _parts(url: str) -> SplitResult:
+    """The parts of an address; what is wrong with one is not quoted, for it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and (parts.port or 1) and "@" not in parts.path + parts.query + parts.fragment
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        hint = "write engine.url as https://host:9200, and user and password as settings of their own"
+        raise SettingsError("engine.url is not the address of a server", hint=hint)
+    return parts
+
+
+def _authority(ca_file: str) -> str:
+    """The path of a file with certificates, looked at before anything is sent."""
+    path = str(Path(ca_file).expanduser())
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError as error:
+        message = f"no certificates can be read from {ca_file}: {error.strerror}"
+        raise SettingsError(message, hint="engine.ca_file must be a file in PEM form") from error
+    return path
+
+
+def _fingerprint(given: str) -> str:
+    digits = given.replace(":", "").lower()
+    if not re.fullmatch(r"[0-9a-f]{64}", digits):
+        message = f"engine.certificate_fingerprint must be 64 hexadecimal digits, got {given!r}"
+        hint = (
+            "engine.certificate_fingerprint is what openssl x509 -noout -fingerprint -sha256 prints of the certificate"
+        )
+        raise SettingsError(message, hint=hint)
+    return digits
+
+
+def _trusting(fingerprint: str) -> ssl.SSLContext:
+    """Trusts one certificate, and nothing that is sent beside it.
+
+    Elasticsearch's client also takes a fingerprint that it finds elsewhere in the chain without verifying the chain:
+    whoever sends the authority's certificate, which is no secret, after one of his own was let in.
+    """
+
+    class Pinned(ssl.SSLSocket):
+        def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 -- ssl's signature
+            super().do_handshake(block)
+            came = sha256(self.getpeercert(binary_form=True) or b"").hexdigest()
+            if came != fingerprint:
+                raise ssl.SSLError(1, f"the certificate has the fingerprint {came}, expected {fingerprint}")
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.sslsocket_class = Pinned
+    return context

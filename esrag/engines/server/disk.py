@@ -1,0 +1,61 @@
+"""The room on a server's disks, by the watermarks from which it refuses to go on."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from esrag.engines import Finding
+
+_GIB = 2**30
+_WATERMARKS = "cluster.routing.allocation.disk.watermark"
+_UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
+
+
+def least_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) -> Finding:
+    """Of the node that is nearest to its low watermark; `nodes` as in the nodes' statistics."""
+    return min((_room(node, settings) for node in nodes), key=lambda room: room[0])[1]
+
+
+def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[float, Finding]:
+    """How much more than the low watermark is free, and what that means."""
+    free = node["fs"]["total"]["available_in_bytes"]
+    low, high, flood = _watermarks(node, settings)
+    what = f"{free / _GIB:.1f} GiB free on the node {node['name']}"
+    if free <= flood:
+        finding = _low(what, flood, "flood-stage", "indexes on it become read-only", level="error")
+    elif free <= high:
+        finding = _low(what, high, "high", "the server moves shards away from it", level="error")
+    elif free <= low:
+        finding = _low(what, low, "low", "no new shards are put there")
+    else:
+        finding = Finding("ok", what if low else f"{what}; its watermarks are off")
+    return free - low, finding
+
+
+def _low(what: str, limit: float, name: str, then: str, *, level: Literal["warning", "error"] = "warning") -> Finding:
+    return Finding(
+        level, f"{what}, less than its {name} watermark of {limit / _GIB:.1f}, so {then}", "make room on its disk"
+    )
+
+
+def _watermarks(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[float, ...]:
+    """The bytes that must stay free: low, high, flood stage. Elasticsearch says them, OpenSearch has settings only."""
+    if str(settings["cluster.routing.allocation.disk.threshold_enabled"]) == "false":
+        return (0, 0, 0)
+    total = node["fs"]["total"]["total_in_bytes"]
+    said: Mapping[str, int] = next(iter(node["fs"].get("data", ())), {})
+    names = {"low": "low_watermark", "high": "high_watermark", "flood_stage": "flood_stage"}
+    keys = {stage: f"{name}_free_space_in_bytes" for stage, name in names.items()}
+    return tuple(said.get(key) or _free_bytes(settings[f"{_WATERMARKS}.{stage}"], total) for stage, key in keys.items())
+
+
+def _free_bytes(watermark: str, total: int) -> float:
+    """What must stay free of `total` bytes: a percentage and a ratio say what may be used, a size what is free.
+
+    >>> _free_bytes("85%", 1000), _free_bytes("0.85", 1000), _free_bytes("2kb", 1000)
+    (150.0, 150.0, 2048.0)
+    """
+    number, unit = re.fullmatch(r"([0-9.]+) *([a-z%]*)", watermark.lower()).groups()  # type: ignore[union-attr]
+    if unit in {"", "%"}:
+        return round(total * (1 - float(number) / (100 if unit else 1)), 3)
+    return float(number) * _UNITS[unit]

@@ -1,0 +1,54 @@
+"""The mapping of a living index against the one that esrag would make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from esrag.engines import EngineOptions, Finding
+from esrag.engines.server.connection import Product
+from esrag.engines.server.mapping import VectorField, fingerprint_of, index_body, vector_field_of
+
+_FIELDS_SHOWN = 5
+
+
+def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
+    """Whether options of ours are what the server holds, and no field is beside ours; what it adds is its own affair.
+
+    Raises: IndexMismatch for an index that is not esrag's.
+    """
+    made = fingerprint_of(live, name)
+    options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))  # settings are for new indexes
+    ours = index_body(product, made, options)["mappings"]
+    wanted, found = ours["properties"], live.get("properties", {})
+    differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))
+    added = sorted(found.keys() - wanted.keys())
+    if not _holds(live.get("dynamic"), ours["dynamic"]):
+        differing.insert(0, "dynamic")
+    what = f"the mapping of {name} is not esrag's in"
+    if differing:
+        return Finding("error", f"{what} {_listed(differing + added)}", "run: esrag ingest --rebuild")
+    if added:
+        return Finding("warning", f"{what} {_listed(added)}", "run: esrag ingest --rebuild")
+    return Finding("ok", f"the mapping of {name} is esrag's")
+
+
+def _holds(live: Any, wanted: Any) -> bool:
+    """Whether everything wanted is there; servers write numbers and booleans as words.
+
+    >>> _holds({"m": "16", "index": True}, {"m": 16}), _holds({"m": 16}, {"m": 16, "index": True})
+    (True, False)
+    """
+    if isinstance(wanted, Mapping):
+        return isinstance(live, Mapping) and all(_holds(live.get(name), value) for name, value in wanted.items())
+    return str(live).lower() == str(wanted).lower()
+
+
+def _listed(names: Sequence[str]) -> str:
+    """At most five of them.
+
+    >>> _listed(["a", "b"]), _listed(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    more = len(names) - _FIELDS_SHOWN
+    return ", ".join(islice(names, _FIELDS_SHOWN)) + (f" and {more} more" if more > 0 else "")

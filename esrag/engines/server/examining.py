@@ -1,0 +1,284 @@
+"""What an index on a server stands on: version, health, licence, disk, heap, shards and mapping; each asked once."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from esrag.engines import Finding
+from esrag.engines.server.connection import Connection, Refused, Server
+from esrag.engines.server.disk import least_room
+from esrag.engines.server.drift import drift
+from esrag.errors import EngineUnreachable, EsragError, IndexMismatch
+
+_CLIENTS = {"elasticsearch": "elasticsearch", "opensearch": "opensearch-py"}
+_LICENCES_THAT_FUSE = ("trial", "enterprise")  # since 8.15; before that platinum did
+_DAYS_TO_WARN, _DAY_MS = 7, 86_400_000
+_RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
+_HEAP_WARNING, _HEAP_ERROR = 85, 95  # per cent; the servers' own circuit breaker refuses requests at 95
+_SHARDS_WARNING = 0.9
+_STATISTICS = "/_nodes/stats/fs,jvm?filter_path=nodes.*.name,nodes.*.roles,nodes.*.fs,nodes.*.jvm.mem"
+_SETTINGS = "/_cluster/settings?include_defaults=true&flat_settings=true"
+_NOT_FOUND, _FORBIDDEN = 404, 403
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A server, the index on it (`name` is empty where there is none), and two ways to ask.
+
+    `ask` gives what stands at a path, and remembers it; `fuses` tries whether the server fuses by ranks, None where
+    there is nothing to try it with.
+    """
+
+    server: Server
+    url: str
+    name: str
+    index: Mapping[str, Any]
+    ask: Callable[[str], Any]
+    fuses: Callable[[], bool | None]
+
+    @property
+    def health(self) -> Mapping[str, Any]:
+        """The health of the index, or of the cluster where there is none."""
+        answer: Mapping[str, Any] = self.ask(f"/_cluster/health/{self.name}".rstrip("/"))
+        return answer
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The cluster's settings: transient before persistent before defaults."""
+        answer = self.ask(_SETTINGS)
+        return {**answer.get("defaults", {}), **answer.get("persistent", {}), **answer.get("transient", {})}
+
+    @property
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """The statistics of every node that holds data."""
+        return [node for node in self.ask(_STATISTICS)["nodes"].values() if _holds_data(node["roles"])]
+
+
+def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]) -> Iterator[Finding]:
+    """A finding a part; where the server or the index cannot be asked at all, that is the only one."""
+    ask = cache(connection.ask)
+    try:
+        server = connection.server
+        name, index = _index(ask, alias)
+    except EsragError as error:
+        yield Finding("error", str(error), error.hint)
+        return
+    place = _Place(server, connection.shown_url, name, index, ask, fuses)
+    for part, look in _PARTS.items():
+        try:
+            yield from look(place)
+        except EngineUnreachable as error:  # the other parts would wait as long
+            yield _unknown(part, str(error), error.hint)
+            return
+        except EsragError as error:
+            yield _refused(part, error)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            yield _unknown(part, f"the answer is not understood ({type(error).__name__}: {error})")
+
+
+def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any]]:
+    """What stands behind the alias; of several the first, since the check of the index names them all."""
+    try:
+        found: Mapping[str, Any] = ask(f"/{alias}")
+    except Refused as error:
+        if error.status == _NOT_FOUND:
+            return "", {}
+        raise
+    return next(iter(found.items()))
+
+
+def _refused(part: str, error: EsragError) -> Finding:
+    if isinstance(error, Refused) and error.status == _FORBIDDEN:
+        return _unknown(part, "the user or key may not", "give it the right to monitor the cluster")
+    return _unknown(part, str(error), error.hint)
+
+
+def _unknown(part: str, reason: str, advice: str = "") -> Finding:
+    return Finding("warning", f"{part} could not be asked: {reason}", advice)
+
+
+def _version(place: _Place) -> Iterator[Finding]:
+    """A newer client speaks to an older server: the media types are the server's. The other way round it may not."""
+    client = _CLIENTS[place.server.product]
+    number = version(client)
+    what = f"{place.server.text} at {place.url}, client {client} {number}"
+    if int(number.partition(".")[0]) < place.server.version[0]:
+        yield Finding("warning", f"{what} is older than the server", f"pip install --upgrade {client}")
+    else:
+        yield Finding("ok", what)
+
+
+def _health(place: _Place) -> Iterator[Finding]:
+    status = place.health["status"]
+    what = f"the index {place.name} is {status}" if place.name else f"the cluster is {status}"
+    if status == "green":
+        yield Finding("ok", what)
+    elif status == "red":
+        advice = "start the nodes that are away; GET /_cluster/allocation/explain says why"
+        yield Finding("error", f"{what}: some of its data cannot be read", advice)
+    elif place.name and place.health["number_of_data_nodes"] == 1 and _replicas(place):
+        reason = f"{_count(_replicas(place), 'replica')} of each shard, and no second node to hold it"
+        yield Finding("warning", f"{what}: {reason}", _replicas_advice(place, 0) + ", or add a node")
+    else:
+        missing = _count(place.health["unassigned_shards"] + place.health["initializing_shards"], "copy", "copies")
+        advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
+        yield Finding("warning", f"{what}: {missing} of shards not in place", advice)
+
+
+def _licence(place: _Place) -> Iterator[Finding]:
+    if place.server.product == "opensearch":
+        yield from _plugins(place)
+        return
+    fuses = _fuses(place)
+    try:
+        licence = place.ask("/_license")["license"]
+    except Refused as error:
+        finding = _refused("the licence", error)
+        yield Finding("warning", f"{finding.what}; {_path(fuses)}", finding.advice)
+        return
+    active, kind = licence["status"] == "active", licence["type"]
+    path = _path(active and kind in _LICENCES_THAT_FUSE if fuses is None else fuses)
+    if not active:
+        advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
+        yield Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)
+    else:
+        yield _time_left(kind, licence.get("expiry_date_in_millis"), path)
+
+
+def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
+    if expiry_ms is None:
+        return Finding("ok", f"{kind} licence: {path}")
+    days = int((expiry_ms - time.time() * 1000) // _DAY_MS)
+    what = f"{kind} licence, {_count(days, 'day')} left: {path}"
+    if days >= _DAYS_TO_WARN:
+        return Finding("ok", what)
+    return Finding("warning", what, "renew it; without it esrag fuses (rrf-client), and the hits are the same")
+
+
+def _plugins(place: _Place) -> Iterator[Finding]:
+    """OpenSearch is free: what it can do depends on version, shards and plugins."""
+    nodes = place.ask("/_nodes/plugins?filter_path=nodes.*.plugins.name")["nodes"].values()
+    names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
+
+    def everywhere(name: str) -> bool:
+        return all(any(plugin.endswith(name) for plugin in plugins) for plugins in names)
+
+    if not everywhere("knn"):
+        yield Finding("error", "the k-NN plugin is not on every node", "install opensearch-knn")
+    fuses, shards = _fuses(place), _shards_of(place)
+    reason = ""
+    if place.server.version < _RANKS_THE_WHOLE_INDEX and shards > 1:
+        reason = f", since this version ranks each of {shards} shards by itself"
+    elif not everywhere("neural-search"):
+        reason = ", since the neural-search plugin is not on every node"
+    yield Finding("ok", f"Apache-2.0: {_path(not reason if fuses is None else fuses)}{'' if fuses else reason}")
+
+
+def _fuses(place: _Place) -> bool | None:
+    """Whether the server fuses by ranks, tried; None where that cannot be, and on a red index, which would wait."""
+    try:
+        return None if _is_red(place) else place.fuses()
+    except EngineUnreachable:
+        raise
+    except EsragError:
+        return None
+
+
+def _is_red(place: _Place) -> bool:
+    with suppress(Refused):
+        return bool(place.health["status"] == "red")
+    return False
+
+
+def _path(fuses: bool | None) -> str:  # noqa: FBT001 -- the answer itself
+    if fuses is None:
+        return "whether it fuses is tried with the first question"
+    return "the server fuses (rrf-native)" if fuses else "esrag fuses (rrf-client)"
+
+
+def _disk(place: _Place) -> Iterator[Finding]:
+    yield from _blocks(place)
+    yield least_room(place.nodes, place.settings)
+
+
+def _blocks(place: _Place) -> Iterator[Finding]:
+    for block, value in place.index.get("settings", {}).get("index", {}).get("blocks", {}).items():
+        if str(value) == "true":
+            first = "make room on its disk, then " if block == "read_only_allow_delete" else ""
+            lift = f'PUT /{place.name}/_settings {{"index.blocks.{block}": null}}'
+            yield Finding("error", f"the index {place.name} has the block {block}", first + lift)
+
+
+def _heap(place: _Place) -> Iterator[Finding]:
+    used, name = max((node["jvm"]["mem"]["heap_used_percent"], node["name"]) for node in place.nodes)
+    what = f"{used} % of the heap used on the node {name}"
+    if used < _HEAP_WARNING:
+        yield Finding("ok", what)
+    else:
+        yield Finding(
+            "error" if used >= _HEAP_ERROR else "warning", what, "give the server more heap, or it less to do"
+        )
+
+
+def _shards(place: _Place) -> Iterator[Finding]:
+    cluster = place.ask("/_cluster/health")
+    nodes = cluster["number_of_data_nodes"]
+    count = sum(cluster[f"{state}_shards"] for state in ("active", "initializing", "unassigned"))
+    limit = int(place.settings["cluster.max_shards_per_node"]) * nodes
+    what = f"{count:,} of at most {limit:,} shards in the cluster"
+    if place.name:
+        what += f", of the index {_count(_shards_of(place), 'shard')} with {_count(_replicas(place), 'replica')}"
+    if count >= limit * _SHARDS_WARNING:
+        yield Finding("warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node")
+    else:
+        yield Finding("ok", what)
+    if place.name and nodes > 1 and not _replicas(place):
+        what = f"the index {place.name} has no replica on {nodes} nodes: a node that is lost takes data along"
+        yield Finding("warning", what, _replicas_advice(place, 1))
+
+
+def _mapping(place: _Place) -> Iterator[Finding]:
+    if place.name:
+        with suppress(IndexMismatch):  # the check of the index says so
+            yield drift(place.server.product, place.name, place.index["mappings"])
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> _count(1, "day"), _count(2, "copy", "copies")
+    ('1 day', '2 copies')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _holds_data(roles: list[str]) -> bool:
+    """Whether a node has shards on its disk; one that is only frozen has them elsewhere, and another watermark."""
+    return any(role == "data" or (role.startswith("data_") and role != "data_frozen") for role in roles)
+
+
+def _replicas(place: _Place) -> int:
+    return int(place.index["settings"]["index"]["number_of_replicas"])
+
+
+def _shards_of(place: _Place) -> int:
+    return int(place.index["settings"]["index"]["number_of_shards"]) if place.name else 1
+
+
+def _replicas_advice(place: _Place, number: int) -> str:
+    return f'PUT /{place.name}/_settings {{"index.number_of_replicas": {number}}}'
+
+
+_PARTS: Mapping[str, Callable[[_Place], Iterator[Finding]]] = {
+    "the version": _version,
+    "health": _health,  # before the licence: on a red index nothing is tried
+    "the licence": _licence,
+    "the disk": _disk,
+    "the heap": _heap,
+    "shards": _shards,
+    "the mapping": _mapping,
+}

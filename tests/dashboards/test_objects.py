@@ -1,0 +1,222 @@
+"""The saved objects: whole, and about fields that exist and can be counted on both engines."""
+
+import json
+import re
+import uuid
+from importlib.resources import files
+from itertools import pairwise
+
+import pytest
+
+from esrag.dashboards.objects import saved_objects
+from esrag.engines import EngineOptions
+from esrag.engines.server import ServerEngine
+from esrag.engines.server.entries import chunk_entry, document_entry, failure_entry, near_hash
+
+INDEX = "library-1.0_x"
+OBJECTS = {(item["type"], item["id"]): item for item in saved_objects(INDEX)}
+OF_TYPE = {kind: [item for item in OBJECTS.values() if item["type"] == kind] for kind, _ in OBJECTS}
+METRICS = {"count"}
+
+
+def source(item):
+    """The search an object makes."""
+    return json.loads(item["attributes"]["kibanaSavedObjectMeta"]["searchSourceJSON"])
+
+
+def state(item):
+    """What a visualisation shows."""
+    return json.loads(item["attributes"]["visState"])
+
+
+def query_of(item):
+    """An object's query in the engines' language; it is one of the few forms that are used here."""
+    parts = source(item)["query"]["query"].split(" and ")
+    return {"bool": {"filter": [clause(*part.split(": ")) for part in parts]}}
+
+
+def clause(field, wanted):
+    """`entry: "chunk"`, `entry: ("chunk" or "document")` or `near_hash: *`."""
+    return {"exists": {"field": field}} if wanted == "*" else {"terms": {field: re.findall(r'"(\w+)"', wanted)}}
+
+
+def fields_of(item):
+    """Every field that an object names."""
+    attributes = item["attributes"]
+    yield from attributes.get("columns", ())
+    yield from (field for field, _ in attributes.get("sort", ()))
+    if "visState" in attributes:
+        yield from (agg["params"]["field"] for agg in state(item)["aggs"] if agg["type"] not in METRICS)
+    if "kibanaSavedObjectMeta" in attributes:
+        yield from re.findall(r"(\w+):", source(item)["query"]["query"])
+
+
+def aggregations_of(item):
+    """What Kibana asks a server for: each bucket within the one before; the metric is the buckets' own count."""
+    nested = {}
+    for agg in reversed([agg for agg in state(item)["aggs"] if agg["type"] not in METRICS]):
+        given = agg["params"]
+        body = {"field": given["field"], **json.loads(given.get("json", "{}"))}
+        if agg["type"] == "terms":
+            body |= {"size": given["size"], "order": {"_count": given["order"]}}
+        else:
+            body |= {name: given[name] for name in ("ranges", "interval") if name in given}
+        nested = {agg["id"]: {agg["type"]: body, **({"aggs": nested} if nested else {})}}
+    return nested
+
+
+def test_every_reference_resolves():
+    """Within the file, by type and id, each name once; and every object is seen from the dashboard or is a search."""
+    assert len(OBJECTS) == len(saved_objects(INDEX))
+    for item in OBJECTS.values():
+        names = [reference["name"] for reference in item["references"]]
+        assert len(set(names)) == len(names)
+        assert [one for one in item["references"] if (one["type"], one["id"]) not in OBJECTS] == []
+    (dashboard,) = OF_TYPE["dashboard"]
+    shown = {(one["type"], one["id"]) for one in dashboard["references"]}
+    assert {(item["type"], item["id"]) for item in OF_TYPE["visualization"]} <= shown
+
+
+def test_every_search_is_of_the_view():
+    """By the name that both products look for."""
+    (view,) = OF_TYPE["index-pattern"]
+    assert view["attributes"] == {"title": INDEX}
+    for item in OF_TYPE["search"] + OF_TYPE["visualization"]:
+        (reference,) = item["references"]
+        assert (reference["type"], reference["id"]) == ("index-pattern", view["id"])
+        assert source(item)["indexRefName"] == reference["name"] == "kibanaSavedObjectMeta.searchSourceJSON.index"
+
+
+def test_the_panels_tile_the_dashboard():
+    """Each has its reference and its place in 48 columns, and none lies on another."""
+    (dashboard,) = OF_TYPE["dashboard"]
+    panels = json.loads(dashboard["attributes"]["panelsJSON"])
+    assert [panel["panelRefName"] for panel in panels] == [one["name"] for one in dashboard["references"]]
+    places = [panel["gridData"] for panel in panels]
+    assert [place["i"] for place in places] == [panel["panelIndex"] for panel in panels]
+    taken = [
+        (x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])
+    ]  # fmt: skip
+    assert len(set(taken)) == len(taken)
+    assert {x for x, _ in taken} == set(range(48))
+
+
+def test_json_within_json_is_text():
+    """As saved objects have it; what is no such part is not."""
+    for item in OBJECTS.values():
+        for name, value in item["attributes"].items():
+            assert isinstance(value, str) == (
+                name not in {"columns", "sort", "version", "timeRestore"} | {"kibanaSavedObjectMeta"}
+            )
+            if name.endswith("JSON") or name == "visState":
+                json.loads(value)
+
+
+def test_what_is_shown_is_named_for_its_index():
+    """The alias stands in titles and ids, so that what belongs to two indexes can be told apart."""
+    assert all(item["id"].endswith(f"-{INDEX}") for item in OBJECTS.values())
+    assert all(item["attributes"]["title"].startswith(INDEX) for item in OBJECTS.values())
+    assert all(state(item)["title"] == item["attributes"]["title"] for item in OF_TYPE["visualization"])
+    names = [item["id"].removesuffix(f"-{INDEX}").removeprefix("esrag-") for item in OBJECTS.values()]
+    assert [name for name in names if not name.isalpha()] == []
+
+
+@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
+def test_every_field_exists(product):
+    """What is shown, sorted, counted or filtered by is in the product's mapping, and has what that needs."""
+    properties = json.loads((files("esrag.mappings") / f"{product}.json").read_text())["mappings"]["properties"]
+    named = {field for item in OBJECTS.values() for field in fields_of(item)}
+    assert {"doc_id", "near_hash", "stored_at", "characters", "reason"} <= named
+    assert named - properties.keys() == set()
+    counted = {agg["params"].get("field") for item in OF_TYPE["visualization"] for agg in state(item)["aggs"]} - {None}
+    sorted_by = {field for item in OF_TYPE["search"] for field, _ in item["attributes"]["sort"]}
+    plain = {field for field in counted | sorted_by if properties[field]["type"] in {"keyword", "integer", "date"}}
+    assert plain == counted | sorted_by
+    assert [field for field in plain if not properties[field].get("doc_values", True)] == []
+
+
+def test_ages_leave_no_gap():
+    """Each range ends where the one before began, and the ends are open."""
+    aggs = (agg for item in OF_TYPE["visualization"] for agg in state(item)["aggs"])
+    ranges = next(agg["params"]["ranges"] for agg in aggs if agg["type"] == "date_range")
+    assert [newer["from"] for newer, _ in pairwise(ranges)] == [older["to"] for _, older in pairwise(ranges)]
+    assert ("to" not in ranges[0], "from" not in ranges[-1]) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("The kettle holds 1.7 litres.", "THE KETTLE: HOLDS 1.7 LITRES!", True),
+        ("A key is shared.", "Shared: the keys", True),
+        ("key key key", "key", True),
+        ("ML-KEM-768", "ML-KEM-512", False),
+        ("The kettle holds 1.7 litres.", "The kettle holds 1.8 litres.", False),
+    ],
+)
+def test_near_duplicates_share_a_hash(one, other, same):
+    """Case, punctuation, order, repetition and inflection make no difference; a number does."""
+    assert (near_hash(one) == near_hash(other)) == same
+
+
+def test_texts_without_terms_are_no_duplicates():
+    """What holds no word is not counted as a copy of all else that holds none."""
+    assert {None} == {near_hash(text) for text in ("", "...", "of the")}
+
+
+@pytest.fixture
+def filled(request, engine_name):
+    """A server with two documents that share a chunk, and one that failed."""
+    from made import FINGERPRINT, prepared
+
+    engine = ServerEngine(EngineOptions(request.getfixturevalue(engine_name), f"k-{uuid.uuid4().hex[:12]}"))
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([prepared("d1", ["Zebras run.", "a gnu " * 99]), prepared("d2", ["RUN, zebra!", "an emu"])])
+        index = engine._indexes.current().name
+        body = failure_entry(prepared("d3", ["x"]).document, "too large")
+        engine._connection.request("POST", f"/{index}/_doc", body, refresh=True)
+    yield engine, index
+    engine._connection.request("DELETE", f"/{index}")
+    engine.close()
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("engine_name", ["opensearch", "elasticsearch"])
+def test_everything_shown_can_be_asked_for(filled):
+    """Each visualisation's aggregation and each saved search runs on a real server, and finds what it is there for."""
+    engine, index = filled
+
+    def run(item, **body):
+        body = {"query": query_of(item), "track_total_hits": True, **body}
+        return engine._connection.request("POST", f"/{index}/_search", body, allow_partial_search_results=False)
+
+    counts = {}
+    for item in OF_TYPE["visualization"]:
+        buckets = run(item, size=0, aggs=aggregations_of(item))["aggregations"]["2"]["buckets"]
+        counts[item["id"]] = {str(b.get("key_as_string", b["key"])): b["doc_count"] for b in buckets if b["doc_count"]}
+    named = {name.split("-")[1]: found for name, found in counts.items()}
+    assert named["totals"] == {"chunk": 4, "document": 2, "failure": 1}
+    assert named["sources"] == {"d1": 2, "d2": 2}
+    assert named["sections"] == {"Part > 0": 2, "Part > 1": 2}
+    assert named["lengths"] == {"0.0": 3, "400.0": 1}
+    assert named["copies"] == {near_hash("zebra run"): 2}
+    assert list(named["ages"].values()) == [4]
+
+    hits = {}
+    for item in OF_TYPE["search"]:
+        order = [{field: direction} for field, direction in item["attributes"]["sort"]]
+        found = run(item, sort=order, fields=item["attributes"]["columns"], _source=False)["hits"]["hits"]
+        assert all(set(hit["fields"]) == set(item["attributes"]["columns"]) for hit in found)
+        hits[item["id"].split("-")[1]] = len(found)
+    assert hits == {"chunks": 4, "documents": 2, "failures": 1, "duplicates": 4}
+
+
+def test_entries_hold_what_is_shown():
+    """Length, time and near-duplicates of chunks; time of documents; the records stay as they are."""
+    from made import prepared
+
+    document = prepared("d", ["The kettle.", "…"])
+    first, second = chunk_entry(document, 0), chunk_entry(document, 1)
+    assert (first["characters"], second["characters"]) == (11, 1)
+    assert (first["near_hash"], second["near_hash"]) == (near_hash("kettles"), None)
+    stored = document_entry(document.document, ["a"])
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", entry["stored_at"]) for entry in (first, stored))
