@@ -32,7 +32,7 @@ def _quick(monkeypatch):
     """The same number of tries, without the waiting."""
     monkeypatch.setattr(connection, "_WAITS_S", (0.001,) * len(connection._WAITS_S))
     monkeypatch.setattr(writing, "_WAITS_S", (0.001,) * len(writing._WAITS_S))
-    monkeypatch.setattr(connection, "_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(connection, "_TIMEOUT_S", 1)  # enough for a loaded machine
 
 
 @pytest.fixture

@@ -72,12 +72,7 @@ class Lease:
         return True
 
     def _found(self) -> Entry | None:
-        try:
-            found: Entry = self._connection.request("GET", self._path)
-        except Refused as error:
-            if error.status == _NOT_FOUND:
-                return None
-            raise
+        found: Entry | None = self._connection.found(self._path)
         return found
 
 

@@ -37,7 +37,7 @@ BULK_ENTRIES = 500
 _MOST_IDS = 1000  # ids asked for at once
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
 _BUSY = (429, 502, 503, 504)
-_BAD_ENTRY, _TOO_LARGE, _NOT_FOUND = 400, 413, 404
+_BAD_ENTRY, _TOO_LARGE = 400, 413
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +206,8 @@ class ServerWriter:
 
 def generation(connection: Connection, index: str) -> int:
     """How often the content changed; 0 where the making of the index was cut short before it said so."""
-    try:
-        answer = connection.request("GET", f"/{index}/_doc/{STATE_ID}")
-    except Refused as error:
-        if error.status == _NOT_FOUND:
-            return 0
-        raise
-    return int(answer["_source"]["generation"])
+    found = connection.found(f"/{index}/_doc/{STATE_ID}")
+    return int(found["_source"]["generation"]) if found else 0
 
 
 def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
