@@ -14,14 +14,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("query")
+@click.option("--explain", is_flag=True, help="Show the path, and the rank and score of each hit in each leg.")
 @retrieval_options
-def search(
-    query: str,
-    *,
-    as_json: bool,
-    where: tuple[str, ...],
-    **options: Any,
-) -> int:
+def search(query: str, *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
     """Show the chunks that match, best first; `ask` retrieves the same way."""
     from esrag.cli.rendering import render
     from esrag.filters import parse_all
@@ -38,6 +33,8 @@ def search(
         print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "hits": hits})
     else:
         print_text(render("hits.txt.j2", result=result))
+        if explain:
+            print_text(render("legs.txt.j2", result=result))
     return 0
 
 

@@ -1,5 +1,7 @@
 """`esrag ask` and `esrag search`: cited answers, refusals, filters, and the same bytes every time."""
 
+import re
+
 import pytest
 
 
@@ -121,3 +123,12 @@ def test_keyword_only_needs_no_model(esrag, corpus):
     ran = esrag("ask", "How many litres does the kettle hold?", "--json", **none)
     assert "1.7 litres" in ran.json["answer"]
     assert esrag("search", "kettle", "--method", "vector", **none).code == 2
+
+
+def test_a_search_is_explained(esrag, corpus):
+    """The path, and each hit's score, rank in each leg and score there; without --explain nothing of it."""
+    esrag("ingest", "docs")
+    hits, _, legs = esrag("search", "kettle litres", "--explain").out.partition("path: rrf-client\n")
+    assert hits == esrag("search", "kettle litres").out
+    assert re.match(r"1\. kettle::p0001::c001: score 0\.\d+, keyword #1 \(\d+\.\d+\), vector #1 \(0\.\d+\)\n", legs)
+    assert "path" not in esrag("search", "kettle litres").out
