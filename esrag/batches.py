@@ -1,4 +1,4 @@
-"""Batches of an ingest: prepared documents → vectors → the index."""
+"""Batches of an ingest or a move: prepared documents → vectors → the index."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

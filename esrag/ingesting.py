@@ -40,14 +40,14 @@ class IngestReport:
 
 
 class Progress(Protocol):
-    """Is told what an ingest is doing."""
+    """Is told what an ingest is doing with files, or a move with documents."""
 
     def start(self, total: int) -> None:
-        """So many files are to be loaded."""
+        """So many are to be done."""
         ...
 
     def step(self, name: str, detail: str) -> None:
-        """One file is done; `detail` says what came of it."""
+        """One is done; `detail` says what came of it."""
         ...
 
 

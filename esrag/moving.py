@@ -4,16 +4,17 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import islice, zip_longest
 
 from esrag.batches import Batches
 from esrag.chunking.cut import indexed_text
 from esrag.embedding import Embedder
-from esrag.engines import Engine, Prepared, SearchRequest
-from esrag.errors import EngineError, EsragError
+from esrag.engines import Engine, Prepared, SearchRequest, Vectors
+from esrag.engines.checks import require_generation
+from esrag.errors import EngineError, EsragError, IndexBusy
 from esrag.ingesting import Progress
-from esrag.records import Chunk, Fingerprint
+from esrag.records import Chunk, Fingerprint, StoredDocument
+from esrag.retrieving.recall import lot, nearest
 
 SAMPLE_CHUNKS = 20
 # SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 % of the ten first hits are
@@ -45,8 +46,9 @@ def move(
 ) -> Moved:
     """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
 
-    With an embedder the texts are embedded anew, else their vectors come along. The former index is kept.
-    Raises: EngineError where the two differ, or the source changed meanwhile; then nothing has changed.
+    With an embedder the texts are embedded anew, else their vectors come along. The former index is kept. Where both
+    engines are one, the index in use takes another's place.
+    Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
     """
     before = source.generation()
     made = _made(source.fingerprint(), embedder)
@@ -55,15 +57,20 @@ def move(
         fresh = at(name)
         with fresh.writer(made) as writer, Batches(writer, embedder) as batches:
             _copy(source, batches, progress, with_vectors=embedder is None)
-        agreement, found_again = _compared(source, fresh, made)
-        _require_unchanged(source, before)
-        counted = next(index for index in target.indexes() if index.name == name)
-        former = target.swap(name)
+        _require_taken(batches)
+        likeness = _compared(source, fresh, made)
+        held = fresh.info()
+        require_generation(source.generation(), before)
     except BaseException:
         with suppress(EsragError):
             target.drop(name)
         raise
-    return Moved(name, former, counted.documents, counted.chunks, batches.embedded, agreement, found_again)
+    try:
+        former = target.swap(name, before if source is target else None)
+    except IndexBusy:  # nothing was done; after any other failure it may be in use
+        target.drop(name)
+        raise
+    return Moved(name, former, held.documents, held.chunks, batches.embedded, *likeness)
 
 
 def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
@@ -74,7 +81,7 @@ def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
 
 
 def _copy(source: Engine, batches: Batches, progress: Progress, *, with_vectors: bool) -> None:
-    progress.start(sum(1 for _ in source.documents()))
+    progress.start(source.info().documents)
     for prepared in _stored(source, with_vectors=with_vectors):
         batches.add(prepared)
         progress.step(prepared.document.doc_id, f"{len(prepared.chunks)} chunks")
@@ -89,20 +96,26 @@ def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
     for document in source.documents():
         own = tuple(islice(chunks, document.chunk_count))
         pairs = list(islice(vectors, len(own))) if vectors else []
-        _require_whole(document.doc_id, document.chunk_count, own)
+        _require_whole(document, own, pairs if vectors else None)
         rows = np.array([vector for _, vector in pairs], dtype=np.float32) if vectors else None
         yield Prepared(document, own, tuple(map(indexed_text, own)), rows)
 
 
-def _require_unchanged(source: Engine, generation: int) -> None:
-    if source.generation() != generation:
-        raise EngineError("the index was written to while it was moved", hint="run the same command again")
+def _require_taken(batches: Batches) -> None:
+    for source, reasons in batches.refused.items():
+        raise EngineError(
+            f"{source} cannot be moved: {reasons[0]}", hint="take it out of the index, then move the rest"
+        )
 
 
-def _require_whole(doc_id: str, count: int, chunks: Sequence[Chunk]) -> None:
-    if len(chunks) != count or any(chunk.doc_id != doc_id for chunk in chunks):
+def _require_whole(
+    document: StoredDocument, chunks: Sequence[Chunk], vectors: Sequence[tuple[str, Vectors]] | None
+) -> None:
+    """That the document has its own chunks, and each chunk its own vector."""
+    ids = [chunk.chunk_id for chunk in chunks if chunk.doc_id == document.doc_id]
+    if len(ids) != document.chunk_count or (vectors is not None and ids != [chunk_id for chunk_id, _ in vectors]):
         hint = "run: esrag doctor, or the same command again if something was ingested meanwhile"
-        raise EngineError(f"the chunks of {doc_id} are not what its document says", hint=hint)
+        raise EngineError(f"the chunks of {document.doc_id} are not what its document says", hint=hint)
 
 
 def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
@@ -112,7 +125,7 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
         problems.append("the documents differ")
     if problems:
         raise EngineError(f"the new index is not what the old one is: {'; '.join(problems)}", hint="run: esrag doctor")
-    sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=_lot)
+    sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
     found_again = _share(_found_again(fresh, made, sample)) if made.dimensions else None
     if min(agreement, 1.0 if found_again is None else found_again) < LEAST_AGREEMENT:
@@ -121,16 +134,11 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
     return agreement, found_again
 
 
-def _lot(chunk: Chunk) -> bytes:
-    """Chooses a sample that is the same on every engine."""
-    return blake2b(chunk.chunk_id.encode()).digest()
-
-
 def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
     """The share of keyword hits that both have, for the beginning of a chunk as the question."""
     request = SearchRequest(chunk.text[:_QUESTION_CHARACTERS], method="keyword", size=_HITS)
     one, two = ({hit.chunk.chunk_id for hit in engine.search(request).hits} for engine in (source, fresh))
-    return len(one & two) / max(len(one), len(two), 1) if one or two else 1.0
+    return len(one & two) / max(len(one), len(two)) if one or two else 1.0
 
 
 def _found_again(fresh: Engine, made: Fingerprint, sample: Sequence[Chunk]) -> list[float]:
@@ -138,9 +146,8 @@ def _found_again(fresh: Engine, made: Fingerprint, sample: Sequence[Chunk]) -> l
     texts = [indexed_text(chunk) for chunk in sample]
     with fresh.writer(made) as writer:
         vectors = writer.vectors_of(texts)
-    requests = [SearchRequest("", vectors[text], method="vector", size=_HITS) for text in texts]
-    nearest = [{hit.chunk.chunk_id for hit in fresh.search(request).hits} for request in requests]
-    return [float(chunk.chunk_id in near) for chunk, near in zip(sample, nearest, strict=True)]
+    near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
+    return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
 
 
 def _share(parts: Sequence[float]) -> float:

@@ -41,9 +41,10 @@ def ask(
 
     text = sys.stdin.read() if question == "-" else question
     settings = settings_of(**options)
+    kibana = _kibana(settings) if explain else ""
     stages = open_stages(settings)
     asked = run(text, settings, stages, parse_all(where))
-    kibana_url = _kibana_url(asked, settings, stages) if explain else ""
+    kibana_url = _kibana_url(kibana, asked, settings, stages)
     if as_json:
         print_json(_as_json(asked, kibana_url, show_evidence=show_evidence, explain=explain))
     else:
@@ -51,17 +52,28 @@ def ask(
     return REFUSED if asked.answer.refused else 0
 
 
-def _kibana_url(asked: "Asked", settings: "Settings", stages: "Stages") -> str:
-    """What opens the evidence in Kibana or Dashboards, or "" where there is nothing to be seen there."""
-    if not (settings.kibana.url and asked.evidence):
+def _kibana(settings: "Settings") -> str:
+    """Where Kibana or Dashboards is, or "" where it shows nothing of the index. Raises: SettingsError."""
+    from esrag.settings import is_address
+
+    if not (settings.kibana.url and is_address(settings.engine.url)):
+        return ""
+    from esrag.dashboards.client import shown_url
+
+    return shown_url(settings.kibana.url)
+
+
+def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stages") -> str:
+    """What opens the evidence there, or "" where there is nothing to be seen."""
+    if not (kibana and asked.evidence):
         return ""
     from esrag.dashboards.links import evidence_link
-    from esrag.engines.server import ServerEngine, access
+    from esrag.engines.server import ServerEngine
 
-    if not isinstance(stages.engine, ServerEngine):
+    if not isinstance(stages.engine, ServerEngine):  # a plugin's, of which no product is known
         return ""
     chunk_ids = [item.chunk.chunk_id for item in asked.evidence]
-    return evidence_link(access.shown(settings.kibana.url), stages.engine.product, settings.engine.index, chunk_ids)
+    return evidence_link(kibana, stages.engine.product, settings.engine.index, chunk_ids)
 
 
 def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
-from esrag.errors import IndexMissing, UsageError
+from esrag.errors import UsageError
 
 if TYPE_CHECKING:
     from esrag.engines import StoredIndex
@@ -46,12 +46,7 @@ def info(*, as_json: bool, **options: Any) -> int:
     from esrag.pipeline import open_engine
 
     settings = settings_of(**options)
-    engine = open_engine(settings.engine)
-    engine.generation()  # raises where there is none
-    used = next((one for one in engine.indexes() if one.in_use), None)
-    if used is None:
-        raise IndexMissing(f"there is no index {settings.engine.index}", hint="make one with: esrag ingest FOLDER")
-    _show([used], as_json=as_json)
+    _show([open_engine(settings.engine).info()], as_json=as_json)
     return 0
 
 
@@ -90,7 +85,11 @@ def swap(name: str, **options: Any) -> int:
     from esrag.pipeline import open_engine
 
     settings = settings_of(**options)
-    former = open_engine(settings.engine).swap(name)
+    engine = open_engine(settings.engine)
+    problem = next((one.problem for one in engine.indexes() if one.name == name), "")
+    if problem:
+        raise UsageError(f"{name} cannot be used: {problem}", hint="esrag index list shows the others")
+    former = engine.swap(name)
     print_text(f"{settings.engine.index} is now what {name} was")
     _say_the_way_back(former)
     return 0
@@ -120,17 +119,22 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     from esrag.cli.progress import progress
     from esrag.moving import move
     from esrag.pipeline import open_engine, open_stages
+    from esrag.settings import shown
 
     settings = settings_of(**options)
     aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
-    source, stages = open_engine(settings.engine), open_stages(aim)
-    with progress() as shown:
+    stages = open_stages(aim)
+    if model and stages.embedder is None:
+        raise UsageError("without a model there is nothing to embed", hint="esrag ingest --rebuild drops the vectors")
+    moves = aim.engine.url != settings.engine.url
+    source = open_engine(settings.engine) if moves else stages.engine
+    with progress() as bar:
         moved = move(
             source,
             stages.engine,
             lambda name: open_engine(aim.engine.model_copy(update={"index": name})),
             stages.embedder if model else None,
-            shown,
+            bar,
         )
     if as_json:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
@@ -138,7 +142,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     print_text(f"{moved.documents} documents, {moved.chunks} chunks, {moved.embedded} embedded")
     again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
     print_text(f"keyword hits in common {moved.agreement}{again}")
-    wanted = [*([f"engine.url to {to}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
+    wanted = [*([f"engine.url to {shown(to)}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
     if wanted:
         remark(f"now set {' and '.join(wanted)}")
     _say_the_way_back(moved.former)
@@ -183,10 +187,15 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
         if as_json:
             print_json({"schema": "esrag.index/1", **asdict(one)})
             continue
+        if one.problem and not one.chunks:
+            print_text(f"{'*' if one.in_use else ' '} {one.name}  {one.problem}")
+            continue
         made = one.fingerprint
         model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
         size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
         print_text(f"{'*' if one.in_use else ' '} {one.name}  {one.documents} documents, {one.chunks} chunks{size}")
+        if one.problem:
+            print_text(f"  {one.problem}")
         print_text(f"  made with {model}; {made.chunker}")
 
 

@@ -1,4 +1,4 @@
-"""Progress of an ingest: a bar with a known total on a terminal, one line a file elsewhere."""
+"""Progress of an ingest or a move: a bar with a known total on a terminal, one line a file or document elsewhere."""
 
 import sys
 from types import TracebackType
@@ -14,9 +14,9 @@ class BarProgress:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("ingest"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self.bar = Progress(*columns, TextColumn("{task.fields[name]}", markup=False), console=Console(stderr=True))
-        self.task = self.bar.add_task("ingest", total=None, name="")
+        self.task = self.bar.add_task("", total=None, name="")
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -28,16 +28,16 @@ class BarProgress:
         self.bar.stop()
 
     def start(self, total: int) -> None:
-        """So many files are to be loaded."""
+        """So many are to be done."""
         self.bar.update(self.task, total=total)
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
-        """One file is done."""
+        """One is done."""
         self.bar.update(self.task, advance=1, name=name.rpartition("/")[2][:40])
 
 
 class LineProgress:
-    """One line a file on stderr, for logs."""
+    """One line a file or document on stderr, for logs."""
 
     def __init__(self) -> None:
         self.done = self.total = 0
@@ -51,11 +51,11 @@ class LineProgress:
         """Nothing to take down."""
 
     def start(self, total: int) -> None:
-        """So many files are to be loaded."""
+        """So many are to be done."""
         self.total = total
 
     def step(self, name: str, detail: str) -> None:
-        """One file is done."""
+        """One is done."""
         self.done += 1
         remark(f"[{self.done}/{self.total}] {name}: {detail}")
 

@@ -41,10 +41,7 @@ class Client:
 
     def __init__(self, url: str, engine: EngineOptions) -> None:
         there = replace(engine, url=url)
-        try:
-            self.shown_url = access.shown(url)
-        except SettingsError as error:
-            raise SettingsError("kibana.url is not an address", hint="write it as https://host:5601") from error
+        self.shown_url = shown_url(url)
         if urlsplit(url).username:  # they are meant for this address
             there = replace(there, username="", password="", api_key="")
         self._headers = {"accept": "application/json", **access.authorization(there)}
@@ -113,6 +110,14 @@ class Client:
     def _is_neither(self) -> NoReturn:
         hint = "kibana.url must be the address of Kibana or OpenSearch Dashboards, with its base path"
         raise EngineError(f"{self.shown_url} does not answer as Kibana or OpenSearch Dashboards do", hint=hint)
+
+
+def shown_url(kibana_url: str) -> str:
+    """An address without user and password. Raises: SettingsError."""
+    try:
+        return access.shown(kibana_url)
+    except SettingsError as error:
+        raise SettingsError("kibana.url is not an address", hint="write it as https://host:5601") from error
 
 
 def _node(url: str, trust: Mapping[str, Any]) -> Any:

@@ -27,6 +27,7 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 
 Vectors = npt.NDArray[np.float32]
+_NOT_KNOWN = Fingerprint("", 0, "")
 Similarity = Literal["cosine", "dot_product", "l2_norm"]
 Quantisation = Literal["none", "int8", "int4", "bbq"]
 
@@ -100,15 +101,16 @@ class Prepared:
 class StoredIndex:
     """An index at an engine's address; `in_use` is the one that questions and ingests go to.
 
-    `size_bytes` is None where the server does not tell.
+    `size_bytes` is None where the server does not tell; `problem` says why it cannot be read or used, or is "".
     """
 
     name: str
     in_use: bool
-    fingerprint: Fingerprint
-    documents: int
-    chunks: int
-    size_bytes: int | None
+    fingerprint: Fingerprint = _NOT_KNOWN
+    documents: int = 0
+    chunks: int = 0
+    size_bytes: int | None = None
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +190,23 @@ class Engine(Protocol):
         """Chunk ids and their vectors, in the order of `chunks`; nothing in an index without a model."""
         ...
 
+    def info(self) -> StoredIndex:
+        """The index in use. Raises: IndexMissing, EngineError."""
+        ...
+
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index that esrag made at this address, by name. Raises: EngineError."""
+        """Every index that esrag made at this address, by name; one that cannot be read is there with its problem."""
         ...
 
     def create(self, fingerprint: Fingerprint) -> str:
         """A new, empty index beside the one in use, under the free name that is returned."""
         ...
 
-    def swap(self, name: str) -> str:
-        """Puts another index in the place of the one in use, in one step, once nobody writes.
+    def swap(self, name: str, since: int | None = None) -> str:
+        """Puts another index in the place of the one in use, in one step, once nobody writes either.
 
         Returns the name by which the former index can be put back; "" where there was none. The generation grows.
-        Raises: IndexMissing, IndexMismatch, IndexBusy.
+        Raises: IndexMissing, IndexMismatch, IndexBusy, which is also said where the generation is not `since` any more.
         """
         ...
 

@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 
 from esrag.engines import SearchRequest, Vectors
-from esrag.errors import EngineError, IndexMismatch, UsageError
+from esrag.errors import EngineError, IndexBusy, IndexMismatch, UsageError
 from esrag.records import Fingerprint
 
 REBUILD_HINT = "ingest every folder again with --rebuild"
@@ -61,6 +61,12 @@ def require_index_name(name: str) -> None:
 def already_in_use(name: str) -> UsageError:
     """What is said to who would swap an index with itself."""
     return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
+
+
+def require_generation(found: int, since: int | None) -> None:
+    """Raises: IndexBusy where the content has changed since."""
+    if since is not None and found != since:
+        raise IndexBusy("the index was written to meanwhile", hint="run the same command again")
 
 
 def _shown(fingerprint: Fingerprint) -> str:

@@ -32,11 +32,11 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
     Asked are the chunks whose ids have the smallest hashes, on every engine the same. `candidates` is how deep the leg
     is read, as for any question. Every vector is read twice. Raises: IndexMissing, EngineError.
     """
-    asked = heapq.nsmallest(questions, engine.vectors(), key=lambda pair: blake2b(pair[0].encode()).digest())
+    asked = heapq.nsmallest(questions, engine.vectors(), key=lambda pair: lot(pair[0]))
     if not asked:
         return None
     sought = np.stack([vector for _, vector in asked])
-    found = [_found(engine, vector, k, candidates) for vector in sought]
+    found = [nearest(engine, vector, k, candidates) for vector in sought]
     best, scores, chunks = _compared(engine, sought, found, k)
     wanted = min(k, chunks)
     least = np.sort(best, axis=1)[:, -wanted] - _SAME
@@ -44,7 +44,13 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
     return Recall(k, round(sum(shares) / len(shares), 4), round(min(shares), 4), len(asked), chunks)
 
 
-def _found(engine: Engine, vector: Vectors, k: int, candidates: int) -> list[str]:
+def lot(chunk_id: str) -> bytes:
+    """Chooses a sample, the same on every engine: of the chunks those with the smallest."""
+    return blake2b(chunk_id.encode()).digest()
+
+
+def nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
+    """The ids of the `k` nearest chunks that the vector leg finds, best first."""
     request = SearchRequest("", vector, method="vector", size=k, candidates=candidates)
     return [hit.chunk.chunk_id for hit in engine.search(request).hits]
 

@@ -76,6 +76,15 @@ def test_an_index_in_a_folder_has_no_link(esrag, corpus):
     assert esrag(*asked, "--json", **where).json["kibana_url"] == ""
 
 
+def test_a_wrong_address_is_told_before_the_question_is_asked(esrag):
+    """By its own name, as wrong settings, with nothing printed and no secret told."""
+    where = {**ENGINE, "ESRAG_ENGINE__URL": "http://127.0.0.1:1", "ESRAG_KIBANA__URL": "http://me:s3cret@host:port"}
+    ran = esrag("ask", "How many litres does the kettle hold?", "--explain", **where)
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 2)
+    assert "kibana.url is not an address" in ran.err
+    assert "s3cret" not in ran.err
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])
 def test_the_link_opens_the_evidence(esrag, corpus, engine, request):

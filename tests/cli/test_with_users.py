@@ -197,6 +197,22 @@ def test_a_key_to_ingest_with(there, key):
     assert there("ingest", "docs", "--rebuild", "--json", api_key=made, index=index).json["added"] == 3
 
 
+def test_a_key_for_the_commands_on_indexes(there, key):
+    """With the rights to ask an index is looked at; with those to make one it is copied, exchanged and removed."""
+    index, asking, making = unique(), key(ASK), key(INGEST)
+    assert there("index", "create", api_key=making, index=index).code == 0
+    assert there("ingest", "docs", api_key=making, index=index).code == 0
+    assert there("index", "migrate", api_key=making, index=index).code == 0
+    assert there("index", "refresh", api_key=key(INGEST_AGAIN), index=index).code == 0
+    for command in ("list", "info", "check-recall"):
+        assert there("index", command, api_key=asking, index=index).code == 0
+    commands = ["index", "swap", f"{index}-000001"], ["index", "drop", "--yes", f"{index}-000002"]
+    for command in (*commands, ["index", "migrate"]):
+        assert "granted by the index privileges [" in refusal(there(*command, api_key=asking, index=index))
+    for command in commands:
+        assert there(*command, api_key=making, index=index).code == 0
+
+
 def stored(front, index, api_key, name="d"):
     """Writes a document, whose vectors are looked for first, and finds it."""
     engine = opened(front, index, api_key=api_key)

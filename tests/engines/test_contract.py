@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -510,6 +511,7 @@ def test_indexes_are_listed_with_what_is_in_them(full, make, name):
     """Name, which one is in use, what it was made with, documents, chunks and bytes; another program's are left out."""
     beside = other(make, name, full)
     listed = {index.name: index for index in full.indexes() if index.in_use or index.name == beside}
+    assert full.info() in listed.values()
     (used,) = (index for index in listed.values() if index.in_use)
     assert (FINGERPRINT, 6, 24) == (used.fingerprint, used.documents, used.chunks)
     assert (WORDLESS, 1, 1) == (listed[beside].fingerprint, listed[beside].documents, listed[beside].chunks)
@@ -573,6 +575,8 @@ def test_an_index_that_is_not_there_or_in_use_cannot_be_swapped_in(full, name):
         full.drop("not-there")
     with pytest.raises(UsageError):
         full.swap(used)
+    with pytest.raises(IndexBusy):
+        full.swap(full.create(FINGERPRINT), since=full.generation() - 1)
     assert 6 == len(list(full.documents()))
 
 
@@ -582,11 +586,37 @@ def test_who_writes_is_waited_for(full, make, name):
     used = next(index.name for index in full.indexes() if index.in_use)
     hasty = make(name, lock_wait_s=0.1)
     with full.writer(FINGERPRINT):
-        for use in (lambda: hasty.swap(beside), lambda: hasty.drop(used)):
+        for use in (lambda: hasty.swap(beside), lambda: hasty.drop(used), lambda: hasty.create(WORDLESS)):
             with pytest.raises(IndexBusy):
                 use()
+    with make(name, index=beside).writer(WORDLESS):
+        for use in (lambda: hasty.swap(beside), lambda: hasty.drop(beside)):
+            with pytest.raises(IndexBusy):
+                use()
+    assert 6 == len(list(full.documents()))
     hasty.swap(beside)
     assert ["new"] == [document.doc_id for document in full.documents()]
+
+
+def test_who_waited_while_another_index_came_in_writes_to_that(full, make, name):
+    """A writer that waits for a swap or a rebuild never writes to the index that was in use before."""
+    waiting, done = make(name), []
+
+    def write():
+        with waiting.writer(FINGERPRINT) as writer:
+            writer.replace([prepared("late", ["zebra"])])
+        done.append(True)
+
+    with full.writer(FINGERPRINT, rebuild=True) as writer:
+        writer.replace(library()[:2])
+        thread = threading.Thread(target=write)
+        thread.start()
+        time.sleep(1)
+        assert not done
+    thread.join(60)
+    assert done
+    assert ["d00", "d01", "late"] == [document.doc_id for document in full.documents()]
+    assert 1 == sum(index.in_use for index in full.indexes())
 
 
 def test_a_refresh_lets_everything_be_found(full, name):

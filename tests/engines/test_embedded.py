@@ -149,6 +149,27 @@ def test_a_swap_killed_between_its_renames_is_mended(store, renames):
     assert {"esrag", name} == {path.name for path in store.iterdir() if path.suffix != ".lock"}
 
 
+def test_a_new_index_never_takes_the_name_that_a_swap_left_waiting(store):
+    """Killed before its last rename, the former index gets its name, and the new one the next."""
+    name = beside(store)
+    (store / "esrag").rename(store / f".esrag.FOR.{name}")
+    (store / name).rename(store / "esrag")
+    assert "esrag-000002" == EmbeddedEngine(EngineOptions(str(store))).create(FINGERPRINT)
+    assert (1, 6, 0) == tuple(held(store, one) for one in ("esrag", name, "esrag-000002"))
+
+
+def test_a_damaged_neighbour_is_listed_with_its_problem(store):
+    """It does not keep the others from being shown; folders of other programs are left out."""
+    (store / "other").mkdir()
+    (store / "other" / "letter.txt").write_text("Dear all")
+    (store / "broken").mkdir()
+    (store / "broken" / "index.sqlite3").write_bytes(b"no database" * 100)
+    listed = {index.name: index for index in EmbeddedEngine(EngineOptions(str(store))).indexes()}
+    assert {"esrag", "broken"} == set(listed)
+    assert "" == listed["esrag"].problem
+    assert listed["broken"].problem
+
+
 def test_deleted_vectors_are_given_back(store):
     """When most vectors are holes the file is written anew; hits stay the same and old readers go on."""
     engine, before = EmbeddedEngine(EngineOptions(str(store))), None

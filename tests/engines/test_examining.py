@@ -94,9 +94,9 @@ def settings(**other):
     return Answer({"persistent": other, "transient": {}, "defaults": SETTINGS})
 
 
-def node(free=50 * GIB, heap=40, name="one", roles=("data", "ingest"), **of_data):
+def node(free=50 * GIB, heap=40, name="one", roles=("data", "ingest"), total=TOTAL, **of_data):
     """One node's statistics."""
-    room = {"total_in_bytes": TOTAL, "available_in_bytes": free}
+    room = {"total_in_bytes": total, "available_in_bytes": free}
     memory = {"mem": {"heap_used_percent": heap}}
     return {"name": name, "roles": list(roles), "fs": {"total": room, "data": [room | of_data]}, "jvm": memory}
 
@@ -319,6 +319,25 @@ def test_a_disk_below_a_watermark(serve, product, free, level, word):
     assert f"{word} watermark" in finding.what or not word
 
 
+@pytest.mark.parametrize(
+    ("large_gib", "small_gib", "level", "told"),
+    [
+        (1400, 1, "error", "small"),  # flood stage on the small one, low on the large one
+        (400, 14, "error", "large"),  # the other way round
+        (1400, 14, "warning", "large"),  # low on both: 0.91 and 0.93 of what must stay free
+        (1400, 13, "warning", "small"),
+        (3000, 16, "ok", "small"),
+    ],
+)
+def test_disks_of_different_sizes(server, large_gib, small_gib, level, told):
+    """What the server does on a node comes first, then the share of its low watermark; never the bytes."""
+    large = node(large_gib * GIB, name="large", total=10_240 * GIB)
+    server.answer("fs,jvm", nodes(large, node(small_gib * GIB, name="small")))
+    finding = said(server, "GiB free")
+    assert level == finding.level
+    assert f"GiB free on the node {told}" in finding.what
+
+
 @pytest.mark.parametrize("low", ["0.6", "60%", "40gb", "40GB"])
 def test_watermarks_are_ratios_percentages_or_sizes(server, low):
     """What is set comes before the defaults; what Elasticsearch says of a disk of its own before both."""
@@ -465,7 +484,7 @@ def test_an_index_of_another_program_has_no_mapping_to_compare(server):
     ids=["no-handler", "404", "503", "403", "html", "other", "hollow"],
 )
 def test_what_cannot_be_asked_is_a_warning(serve, product, answer):
-    """A server without these addresses, or with other answers, gets a line a part, and nothing is asked twice."""
+    """A server without these addresses, or with other answers, gets a line a part."""
     server = serve(product)
     for what in ("health", NAME, "_license", "plugins", "settings", "fs,jvm"):
         server.answer(what, answer)

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
-from esrag.engines.checks import already_in_use
+from esrag.engines.checks import already_in_use, require_generation
 from esrag.engines.embedded import indexes, rows
 from esrag.engines.embedded.checking import problems
 from esrag.engines.embedded.examining import examine
@@ -113,26 +113,32 @@ class EmbeddedEngine:
             rows = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
             yield from ((chunk_id, rows[row]) for chunk_id, row in connection.execute(ordered))
 
+    def info(self) -> StoredIndex:
+        """The index in use. Raises: IndexMissing, EngineError."""
+        return indexes.stored(self._places)
+
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index in the folder, by name. Raises: EngineError."""
-        return tuple(indexes.stored(self._places.url, self._options.index))
+        """Every index in the folder, by name; see `Engine.indexes`."""
+        return tuple(indexes.beside(self._places))
 
     def create(self, fingerprint: Fingerprint) -> str:
         """A new, empty index beside the one in use; see `Engine.create`."""
-        name = indexes.free_name(self._places)
-        with _writing(self._places.url / name, fingerprint):
-            return name
+        with self._locked():
+            name = indexes.free_name(self._places)
+            with _writing(self._places.url / name, fingerprint):
+                return name
 
-    def swap(self, name: str) -> str:
+    def swap(self, name: str, since: int | None = None) -> str:
         """Exchanges the names of two indexes; see `Engine.swap`."""
         other = indexes.existing(self._places.url, name)
         if other == self._places:
             raise already_in_use(name)
         with self._locked(), indexes.locked(other, self._options.lock_wait_s):
-            former = name if self.exists() else ""
-            indexes.raise_generation(other, self.generation() if former else 0)
+            former = self.generation() if self.exists() else None
+            require_generation(former or 0, since)
+            indexes.raise_generation(other, former or 0)
             indexes.exchange(self._places, other)
-        return former
+        return "" if former is None else name
 
     def drop(self, name: str) -> None:
         """Removes an index; see `Engine.drop`."""

@@ -11,7 +11,7 @@ from esrag.engines import StoredIndex
 from esrag.engines.checks import require_index_name
 from esrag.engines.embedded import store
 from esrag.engines.embedded.store import Places, failures
-from esrag.errors import IndexBusy, IndexMismatch, IndexMissing
+from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 
 
 def names(url: Path) -> list[str]:
@@ -37,16 +37,25 @@ def free_name(places: Places) -> str:
     return f"{places.name}-{number:06}"
 
 
-def stored(url: Path, in_use: str) -> Iterator[StoredIndex]:
-    """Every index in a folder, by name. Raises: EngineError for one that cannot be read."""
-    for name in names(url):
-        folder = url / name
-        with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
-            made = store.state(connection).fingerprint
-            documents = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
-            chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
-            size_bytes = sum(path.stat().st_size for path in folder.iterdir())
-        yield StoredIndex(name, name == in_use, made, documents, chunks, size_bytes)
+def stored(places: Places, *, in_use: bool = True) -> StoredIndex:
+    """What is in an index. Raises: IndexMissing, EngineError."""
+    folder = places.current()
+    with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
+        made = store.state(connection).fingerprint
+        documents = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+        chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
+        size_bytes = sum(path.stat().st_size for path in folder.iterdir())
+    return StoredIndex(places.name, in_use, made, documents, chunks, size_bytes)
+
+
+def beside(places: Places) -> Iterator[StoredIndex]:
+    """Every index in the folder, by name."""
+    for name in names(places.url):
+        in_use = name == places.name
+        try:
+            yield stored(Places(places.url, name), in_use=in_use)
+        except EngineError as error:
+            yield StoredIndex(name, in_use, problem=str(error))
 
 
 @contextmanager

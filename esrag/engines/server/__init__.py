@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
-from esrag.engines.checks import already_in_use, require_same
+from esrag.engines.checks import already_in_use, require_generation, require_same
 from esrag.engines.server import where
 from esrag.engines.server.connection import Connection, Product, Refused
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
 from esrag.engines.server.examining import examine
 from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
-from esrag.engines.server.searching import Search
+from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search
 from esrag.engines.server.writing import ServerWriter, generation
-from esrag.errors import EngineUnreachable
+from esrag.errors import EngineUnreachable, IndexMissing
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
@@ -32,7 +32,7 @@ class ServerEngine:
         self._options = options
         self._connection = Connection(options)
         self._indexes = Indexes(self._connection, options)
-        self._fuses: bool | None = None  # whether the server fuses by ranks; None: not tried yet
+        self._fuses: dict[str, bool] = {}  # whether the server fuses by ranks, by the index it was tried with
 
     @property
     def product(self) -> Product:
@@ -81,7 +81,7 @@ class ServerEngine:
             except Refused as error:  # a trial may end under a running program: the question is answered all the same
                 if not _cannot_fuse(error):
                     raise
-                self._fuses = None
+                del self._fuses[index.name]
         return asked.client(self._connection, index.name)
 
     @contextmanager
@@ -90,13 +90,12 @@ class ServerEngine:
         index = self._indexes.found()
         if index and not rebuild:
             require_same(index.made, fingerprint)
-        if index is None:
-            index = self._indexes.make(fingerprint)
-        with self._holding(index) as lease:
+        with self._holding_current(fingerprint) as (index, lease):
             if rebuild:
                 with self._rebuilding(index, fingerprint, lease) as writer:
                     yield writer
             else:
+                require_same(index.made, fingerprint)
                 with ServerWriter(self._connection, index.name, fingerprint, lease) as writer:
                     yield writer
 
@@ -119,28 +118,34 @@ class ServerEngine:
             sources = self._pages({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
             yield from ((source["chunk_id"], vector_of(source)) for source in sources)
 
+    def info(self) -> StoredIndex:
+        """The index behind the alias. Raises: IndexMissing, EngineError."""
+        return self._indexes.stored(self._indexes.current())
+
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index that esrag made on the server, by name. Raises: EngineError."""
-        return tuple(self._indexes.stored())
+        """Every index that esrag made on the server, by name; see `Engine.indexes`."""
+        return tuple(self._indexes.all())
 
     def create(self, fingerprint: Fingerprint) -> str:
         """A new, empty index beside the one in use; see `Engine.create`."""
-        self._indexes.drop_unfinished()
-        return self._indexes.make_beside(fingerprint)
+        current = self._indexes.found()
+        with self._holding(current) if current else nullcontext():  # whoever rebuilds it is making one as well
+            return self._indexes.make_beside(fingerprint)
 
-    def swap(self, name: str) -> str:
+    def swap(self, name: str, since: int | None = None) -> str:
         """Moves the alias to another index; see `Engine.swap`."""
         new, old = self._indexes.named(name), self._indexes.found()
         if old == new:
             raise already_in_use(name)
-        if old is None:
-            self._indexes.swap("", new.name, keep=True)
-            return ""
-        with self._holding(old):
-            generations = [generation(self._connection, index.name) for index in (old, new)]
+        both = [index for index in (old, new) if index]
+        with ExitStack() as held:
+            for index in both:
+                held.enter_context(self._holding(index))
+            generations = [generation(self._connection, index.name) for index in both]
+            require_generation(generations[0], since)
             self._indexes.set_generation(new.name, max(generations) + 1)
-            self._indexes.swap(old.name, new.name, keep=True)
-        return old.name
+            self._indexes.swap(old.name if old else "", new.name, keep=True)
+        return old.name if old else ""
 
     def drop(self, name: str) -> None:
         """Removes an index, and with the one in use the alias; see `Engine.drop`."""
@@ -149,8 +154,9 @@ class ServerEngine:
             self._indexes.drop(index.name)
 
     def refresh(self) -> None:
-        """Lets everything that is stored be found. Raises: IndexMissing."""
-        self._connection.request("POST", f"/{self._indexes.current().name}/_refresh")
+        """Lets everything that is stored be found. Raises: IndexMissing, IndexBusy."""
+        with self.writer(self.fingerprint()):
+            pass
 
     def examine(self) -> Iterator[Finding]:
         """The server and what it gives the index; see `Engine.examine`."""
@@ -161,15 +167,29 @@ class ServerEngine:
         self._connection.close()
 
     @contextmanager
-    def _holding(self, index: Index) -> Iterator[Lease]:
-        """Nobody else writes an index meanwhile. Raises: IndexBusy."""
+    def _holding(self, index: Index) -> Iterator[None]:
+        """Nobody else writes an index meanwhile. Raises: IndexBusy, IndexMissing."""
         lease = Lease(self._connection, index.name)
         lease.take(self._options.lock_wait_s)
-        try:
-            yield lease
-        finally:
-            with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
+        with _given_back(lease):
+            yield
+
+    @contextmanager
+    def _holding_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
+        """Nobody else writes the index in use, which is made where there is none. Raises: IndexBusy.
+
+        While we wait another may take its place; then that one is waited for.
+        """
+        while True:
+            index = self._indexes.found() or self._indexes.make(fingerprint)
+            lease = Lease(self._connection, index.name)
+            with suppress(IndexMissing):
+                lease.take(self._options.lock_wait_s)
+                if self._indexes.found() == index:
+                    break
                 lease.give_back()
+        with _given_back(lease):
+            yield index, lease
 
     def _entries(self) -> Iterator[Any]:
         return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
@@ -177,7 +197,6 @@ class ServerEngine:
     @contextmanager
     def _rebuilding(self, old: Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
         """A writer on an index beside the old one, which takes its place at the end."""
-        self._indexes.drop_unfinished()
         try:
             name = self._indexes.make_beside(fingerprint, self.generation() + 1)
             with ServerWriter(self._connection, name, fingerprint, lease) as writer:
@@ -195,13 +214,11 @@ class ServerEngine:
 
     def _may_fuse(self, index: Index) -> bool:
         """Whether the server fuses by ranks over the whole index: by version and shards, then by a tiny question."""
-        if self._fuses is None:
+        if index.name not in self._fuses:
             server = self._connection.server
-            if server.product == "opensearch" and server.version < (3, 5) and index.shards > 1:
-                self._fuses = False  # it ranks each shard by itself
-            else:
-                self._fuses = self._fuses_when_asked(index)
-        return self._fuses
+            by_shard = server.product == "opensearch" and server.version < RANKS_THE_WHOLE_INDEX and index.shards > 1
+            self._fuses[index.name] = not by_shard and self._fuses_when_asked(index)
+        return self._fuses[index.name]
 
     def _fuses_when_asked(self, index: Index) -> bool:
         import numpy as np
@@ -231,6 +248,15 @@ class ServerEngine:
             if len(hits) < _PAGE:
                 return
             after = hits[-1]["sort"]
+
+
+@contextmanager
+def _given_back(lease: Lease) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
+            lease.give_back()
 
 
 def _cannot_fuse(error: Refused) -> bool:

@@ -26,7 +26,7 @@ _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
 # What a server is taken for that says what it is only to those who hold the cluster privilege `monitor`.
 _ASSUMED: Mapping[Product, tuple[int, int]] = {"elasticsearch": (9, 2), "opensearch": (2, 19)}
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_BUSY = (429, 502, 503, 504)
+BUSY = (429, 502, 503, 504)  # what passes by itself
 # A node that restarts answers again within half a minute; the waits add up to 63 s.
 _WAITS_S = (1, 2, 4, 8, 16, 32)
 _TIMEOUT_S = 30  # for one answer; both clients' own 10 s are few for a full bulk on a loaded server
@@ -132,7 +132,7 @@ class Connection:
                 if wait_s is None:
                     raise
             except Refused as error:
-                if wait_s is None or error.status not in _BUSY or error.hint == _DISK_FULL_HINT:
+                if wait_s is None or error.status not in BUSY or error.hint == _DISK_FULL_HINT:
                     raise
             time.sleep(wait_s)
         raise AssertionError("the last try returns or raises")

@@ -12,14 +12,17 @@ _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
 
 
 def least_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) -> Finding:
-    """Of the node that is nearest to its low watermark; `nodes` as in the nodes' statistics."""
-    return min((_room(node, settings) for node in nodes), key=lambda room: room[0])[1]
+    """Of the node that is worst off: by what its server does, then by free room as a multiple of its low watermark.
+
+    `nodes` as in the nodes' statistics.
+    """
+    return min((_room(node, settings) for node in nodes), key=lambda room: room[:2])[2]
 
 
-def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[float, Finding]:
-    """How much more than the low watermark is free, and what that means."""
+def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, float, Finding]:
+    """How many watermarks it is above, its free room as a multiple of the low one, and what that means."""
     free = node["fs"]["total"]["available_in_bytes"]
-    low, high, flood = _watermarks(node, settings)
+    low, high, flood = marks = _watermarks(node, settings)
     what = f"{free / _GIB:.1f} GiB free on the node {node['name']}"
     if free <= flood:
         finding = _low(what, flood, "flood-stage", "indexes on it become read-only", level="error")
@@ -29,7 +32,7 @@ def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[float, 
         finding = _low(what, low, "low", "no new shards are put there")
     else:
         finding = Finding("ok", what if low else f"{what}; its watermarks are off")
-    return free - low, finding
+    return sum(free > mark for mark in marks), free / (low or 1), finding
 
 
 def _low(what: str, limit: float, name: str, then: str, *, level: Literal["warning", "error"] = "warning") -> Finding:

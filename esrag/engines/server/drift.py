@@ -13,9 +13,9 @@ _FIELDS_SHOWN = 5
 
 
 def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
-    """Whether options of ours are what the server holds, and no field is beside ours; what it adds is its own affair.
+    """Whether the live mapping has every option that esrag sets, and no further field.
 
-    Raises: IndexMismatch for an index that is not esrag's.
+    What the server adds to a field is its own affair. Raises: IndexMismatch for an index that is not esrag's.
     """
     made = fingerprint_of(live, name)
     options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))  # settings are for new indexes

@@ -1,4 +1,4 @@
-"""What an index on a server stands on: version, health, licence, disk, heap, shards and mapping; each asked once."""
+"""What an index on a server stands on: version, health, licence, disk, heap, shards and mapping."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,12 +12,12 @@ from esrag.engines import Finding
 from esrag.engines.server.connection import Connection, Refused, Server
 from esrag.engines.server.disk import least_room
 from esrag.engines.server.drift import drift
+from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX
 from esrag.errors import EngineUnreachable, EsragError, IndexMismatch
 
 _CLIENTS = {"elasticsearch": "elasticsearch", "opensearch": "opensearch-py"}
 _LICENCES_THAT_FUSE = ("trial", "enterprise")  # since 8.15; before that platinum did
 _DAYS_TO_WARN, _DAY_MS = 7, 86_400_000
-_RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
 _HEAP_WARNING, _HEAP_ERROR = 85, 95  # per cent; the servers' own circuit breaker refuses requests at 95
 _SHARDS_WARNING = 0.9
 _STATISTICS = "/_nodes/stats/fs,jvm?filter_path=nodes.*.name,nodes.*.roles,nodes.*.fs,nodes.*.jvm.mem"
@@ -29,8 +29,8 @@ _NOT_FOUND, _FORBIDDEN = 404, 403
 class _Place:
     """A server, the index on it (`name` is empty where there is none), and two ways to ask.
 
-    `ask` gives what stands at a path, and remembers it; `fuses` tries whether the server fuses by ranks, None where
-    there is nothing to try it with.
+    `ask` gives what stands at a path, and remembers an answer, though no refusal; `fuses` tries whether the server
+    fuses by ranks, None where there is nothing to try it with.
     """
 
     server: Server
@@ -171,7 +171,7 @@ def _plugins(place: _Place) -> Iterator[Finding]:
         yield Finding("error", "the k-NN plugin is not on every node", "install opensearch-knn")
     fuses, shards = _fuses(place), _shards_of(place)
     reason = ""
-    if place.server.version < _RANKS_THE_WHOLE_INDEX and shards > 1:
+    if place.server.version < RANKS_THE_WHOLE_INDEX and shards > 1:
         reason = f", since this version ranks each of {shards} shards by itself"
     elif not everywhere("neural-search"):
         reason = ", since the neural-search plugin is not on every node"

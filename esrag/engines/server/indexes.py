@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from esrag.engines import EngineOptions, StoredIndex
-from esrag.engines.checks import require_index_name, require_same
+from esrag.engines.checks import require_index_name
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import STATE_ID
+from esrag.engines.server.lease import Lease
 from esrag.engines.server.mapping import (
     VectorField,
     fingerprint_of,
@@ -18,8 +19,11 @@ from esrag.engines.server.mapping import (
     template_name,
     vector_field_of,
 )
-from esrag.errors import EngineError, IndexMissing
+from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.records import Fingerprint
+
+_TRIES = 5
+_UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,10 @@ class Index:
     made: Fingerprint
     shards: int
     vectors: VectorField | None
+
+
+class _AlreadyThere(Exception):  # noqa: N818 -- said of the name
+    """An index of that name exists."""
 
 
 class Indexes:
@@ -49,50 +57,56 @@ class Indexes:
 
     def found(self) -> Index | None:
         """What stands behind the alias, if anything does. Raises: IndexMismatch, EngineError."""
-        alias = self._options.index
-        answer = self.described(alias)
-        if answer is None:
+        return self._one(self._options.index)
+
+    def named(self, name: str) -> Index:
+        """An index of ours by its own name or its alias. Raises: IndexMissing, IndexMismatch, EngineError."""
+        require_index_name(name)
+        index = self._one(name)
+        if index is None:
+            message = f"there is no index {name} on {self._connection.shown_url}"
+            raise IndexMissing(message, hint="esrag index list shows what there is")
+        return index
+
+    def _one(self, name: str) -> Index | None:
+        answer = self.described(name)
+        if not answer:
             return None
         if len(answer) != 1:
             behind = ", ".join(sorted(answer))
             hint = "keep one of them, or set engine.index to another name"
-            raise EngineError(f"the alias {alias} stands for several indexes: {behind}", hint=hint)
-        ((name, body),) = answer.items()
-        return _index(name, body)
+            raise EngineError(f"the alias {name} stands for several indexes: {behind}", hint=hint)
+        ((own_name, body),) = answer.items()
+        return _index(own_name, body)
 
     def described(self, name: str, **parameters: Any) -> dict[str, Any] | None:
         """The indexes behind a name, as the server describes them; None where there is none."""
         answer: dict[str, Any] | None = self._connection.found(f"/{name}", **parameters)
         return answer
 
-    def named(self, name: str) -> Index:
-        """An index of ours by its own name or its alias. Raises: IndexMissing, IndexMismatch."""
-        require_index_name(name)
-        found = self.described(name)
-        if not found:
-            message = f"there is no index {name} on {self._connection.shown_url}"
-            raise IndexMissing(message, hint="esrag index list shows what there is")
-        ((own_name, body),) = found.items()
-        return _index(own_name, body)
-
-    def stored(self) -> Iterator[StoredIndex]:
+    def all(self) -> Iterator[StoredIndex]:
         """Every index of ours on the server, by name."""
-        shown = "*.aliases,*.mappings._meta.esrag"
+        shown = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
         answer = self._connection.request("GET", "/_all", filter_path=shown)
         for name in sorted(answer):
-            said = answer[name].get("mappings", {}).get("_meta", {}).get("esrag")
-            if said:
-                made = fingerprint_of(answer[name]["mappings"], name)
-                counts = self._counts(name)
-                in_use = self._options.index in answer[name].get("aliases", ())
-                yield StoredIndex(name, in_use, made, counts["document"], counts["chunk"], self._size_bytes(name))
+            if answer[name].get("mappings", {}).get("_meta", {}).get("esrag"):
+                aliases = answer[name].get("aliases", ())
+                try:
+                    problem = _UNFINISHED if self._unfinished in aliases else ""
+                    yield self.stored(_index(name, answer[name]), problem, in_use=self._options.index in aliases)
+                except EngineError as error:
+                    yield StoredIndex(name, self._options.index in aliases, problem=str(error))
 
-    def _counts(self, name: str) -> Mapping[str, int]:
-        """How many entries there are, by kind."""
-        body = {"size": 0, "aggs": {"kinds": {"terms": {"field": "entry"}}}}
-        answer = self._connection.request("POST", f"/{name}/_search", body, allow_partial_search_results=False)
-        found = {bucket["key"]: bucket["doc_count"] for bucket in answer["aggregations"]["kinds"]["buckets"]}
-        return {"document": 0, "chunk": 0, **found}
+    def stored(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
+        """What is in an index. Raises: EngineError."""
+        documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
+        return StoredIndex(index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem)
+
+    def _count(self, name: str, entry: str) -> int:
+        answer = self._connection.ask(f"/{name}/_count?q=entry:{entry}")
+        if answer["_shards"]["failed"]:
+            raise EngineError(f"{answer['_shards']['failed']} shards of {name} cannot be read")
+        return int(answer["count"])
 
     def _size_bytes(self, name: str) -> int | None:
         """Bytes on the disks, copies counted; None where a user or key may not ask."""
@@ -110,26 +124,30 @@ class Indexes:
 
     def make(self, fingerprint: Fingerprint) -> Index:
         """A new index behind the alias; where another program was quicker, its index."""
-        try:
-            self._create(self.free_name(), fingerprint, 0, self._options.index)
-        except Refused as error:
-            if error.kind != "resource_already_exists_exception":
-                raise
-        index = self.current()
-        require_same(index.made, fingerprint)
-        return index
+        name = self.free_name()  # before the look: who came in between has the same name, or is seen
+        if self.found() is None:
+            with suppress(_AlreadyThere):
+                self._create(name, fingerprint, 0, self._options.index)
+        return self.current()
 
     def make_beside(self, fingerprint: Fingerprint, generation: int = 0) -> str:
         """A new, empty index beside the one in use; an alias marks it as unfinished until it is swapped in."""
-        name = self.free_name()
-        self._create(name, fingerprint, generation, self._unfinished)
-        return name
+        for _ in range(_TRIES):
+            name = self.free_name()  # before anything is dropped, so that nobody's name comes to be another's
+            self.drop_unfinished()
+            with suppress(_AlreadyThere):  # another was quicker, or an answer of ours was lost
+                self._create(name, fingerprint, generation, self._unfinished)
+                return name
+        raise EngineError(f"no name is free after {name}", hint="run the same command again")
 
     def _create(self, name: str, fingerprint: Fingerprint, generation: int, alias: str) -> None:
         """An empty index; its alias comes with it in one step."""
         body = index_body(self._connection.server.product, fingerprint, self._options)
         self._put_template(body)  # first, since a former one would be mixed into the new index
-        self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
+        try:
+            self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
+        except Refused as error:
+            raise _AlreadyThere if error.kind == "resource_already_exists_exception" else error from error
         self.set_generation(name, generation)
 
     def _put_template(self, body: Mapping[str, Any]) -> None:
@@ -159,13 +177,19 @@ class Indexes:
                 raise
 
     def drop(self, name: str) -> None:
-        """Removes an index, by its own name."""
-        self._connection.request("DELETE", f"/{name}")
+        """Removes an index, by its own name; one that is gone already is no error."""
+        try:
+            self._connection.request("DELETE", f"/{name}")
+        except Refused as error:
+            if error.kind != "index_not_found_exception":
+                raise
 
     def drop_unfinished(self) -> None:
-        """Removes what a rebuild or a move left that was cut short."""
+        """Removes what a rebuild or a move left that was cut short; not what one is writing."""
         for name in self.described(self._unfinished) or ():
-            self.drop(name)
+            with suppress(IndexBusy, IndexMissing):
+                Lease(self._connection, name).take(0)
+                self.drop(name)
 
     @property
     def _unfinished(self) -> str:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import Entry
-from esrag.errors import IndexBusy
+from esrag.errors import IndexBusy, IndexMissing
 
 _PATH = "_doc/lease"
 # Renewed with every batch. A file may take two minutes to be parsed, and a batch seconds to be encoded; a holder that
@@ -30,7 +30,7 @@ class Lease:
         self._held: Mapping[str, Any] = {}
 
     def take(self, wait_s: float) -> None:
-        """Waits for the present holder to end. Raises: IndexBusy."""
+        """Waits for the present holder to end. Raises: IndexBusy, IndexMissing where the index went meanwhile."""
         until = time.monotonic() + wait_s
         while not self._taken():
             if time.monotonic() > until:
@@ -72,7 +72,14 @@ class Lease:
         return True
 
     def _found(self) -> Entry | None:
-        found: Entry | None = self._connection.found(self._path)
+        try:
+            found: Entry = self._connection.request("GET", self._path)
+        except Refused as error:
+            if error.kind == "index_not_found_exception":  # whose first entry would make another
+                raise IndexMissing(f"the index {self._index} is gone", hint="run the same command again") from error
+            if error.status == _NOT_FOUND:
+                return None
+            raise
         return found
 
 

@@ -28,6 +28,7 @@ _WEIGHTS_SINCE = {"elasticsearch": (9, 2), "opensearch": (3, 1)}  # in fusion by
 _EVEN = 0.5  # share of the vector leg
 # Candidates a shard looks at for its k neighbours; with 200 Lucene's graph found all of the ten best of 10,000.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 200, 10_000
+RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
 _LEAST_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import checked_rows, text_hash
-from esrag.engines.server.connection import Connection, Refused, refusal
+from esrag.engines.server.connection import BUSY, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
     Entry,
@@ -36,7 +36,6 @@ BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
 BULK_ENTRIES = 500
 _MOST_IDS = 1000  # ids asked for at once
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
-_BUSY = (429, 502, 503, 504)
 _BAD_ENTRY, _TOO_LARGE = 400, 413
 
 
@@ -264,7 +263,7 @@ def _delete(kind: str, doc_id: str, name: str) -> _Action:
 
 def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
     """An entry that was turned away for now. Raises: the error, where it will never pass."""
-    if error.status in _BUSY and wait_s is not None and not error.hint:
+    if error.status in BUSY and wait_s is not None and not error.hint:
         return action
     raise error
 
