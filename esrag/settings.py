@@ -316,9 +316,11 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
-        secret = dict(fields()).get(key)
-        came = "" if secret and secret.annotation is SecretStr else f", got {first['input']!r}"
-        raise SettingsError(f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}") from error
+        info = dict(fields()).get(key)
+        secret = key.endswith("url") or (info and info.annotation is SecretStr)  # an address may hold a password
+        came = "" if secret else f", got {first['input']!r}"
+        message = f"{key} (from {origins.get(key, 'default')}): {first['msg'].lower()}{came}"
+        raise SettingsError(message, hint=f"{key} is: {info.description}" if info else "") from error
     if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
         hint = "write http://host:9200, or https://host:9200"
         raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)

@@ -107,7 +107,7 @@ def test_a_wrong_shape_is_an_error(tmp_path, text, key, nearest):
         ("retrieval.method", "magic", "'vector', 'keyword' or 'hybrid'"),
         ("answer.refusal", float("nan"), ""),
         ("engine.index", "../x", "pattern"),
-        ("engine.url", None, "string"),
+        ("engine.index", None, "string"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(tmp_path, key, value, allowed):
@@ -219,3 +219,15 @@ def test_a_secret_of_the_wrong_form_is_not_shown(key, tmp_path):
 def test_a_password_in_an_address_is_masked(address):
     """Whatever characters it has."""
     assert shown(address) in {"http://********@host", "https://********@host:9200"}
+
+
+@pytest.mark.parametrize(
+    "value", [["http://u:s3krit@h:9200"], {"a": "http://u:s3krit@h"}, "http://u:s3krit\udcff@h:9200"]
+)
+def test_an_address_of_the_wrong_form_is_not_shown(value):
+    """It may hold a password."""
+    for key in ("engine.url", "kibana.url") if isinstance(value, list) else ("engine.url",):
+        with pytest.raises(SettingsError, match=key) as caught:
+            resolve({key: value})
+        assert "s3krit" not in str(caught.value)
+        assert caught.value.hint

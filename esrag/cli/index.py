@@ -121,6 +121,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     from esrag.pipeline import open_engine, open_stages
     from esrag.settings import shown
 
+    if "" in {to, model}:
+        raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
     settings = settings_of(**options)
     aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
     stages = open_stages(aim)

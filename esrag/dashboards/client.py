@@ -101,7 +101,8 @@ class Client:
         return EngineError(f"{self.shown_url} answered {answer.status}: {reason}", hint=_HINTS.get(answer.status, ""))
 
     def _not_taken(self, body: Mapping[str, Any], count: int) -> EngineError:
-        failed = [_failure(item) for item in body.get("errors") or () if isinstance(item, Mapping)]
+        errors = body.get("errors")
+        failed = [_failure(item) for item in errors if isinstance(item, Mapping)] if isinstance(errors, list) else []
         reason = "; ".join(failed[:_SHOWN_FAILURES]) or "no reason given"
         more = f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
         message = f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: {reason}{more}"
@@ -117,7 +118,7 @@ def shown_url(kibana_url: str) -> str:
     try:
         return access.shown(kibana_url)
     except SettingsError as error:
-        raise SettingsError("kibana.url is not an address", hint="write it as https://host:5601") from error
+        raise _no_address() from error
 
 
 def _node(url: str, trust: Mapping[str, Any]) -> Any:
@@ -128,7 +129,15 @@ def _node(url: str, trust: Mapping[str, Any]) -> Any:
     except ImportError as error:
         message = "esrag kibana needs a package that is not installed: elastic-transport"
         raise SettingsError(message, hint="pip install 'esrag[elasticsearch]' or 'esrag[opensearch]'") from error
-    return Urllib3HttpNode(replace(url_to_node_config(url, use_default_ports_for_scheme=True), **trust))
+    try:
+        there = url_to_node_config(url, use_default_ports_for_scheme=True)
+    except ValueError as error:
+        raise _no_address() from error
+    return Urllib3HttpNode(replace(there, **trust))
+
+
+def _no_address() -> SettingsError:
+    return SettingsError("kibana.url is not an address", hint="write it as https://host:5601")
 
 
 def _decoded(data: bytes) -> Any:

@@ -27,6 +27,7 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 
 Vectors = npt.NDArray[np.float32]
+UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
 _NOT_KNOWN = Fingerprint("", 0, "")
 Similarity = Literal["cosine", "dot_product", "l2_norm"]
 Quantisation = Literal["none", "int8", "int4", "bbq"]

@@ -158,6 +158,20 @@ def test_a_new_index_never_takes_the_name_that_a_swap_left_waiting(store):
     assert (1, 6, 0) == tuple(held(store, one) for one in ("esrag", name, "esrag-000002"))
 
 
+def test_an_index_that_is_being_filled_says_so_and_goes_when_that_was_cut_short(store):
+    """Until it is swapped in it is marked; the next one removes it, if nobody writes it."""
+    engine = EmbeddedEngine(EngineOptions(str(store)))
+    name = beside(store)
+    assert ["", "is unfinished"] == [index.problem[:13] for index in engine.indexes()]
+    with EmbeddedEngine(EngineOptions(str(store), name)).writer(FINGERPRINT):
+        other = engine.create(FINGERPRINT)
+        assert ["esrag", name, other] == [index.name for index in engine.indexes()]
+    last = engine.create(FINGERPRINT)
+    assert ["esrag", last] == [index.name for index in engine.indexes()]
+    engine.swap(last)
+    assert ["", ""] == [index.problem for index in engine.indexes()]
+
+
 def test_a_damaged_neighbour_is_listed_with_its_problem(store):
     """It does not keep the others from being shown; folders of other programs are left out."""
     (store / "other").mkdir()

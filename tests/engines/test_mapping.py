@@ -187,7 +187,7 @@ def scripted():
     """A server that makes any index."""
     server = ScriptedServer()
     described = {"settings": {"index": {"number_of_shards": "1"}}, "mappings": {"_meta": {"esrag": meta(FINGERPRINT)}}}
-    server.answer("library", Answer({"library-000001": described}))
+    server.answer("library", Answer({"error": "no such index"}, 404), Answer({"library-000001": described}))
     server.answer("library-000001", Answer({}))
     server.answer("state", Answer({}))
     yield server

@@ -890,6 +890,24 @@ def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
     ]
 
 
+def test_an_index_named_by_itself_is_not_rebuilt_nor_swapped(server, opened):
+    """Behind its name no other can be put, and removing it would take along the alias it has."""
+    engine = ServerEngine(EngineOptions(server.url, "library-000001"))
+    server.answer("library-000001", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
+    server.answer("library-000002", Answer({"library-000002": index_of(meta(FINGERPRINT))}))
+    for use in (lambda: engine.swap("library-000002"), lambda: engine.create(FINGERPRINT), lambda: rebuild(engine)):
+        with pytest.raises(UsageError, match="an index and no alias"):
+            use()
+    assert [request.method for request in server.requests if request.method in {"PUT", "DELETE"}] == []
+    engine.close()
+
+
+def rebuild(engine):
+    """Makes the index anew, of nothing."""
+    with engine.writer(FINGERPRINT, rebuild=True):
+        pass
+
+
 def test_what_a_rebuild_left_is_removed_by_the_next(server, engine):
     """Of the indexes that carry the mark of the unfinished, and of no other."""
     server.answer("library-UNFINISHED", Answer({"library-000002": {}}))

@@ -123,10 +123,15 @@ class EmbeddedEngine:
 
     def create(self, fingerprint: Fingerprint) -> str:
         """A new, empty index beside the one in use; see `Engine.create`."""
+        self.exists()  # raises where another program's folder, or a damaged index, is in the place
         with self._locked():
-            name = indexes.free_name(self._places)
-            with _writing(self._places.url / name, fingerprint):
-                return name
+            indexes.drop_unfinished(self._places)
+            places = Places(self._places.url, indexes.free_name(self._places))
+            with failures(places.folder, writing=True):
+                places.folder.mkdir()
+                places.unfinished.touch()
+            with _writing(places.folder, fingerprint):
+                return places.name
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Exchanges the names of two indexes; see `Engine.swap`."""

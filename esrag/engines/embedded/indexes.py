@@ -2,12 +2,13 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from esrag.engines import StoredIndex
+from esrag.engines import UNFINISHED, StoredIndex
 from esrag.engines.checks import require_index_name
 from esrag.engines.embedded import store
 from esrag.engines.embedded.store import Places, failures
@@ -37,7 +38,7 @@ def free_name(places: Places) -> str:
     return f"{places.name}-{number:06}"
 
 
-def stored(places: Places, *, in_use: bool = True) -> StoredIndex:
+def stored(places: Places) -> StoredIndex:
     """What is in an index. Raises: IndexMissing, EngineError."""
     folder = places.current()
     with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
@@ -45,7 +46,8 @@ def stored(places: Places, *, in_use: bool = True) -> StoredIndex:
         documents = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
         chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
-    return StoredIndex(places.name, in_use, made, documents, chunks, size_bytes)
+    problem = UNFINISHED if places.unfinished.exists() else ""
+    return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use
 
 
 def beside(places: Places) -> Iterator[StoredIndex]:
@@ -53,7 +55,7 @@ def beside(places: Places) -> Iterator[StoredIndex]:
     for name in names(places.url):
         in_use = name == places.name
         try:
-            yield stored(Places(places.url, name), in_use=in_use)
+            yield replace(stored(Places(places.url, name)), in_use=in_use)
         except EngineError as error:
             yield StoredIndex(name, in_use, problem=str(error))
 
@@ -86,9 +88,19 @@ def raise_generation(places: Places, beyond: int) -> None:
             connection.execute("UPDATE state SET generation = max(generation, ?) + 1", (beyond,))
 
 
+def drop_unfinished(places: Places) -> None:
+    """Removes what moves left that were cut short; not what one is writing."""
+    for name in names(places.url):
+        other = Places(places.url, name)
+        if name.startswith(f"{places.name}-") and other.unfinished.exists():
+            with suppress(IndexBusy), locked(other, 0):
+                drop(other)
+
+
 def exchange(places: Places, other: Places) -> None:
     """Two indexes get each other's names; the first may be missing. Whoever reads it sees the one or the other."""
     with failures(places.folder, writing=True):
+        other.unfinished.unlink(missing_ok=True)
         aside = places.set_aside(other.name)
         if places.folder.exists():
             places.folder.rename(aside)
@@ -128,4 +140,8 @@ def _mend(places: Places) -> None:
 
 
 def _is_index(folder: Path) -> bool:
-    return store.is_ours_by_names(folder) and (folder / store.DATABASE).is_file()
+    try:
+        begun = (folder / store.DATABASE).is_file() or Places(folder.parent, folder.name).unfinished.is_file()
+        return begun and store.is_ours_by_names(folder)
+    except OSError:  # nobody's that we may look at
+        return False

@@ -61,13 +61,18 @@ class Places:
         """The writers' lock."""
         return self.url / f".{self.name}.lock"
 
+    @property
+    def unfinished(self) -> Path:
+        """The mark of an index that is being filled, to take another's place."""
+        return self.folder / f"{DATABASE}-unfinished"
+
     def set_aside(self, other: str) -> Path:
         """Where the index waits while another takes its place, whose name it gets; no name has capitals."""
         return self.url / f".{self.name}.FOR.{other}"
 
     def cut_short(self) -> Iterator[tuple[Path, Path]]:
         """What a swap that was killed left: where the former index waits, and what is to be its place."""
-        for path in self.url.glob(f".{self.name}.FOR.*"):
+        for path in filter(is_ours_by_names, self.url.glob(f".{self.name}.FOR.*")):
             yield path, self.url / path.name.partition(".FOR.")[2]
 
     def current(self) -> Path:

@@ -90,6 +90,8 @@ class ServerEngine:
         index = self._indexes.found()
         if index and not rebuild:
             require_same(index.made, fingerprint)
+        if rebuild:
+            self._indexes.require_alias(index)
         with self._holding_current(fingerprint) as (index, lease):
             if rebuild:
                 with self._rebuilding(index, fingerprint, lease) as writer:
@@ -129,12 +131,14 @@ class ServerEngine:
     def create(self, fingerprint: Fingerprint) -> str:
         """A new, empty index beside the one in use; see `Engine.create`."""
         current = self._indexes.found()
+        self._indexes.require_alias(current)
         with self._holding(current) if current else nullcontext():  # whoever rebuilds it is making one as well
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Moves the alias to another index; see `Engine.swap`."""
         new, old = self._indexes.named(name), self._indexes.found()
+        self._indexes.require_alias(old)
         if old == new:
             raise already_in_use(name)
         both = [index for index in (old, new) if index]
@@ -202,8 +206,10 @@ class ServerEngine:
             with ServerWriter(self._connection, name, fingerprint, lease) as writer:
                 yield writer
             self._indexes.swap(old.name, name, keep=False)
+        except EngineUnreachable:  # the next rebuild drops it
+            raise
         except BaseException:
-            with suppress(EngineUnreachable):  # the next rebuild drops it
+            with suppress(EngineUnreachable):
                 self._indexes.drop_unfinished()
             raise
 
@@ -252,11 +258,17 @@ class ServerEngine:
 
 @contextmanager
 def _given_back(lease: Lease) -> Iterator[None]:
+    """Gives a lease back, but to a server that was just waited for in vain: it ends by itself."""
+    reachable = True
     try:
         yield
+    except EngineUnreachable:
+        reachable = False
+        raise
     finally:
-        with suppress(EngineUnreachable):  # it ends by itself, and the error that brought us here says more
-            lease.give_back()
+        if reachable:
+            with suppress(EngineUnreachable):
+                lease.give_back()
 
 
 def _cannot_fuse(error: Refused) -> bool:

@@ -34,7 +34,7 @@ def authorization(options: EngineOptions) -> dict[str, str]:
     parts = _parts(options.url)
     user = options.username or unquote(parts.username or "")
     password = options.password or unquote(parts.password or "")
-    basic = b64encode(f"{user}:{password}".encode()).decode()
+    basic = b64encode(f"{user}:{password}".encode(errors="surrogateescape")).decode()
     return {"authorization": f"Basic {basic}"} if user else {}
 
 
@@ -64,11 +64,11 @@ def _parts(url: str) -> SplitResult:
 
 def _authority(ca_file: str) -> str:
     """The path of a file with certificates, looked at before anything is sent."""
-    path = str(Path(ca_file).expanduser())
     try:
+        path = str(Path(ca_file).expanduser())
         ssl.create_default_context(cafile=path)
-    except OSError as error:
-        message = f"no certificates can be read from {ca_file}: {error.strerror}"
+    except (OSError, RuntimeError, ValueError) as error:  # no file, no such user's home, a name that no file has
+        message = f"no certificates can be read from {ca_file}: {getattr(error, 'strerror', None) or error}"
         raise SettingsError(message, hint="engine.ca_file must be a file in PEM form") from error
     return path
 

@@ -188,7 +188,7 @@ class Connection:
                 return error.body
             except elasticsearch.ApiError as error:
                 raise refusal(self.shown_url, error.status_code, error.body) from error
-            except elasticsearch.SerializationError:
+            except (elasticsearch.SerializationError, RecursionError):
                 self._is_no_search_engine()
             except elasticsearch.SSLError as error:
                 raise self._untrusted(error) from error
@@ -208,7 +208,7 @@ class Connection:
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             try:
                 return client.transport.perform_request(method, path, headers=headers, params=parameters, body=body)
-            except opensearchpy.SerializationError:
+            except (opensearchpy.SerializationError, RecursionError):
                 self._is_no_search_engine()
             except opensearchpy.SSLError as error:
                 raise self._untrusted(error) from error
@@ -282,7 +282,7 @@ def _reason(error: Any) -> str:
     shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
     parts = [*shards, error.get("caused_by"), *error.get("suppressed", ()), *error.get("root_cause", ())]
     inner = next(filter(None, (_reason(part) for part in parts if part)), "")
-    outer = str(error.get("reason") or "")
+    outer = str(error.get("reason") or error.get("message") or "")
     if inner and error.get("type") in _OUTER_ONLY:
         return inner
     return f"{outer}: {inner}" if outer and inner and inner not in outer else outer or inner

@@ -126,4 +126,4 @@ def _metadata_fields(metadata: Metadata) -> Entry:
 
 
 def _metadata_of(source: Mapping[str, Any]) -> Metadata:
-    return {**source["metadata"], **source.get("long_metadata", {})}
+    return dict(sorted({**source["metadata"], **source.get("long_metadata", {})}.items()))

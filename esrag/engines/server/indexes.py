@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from esrag.engines import EngineOptions, StoredIndex
+from esrag.engines import UNFINISHED, EngineOptions, StoredIndex
 from esrag.engines.checks import require_index_name
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import STATE_ID
@@ -19,11 +19,10 @@ from esrag.engines.server.mapping import (
     template_name,
     vector_field_of,
 )
-from esrag.errors import EngineError, IndexBusy, IndexMissing
+from esrag.errors import EngineError, IndexBusy, IndexMissing, UsageError
 from esrag.records import Fingerprint
 
 _TRIES = 5
-_UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,12 @@ class Indexes:
             raise IndexMissing(message, hint="esrag index list shows what there is")
         return index
 
+    def require_alias(self, index: Index | None) -> None:
+        """Raises: UsageError where `engine.index` names an index itself, whose place no other can take."""
+        if index and index.name == self._options.index:
+            hint = "set engine.index to the alias that stands for it"
+            raise UsageError(f"engine.index is {index.name}, which is an index and no alias", hint=hint)
+
     def _one(self, name: str) -> Index | None:
         answer = self.described(name)
         if not answer:
@@ -92,7 +97,7 @@ class Indexes:
             if answer[name].get("mappings", {}).get("_meta", {}).get("esrag"):
                 aliases = answer[name].get("aliases", ())
                 try:
-                    problem = _UNFINISHED if self._unfinished in aliases else ""
+                    problem = UNFINISHED if self._unfinished in aliases else ""
                     yield self.stored(_index(name, answer[name]), problem, in_use=self._options.index in aliases)
                 except EngineError as error:
                     yield StoredIndex(name, self._options.index in aliases, problem=str(error))
