@@ -4,7 +4,7 @@
 set -eu
 
 put() { # PATH BODY
-    curl --silent --show-error --fail-with-body --retry 10 --retry-connrefused --user "elastic:$ELASTIC_PASSWORD" \
+    curl --silent --show-error --fail-with-body --max-time 20 --retry 10 --retry-connrefused --user "elastic:$ELASTIC_PASSWORD" \
         --request PUT --header 'Content-Type: application/json' --data "$2" "$ELASTICSEARCH_URL/_security/$1"
     echo
 }

@@ -33,6 +33,8 @@ COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-depende
 # What must answer 200 before a server is said to be up. Elasticsearch opens its port before it has its licence.
 HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=2s"
 READY = {"opensearch": [HEALTH], "elasticsearch": [HEALTH, "/_license"]}
+# Made as soon as a server with users is up. One that was asked to change a password meanwhile never answered again.
+USERS = "/_cluster/health/.security?wait_for_status=yellow&timeout=2s"
 
 # Elasticsearch loads these from folders of their own: main class, module extended, jars; the rest is on the class path.
 MODULES = {
@@ -231,7 +233,8 @@ def _spawn(command: list[str], log: Path, password: str | None) -> int:
 
 def _wait_until_ready(server: Server, wait_s: float) -> None:
     give_up = time.monotonic() + wait_s
-    while not all(_answers(server, path) for path in READY[server.engine]):
+    paths = [*READY[server.engine], *([USERS] if server.password is not None else [])]
+    while not all(_answers(server, path) for path in paths):
         alive = running(server.data) is not None
         if not alive or time.monotonic() > give_up:
             server.kill()
