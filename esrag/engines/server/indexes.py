@@ -23,6 +23,8 @@ from esrag.errors import EngineError, IndexBusy, IndexMissing, UsageError
 from esrag.records import Fingerprint
 
 _TRIES = 5
+# Of an index: before every question it is asked what it was made with, and its whole mapping would be long.
+_READ = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Indexes:
             raise UsageError(f"engine.index is {index.name}, which is an index and no alias", hint=hint)
 
     def _one(self, name: str) -> Index | None:
-        answer = self.described(name)
+        answer = self.described(name, filter_path=_READ)
         if not answer:
             return None
         if len(answer) != 1:
@@ -91,8 +93,7 @@ class Indexes:
 
     def all(self) -> Iterator[StoredIndex]:
         """Every index of ours on the server, by name."""
-        shown = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
-        answer = self._connection.request("GET", "/_all", filter_path=shown)
+        answer = self._connection.request("GET", "/_all", filter_path=_READ)
         for name in sorted(answer):
             if answer[name].get("mappings", {}).get("_meta", {}).get("esrag"):
                 aliases = answer[name].get("aliases", ())
