@@ -9,6 +9,7 @@ from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.server import ServerEngine
 
 sys.path.insert(0, str(Path(__file__).parent))  # for made.py, which the killed and the waiting processes import too
+from scripted import ScriptedServer
 
 
 def _made(name, request, folder, store, options, index=None):  # noqa: PLR0917 -- two fixtures, one way of making
@@ -29,6 +30,20 @@ def make(tmp_path, request):
     yield made_by
     for engine in made:
         engine.close()
+
+
+@pytest.fixture
+def start_scripted():
+    """Starts servers that answer as they are told, and closes them."""
+    servers = []
+
+    def start(product="elasticsearch", number=None):
+        servers.append(ScriptedServer(product, number))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
 
 
 @pytest.fixture(scope="module")

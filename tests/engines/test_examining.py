@@ -7,7 +7,7 @@ import time
 
 import pytest
 from made import FINGERPRINT
-from scripted import Answer, ScriptedServer, recorded
+from scripted import Answer, recorded
 
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine, examining
@@ -36,13 +36,11 @@ def _quick(monkeypatch):
 
 
 @pytest.fixture
-def serve():
+def serve(start_scripted):
     """Starts servers on which all is well."""
-    servers = []
 
     def start(product="elasticsearch", number=None):
-        server = ScriptedServer(product, number)
-        servers.append(server)
+        server = start_scripted(product, number)
         server.answer("library", index_of(product))
         server.answer("health", recorded("basic_health"))
         server.answer(NAME, recorded("basic_health"))
@@ -53,9 +51,7 @@ def serve():
         server.answer("_msearch", found)
         return server
 
-    yield start
-    for server in servers:
-        server.close()
+    return start
 
 
 @pytest.fixture

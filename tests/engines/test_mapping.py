@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, WORDLESS, library, prepared, texts_of, unit_rows
-from scripted import Answer, ScriptedServer
+from scripted import Answer
 
 from esrag.engines import EngineOptions, Quantisation, SearchRequest, Similarity
 from esrag.engines.server import ServerEngine
@@ -183,15 +183,14 @@ def test_no_two_templates_are_equally_close(one, other, number):
 
 
 @pytest.fixture
-def scripted():
+def scripted(start_scripted):
     """A server that makes any index."""
-    server = ScriptedServer()
+    server = start_scripted()
     described = {"settings": {"index": {"number_of_shards": "1"}}, "mappings": {"_meta": {"esrag": meta(FINGERPRINT)}}}
     server.answer("library", Answer({"error": "no such index"}, 404), Answer({"library-000001": described}))
     server.answer("library-000001", Answer({}))
     server.answer("state", Answer({}))
-    yield server
-    server.close()
+    return server
 
 
 def denied(status, reason):

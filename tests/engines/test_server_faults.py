@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from made import FINGERPRINT, prepared, unit_rows
-from scripted import JSON, RECORDED, Answer, ScriptedServer, recorded
+from scripted import JSON, RECORDED, Answer, recorded
 
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.checks import text_hash
@@ -36,13 +36,11 @@ def _quick(monkeypatch):
 
 
 @pytest.fixture
-def serve():
+def serve(start_scripted):
     """Starts servers that have an index of one document."""
-    servers = []
 
     def start(product="elasticsearch", number=None):
-        server = ScriptedServer(product, number)
-        servers.append(server)
+        server = start_scripted(product, number)
         server.answer("library", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
         server.answer("state", Answer({"_source": {"entry": "state", "generation": 1}}))
         server.answer("lease", lease)
@@ -54,9 +52,7 @@ def serve():
         server.answer("_msearch", found)
         return server
 
-    yield start
-    for server in servers:
-        server.close()
+    return start
 
 
 @pytest.fixture

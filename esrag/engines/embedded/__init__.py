@@ -110,8 +110,8 @@ class EmbeddedEngine:
         folder = self._places.current()
         with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
             now = state(connection)
-            rows = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
-            yield from ((chunk_id, rows[row]) for chunk_id, row in connection.execute(ordered))
+            vectors = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
+            yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def info(self) -> StoredIndex:
         """The index in use. Raises: IndexMissing, EngineError."""
