@@ -7,7 +7,7 @@ COPY templates templates
 COPY workers workers
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
  && python -m venv /opt/esrag \
- && /opt/esrag/bin/pip install --no-cache-dir "$(ls /wheels/*.whl)[elasticsearch,opensearch]"
+ && /opt/esrag/bin/pip install --no-cache-dir "$(ls /wheels/*.whl)[elasticsearch,opensearch,queue,redis,cohere,s3]"
 
 FROM python:3.13-slim
 LABEL org.opencontainers.image.title="esrag" \

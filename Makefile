@@ -23,7 +23,7 @@ demo: install  ## Ingest a small corpus and ask three questions: two are answere
 
 test: install  ## Run every test; fetches the encoder's weights the first time
 	$(BIN)/esrag models get
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup  # most tests wait for a process more than they compute
 
 servers: install  ## Start a real OpenSearch (port 9200) and Elasticsearch (port 9201) for tests; needs a JDK 21 and Maven
 	$(SERVERS) start opensearch --port 9200 --data .servers/opensearch
@@ -36,7 +36,7 @@ stop-servers:  ## Stop them; their data stay in .servers
 test-live: install  ## Only the tests that talk to real search servers, which they start themselves
 	$(BIN)/python -m pytest -m live
 
-SECRETS := ELASTIC_PASSWORD KIBANA_SYSTEM_PASSWORD KIBANA_SESSION_KEY KIBANA_OBJECTS_KEY APP_PASSWORD VIEWER_PASSWORD
+SECRETS := ELASTIC_PASSWORD KIBANA_SYSTEM_PASSWORD KIBANA_SESSION_KEY KIBANA_OBJECTS_KEY APP_PASSWORD VIEWER_PASSWORD QUEUE_PASSWORD CACHE_PASSWORD
 
 env: .env  ## Write .env with random passwords for docker-compose.yml, unless there is one
 

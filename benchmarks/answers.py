@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from esrag.pipeline import Asked, IngestRequest, Stages, ask, ingest, open_stages
+from esrag.jobs.work import Work
+from esrag.pipeline import Asked, IngestRequest, ask, ingest
 from esrag.settings import Settings, resolve
+from esrag.stages import Stages
 from esrag.terms import terms
 
 SETS = ("qed-dev", "clapnq-dev", "squad-v2-dev")
@@ -67,9 +69,9 @@ def main() -> None:
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Settings, Stages]:
     flags = {"engine.url": str(folder / name), "answer.refusal": 0}
     settings = resolve(flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}).settings
-    stages = open_stages(settings)
-    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), settings, stages, Quiet())
-    return settings, stages
+    work = Work(settings)
+    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Quiet())
+    return settings, work.stages
 
 
 def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Settings, Stages]]) -> Iterator[Case]:

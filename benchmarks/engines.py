@@ -17,10 +17,12 @@ from typing import Any
 import ir_measures
 
 from esrag.cli.progress import LineProgress
+from esrag.jobs.work import Work
 from esrag.moving import move
-from esrag.pipeline import IngestRequest, Stages, ingest, open_engine, open_stages
+from esrag.pipeline import IngestRequest, ingest
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.settings import Settings, resolve
+from esrag.stages import Stages, open_engine, open_stages
 
 METHODS = ("keyword", "vector", "hybrid")
 DEPTH = 100
@@ -35,8 +37,9 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.data / "scifact"
     with tempfile.TemporaryDirectory() as name:
-        first = _stages(f"{name}/index")
-        ingest(IngestRequest([str(folder / "corpus.jsonl")]), _settings(f"{name}/index"), first, LineProgress())
+        work = Work(_settings(f"{name}/index"))
+        ingest(IngestRequest([str(folder / "corpus.jsonl")]), work, LineProgress())
+        first = work.stages
         print("| engine | method | path | nDCG@10 | first ten as embedded | p50 ms |")
         print("| --- | --- | --- | --- | --- | --- |")
         expected = _measure("embedded", first, folder, {})

@@ -8,12 +8,16 @@ EsragError
 │   └── ParsingError          a loader took it and failed                        exit 1
 ├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
 ├── EmbeddingError        an encoder broke its contract                          exit 1
+│   └── ServiceBusy           an embedding service does not answer for now       exit 4
+├── QueueUnreachable      no Redis answers at queue.url                          exit 4
+├── CacheUnreachable      no Redis answers at cache.url                          exit 4
+├── LedgerError           the ledger cannot be read or written                   exit 1
 └── EngineError           the index refused or could not be used                 exit 1
     ├── IndexMissing          nothing was ingested here yet                      exit 2
     ├── IndexMismatch         made with another model or a newer version         exit 2
     ├── IndexBusy             another writer holds it                            exit 4
     ├── EngineUnreachable     no server answers at engine.url                    exit 4
-    └── IndexUnwritable       a read-only or full disk                           exit 1
+    └── IndexUnwritable       a read-only or full disk, a busy or blocked server exit 1
 
 `cli.main` turns each into one line, a hint and the exit code.
 """
@@ -68,6 +72,32 @@ class EmbeddingError(EsragError):
     """An encoder returned the wrong count, the wrong width, NaN or rows that are not unit vectors."""
 
 
+class ServiceBusy(EmbeddingError):  # noqa: N818
+    """An embedding service did not answer in time, or turns requests away for now; `wait_s` is how long, 0: unsaid."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, wait_s: float = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.wait_s = wait_s
+
+
+class QueueUnreachable(EsragError):  # noqa: N818
+    """No Redis answers at `queue.url`, or it stopped answering."""
+
+    exit_code = 4
+
+
+class CacheUnreachable(EsragError):  # noqa: N818
+    """No Redis answers at `cache.url`: raised for `esrag cache` alone, everything else does without."""
+
+    exit_code = 4
+
+
+class LedgerError(EsragError):
+    """The ledger cannot be read or written, or does not know what was named."""
+
+
 class EngineError(EsragError):
     """The index refused a request or could not be used."""
 
@@ -97,4 +127,4 @@ class EngineUnreachable(EngineError):  # noqa: N818
 
 
 class IndexUnwritable(EngineError):  # noqa: N818
-    """The disk is read-only, full, or the folder belongs to something else."""
+    """The disk is read-only or full, the folder belongs to something else, or a server takes nothing for now."""

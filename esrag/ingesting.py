@@ -1,42 +1,31 @@
-"""One ingest under way: load → chunk → embed → index, a batch at a time, and the report of what came of it."""
+"""The first line of esrag for a batch of files: load → chunk → embed → index."""
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Protocol
 
-from esrag import plugins, sync
-from esrag.batches import Batches
+from esrag import plugins
+from esrag.caching.vectors import VectorCache
 from esrag.chunking import Chunker, TokenSpans
 from esrag.chunking.cut import chunks, indexed_text
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
 from esrag.errors import LoadingError, UnsupportedFormat
+from esrag.ledger import Outcome, Result
 from esrag.loading.isolated import Parsed, Parser, document_fields
+from esrag.loading.reading import sha256_of, stamp
+from esrag.portions import Encoding, Known, Portions
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
+from esrag.sync import Skip, Task
 from esrag.text import word_spans
 
 LOADING_VERSION = 1  # raised when the loaders read the same bytes differently, so that an index is made anew
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """What an ingest did; files are counted, but for `chunks`, `embedded` and `reused`, which count chunks."""
-
-    added: int = 0
-    changed: int = 0
-    renamed: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    failed: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    reused: int = 0
-    skipped: tuple[sync.Skip, ...] = ()
-    took_ms: int = 0
+_READINGS = 3  # of a file that changes while it is ingested
+_CHANGES = "changes while it is read: run ingest again when it is written"
 
 
 class Progress(Protocol):
@@ -51,91 +40,77 @@ class Progress(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The index that is filled: its writer for as long as a portion is stored, and the vectors that it knows."""
+
+    made: Fingerprint
+    writing: Callable[[], AbstractContextManager[Writer]]
+    known: Known
+
+
 def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
-    """What an index made with these settings carries."""
+    """What an index made with these settings carries. Raises: SettingsError for a chunker that there is not."""
     cut = settings.chunking
+    plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
     reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}"
     return Fingerprint(embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading)
 
 
-class Run:
-    """One ingest under way: loads tasks, gathers batches, stores them, counts."""
+class Ingestion:
+    """Loads batches of files."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None, writer: Writer, progress: Progress) -> None:
-        self.settings = settings
-        self.embedder = embedder
-        self.batches = Batches(writer, embedder)
-        self.writer = writer
-        self.progress = progress
+    def __init__(self, settings: Settings, embedder: Embedder | None, cache: VectorCache | None = None) -> None:
+        limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
-        cut = settings.chunking
-        self.chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
-        self.made = fingerprint(settings, embedder)
-        self.skips: list[sync.Skip] = []
-        self.written: set[str] = set()
-        self.stale: list[str] = []
-        self.states: dict[str, sync.State] = {}
+        self._parser = Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
+        self._embedder = embedder
+        self._cache = cache
 
-    def load(self, plan: sync.Plan) -> IngestReport:
-        """Every task, then what is gone."""
-        self.progress.start(len(plan.tasks))
-        limits = self.settings.loading
-        reader = Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
-        with reader as parser, self.batches:
-            if plan.tasks and self.embedder:
-                parser.start()
-                self.embedder.embed(())  # opens the model while the worker starts
-            for task, parsed in zip(plan.tasks, parser.parse((t.path, t.doc_id) for t in plan.tasks), strict=True):
-                self.progress.step(sync.source_of(task.path), self._task(task, parsed))
-        self.writer.remove([i for i in (*plan.removed_ids, *self.stale) if i not in self.written])
-        return self._report(plan)
+    def close(self) -> None:
+        """Ends the parsing process; the next batch starts another."""
+        self._parser.close()
 
-    def _report(self, plan: sync.Plan) -> IngestReport:
-        refused = self.batches.refused
-        done = Counter(state for source, state in self.states.items() if source not in refused)
-        skipped = (*plan.skips, *self.skips, *(_refusal(source, reasons) for source, reasons in refused.items()))
-        return IngestReport(
-            added=done["added"],
-            changed=done["changed"],
-            renamed=done["renamed"],
-            removed=plan.removed,
-            unchanged=plan.unchanged,
-            failed=sum(skip.failed for skip in skipped),
-            chunks=self.batches.stored,
-            embedded=self.batches.embedded,
-            reused=self.batches.reused,
-            skipped=skipped,
-        )
+    def load(
+        self, tasks: Sequence[Task], target: Target, step: Callable[[str, str], None], alive: Callable[[], None]
+    ) -> Result:
+        """Makes the index hold what the files hold now; `step` is told of each, `alive` ends it by an exception.
 
-    def _task(self, task: sync.Task, parsed: Parsed | LoadingError) -> str:
-        """Takes one file's documents into the batch; gives what came of it in a few words."""
-        source = sync.source_of(task.path)
-        if isinstance(parsed, LoadingError):
-            kept = "what was stored of it before is kept" if task.stored_ids else ""
-            reason = "; ".join(filter(None, (str(parsed), parsed.hint, kept)))
-            failed = not isinstance(parsed, UnsupportedFormat)
-            self.skips.append(sync.Skip(source, reason, failed=failed))
-            return f"{'failed' if failed else 'skipped'}: {parsed}"
-        self.skips += [sync.Skip(f"{source}:{part.where}", part.reason, failed=False) for part in parsed.skipped]
-        count = 0
-        for document in parsed.documents:
-            prepared = self._prepared(document, task, parsed)
-            self.batches.add(prepared)
-            self.written.add(prepared.document.doc_id)
-            count += len(prepared.chunks)
-        self.stale += task.stored_ids
-        self.states[source] = task.state
-        return f"{task.state}, {count} chunks"
+        Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
+        """
+        if tasks and self._embedder and not self._cache:  # with a cache perhaps nothing is to be encoded
+            self._parser.start()
+            self._embedder.embed(())  # opens the model while the parser starts
+        batch = _Batch(step, alive)
+        encoding = Encoding(self._embedder, target.known, self._cache, alive) if self._embedder else None
+        for _ in range(_READINGS):
+            with Portions(target.writing, encoding, batch.current) as portions:
+                for task, parsed in batch.read(tasks, self._parser):
+                    prepared = [self._prepared(document, task, parsed, target.made) for document in parsed.documents]
+                    batch.loaded(task, parsed, prepared)
+                    for one in prepared:
+                        portions.add(one)
+            batch.take(portions)
+            tasks = [task for task in tasks if task.source in batch.changed]
+            batch.changed.clear()
+            if not tasks:
+                break
+        batch.fail(tasks)
+        if stale := batch.stale():
+            with target.writing() as writer:
+                writer.remove(stale)
+        return batch.result(encoding)
 
-    def _prepared(self, document: Document, task: sync.Task, parsed: Parsed) -> Prepared:
-        """Chunks and what is stored of the document; its vectors come with the batch."""
+    def _prepared(self, document: Document, task: Task, parsed: Parsed, made: Fingerprint) -> Prepared:
+        """Chunks and what is stored of the document; its vectors come with the portion."""
         document = replace(document, metadata={**document.metadata, "folder": task.folder})
-        cut = chunks(document, self.chunker)
+        cut = chunks(document, self._chunker)
         stored = StoredDocument(
             doc_id=document.doc_id,
-            source=sync.source_of(task.path),
+            source=task.source,
             source_sha256=parsed.sha256,
-            revision=_revision(document, self.made),
+            revision=_revision(document, made),
             kind=document.kind,
             title=document.title,
             characters=len(document.text),
@@ -147,10 +122,89 @@ class Run:
         return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
 
 
-def _refusal(source: str, reasons: Sequence[str]) -> sync.Skip:
-    """What became of a file of which the engine would not take every document."""
-    more = f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else ""
-    return sync.Skip(source, reasons[0] + more)
+@dataclass(slots=True)
+class _Batch:
+    """What came of the files so far, by source."""
+
+    step: Callable[[str, str], None]
+    alive: Callable[[], None]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    parts: dict[str, list[Skip]] = field(default_factory=dict)
+    former: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
+    stamps: dict[str, str] = field(default_factory=dict)  # of files that were what was read of them
+    chunks: int = 0
+
+    def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
+        """What the files gave that could be parsed, and what came of the others."""
+        for task, parsed in zip(tasks, parser.parse((task.source, task.doc_id) for task in tasks), strict=True):
+            self.alive()
+            if isinstance(parsed, LoadingError):
+                self.outcomes[task.source] = outcome = _unreadable(task, parsed)
+                self.step(task.source, f"{outcome.state}: {parsed}")
+            else:
+                yield task, parsed
+
+    def loaded(self, task: Task, parsed: Parsed, prepared: Sequence[Prepared]) -> None:
+        """One file is about to be stored."""
+        self.parts[task.source] = [Skip(f"{task.source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
+        self.written |= {one.document.doc_id for one in prepared}
+        self.former[task.source] = task.stored_ids
+        self.outcomes[task.source] = Outcome(task.source, task.state)
+        self.step(task.source, f"{task.state}, {sum(len(one.chunks) for one in prepared)} chunks")
+
+    def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
+        """Those whose file is still what was read of it. Asked while nobody else writes: what is stored is the newest.
+
+        Else a batch that was held up for long could put an old state in place of a newer one.
+        """
+        read = {one.document.source: one.document.source_sha256 for one in documents}
+        self.changed |= {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
+        return [one for one in documents if one.document.source not in self.changed]
+
+    def _is_still(self, source: str, sha256: str) -> bool:
+        """Whether a file is what was read of it; one that is gone since is what it was: the next ingest removes it."""
+        try:
+            now = stamp(source)
+            if now != self.stamps.get(source):
+                if sha256_of(source) != sha256:
+                    return False
+                self.stamps[source] = now
+        except LoadingError:
+            return True
+        return True
+
+    def take(self, portions: Portions) -> None:
+        """What was stored and what was refused of a reading."""
+        self.chunks += portions.stored
+        for source, reasons in portions.refused.items():
+            self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
+
+    def fail(self, tasks: Iterable[Task]) -> None:
+        """The files that kept changing."""
+        self.outcomes |= {task.source: Outcome(task.source, "failed", _CHANGES) for task in tasks}
+
+    def stale(self) -> list[str]:
+        """Documents that were stored of these files and are no more in them."""
+        return [doc_id for ids in self.former.values() for doc_id in ids if doc_id not in self.written]
+
+    def result(self, encoding: Encoding | None) -> Result:
+        """The batch's own account."""
+        parts = tuple(part for found in self.parts.values() for part in found)
+        counted = (encoding.embedded, encoding.reused) if encoding else (0, 0)
+        return Result(tuple(self.outcomes.values()), parts, self.chunks, *counted)
+
+
+def _unreadable(task: Task, error: LoadingError) -> Outcome:
+    kept = "what was stored of it before is kept" if task.stored_ids else ""
+    reason = "; ".join(filter(None, (str(error), error.hint, kept)))
+    return Outcome(task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason)
+
+
+def _refusal(reasons: Sequence[str]) -> str:
+    """Why the engine would not take every document of a file."""
+    return reasons[0] + (f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else "")
 
 
 def _revision(document: Document, made: Fingerprint) -> str:

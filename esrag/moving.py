@@ -2,17 +2,17 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 
-from esrag.batches import Batches
 from esrag.chunking.cut import indexed_text
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.checks import require_generation
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy
 from esrag.ingesting import Progress
+from esrag.portions import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.retrieving.recall import lot, nearest
 
@@ -55,9 +55,10 @@ def move(
     name = target.create(made)
     try:
         fresh = at(name)
-        with fresh.writer(made) as writer, Batches(writer, embedder) as batches:
-            _copy(source, batches, progress, with_vectors=embedder is None)
-        _require_taken(batches)
+        encoding = Encoding(embedder, fresh.vectors_of) if embedder else None
+        with fresh.writer(made) as writer, Portions(lambda: nullcontext(writer), encoding) as portions:
+            _copy(source, portions, progress, with_vectors=embedder is None)
+        _require_taken(portions)
         require_generation(source.generation(), before)
         likeness = _compared(source, fresh, made)
         held = fresh.info()
@@ -72,7 +73,7 @@ def move(
     except IndexBusy:  # nothing was done; after any other failure it may be in use
         target.drop(name)
         raise
-    return Moved(name, former, held.documents, held.chunks, batches.embedded, *likeness)
+    return Moved(name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness)
 
 
 def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
@@ -82,10 +83,10 @@ def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
     return Fingerprint(embedder.fingerprint, embedder.dimensions, of_source.chunker)
 
 
-def _copy(source: Engine, batches: Batches, progress: Progress, *, with_vectors: bool) -> None:
+def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vectors: bool) -> None:
     progress.start(source.info().documents)
     for prepared in _stored(source, with_vectors=with_vectors):
-        batches.add(prepared)
+        portions.add(prepared)
         progress.step(prepared.document.doc_id, f"{len(prepared.chunks)} chunks")
 
 
@@ -103,8 +104,8 @@ def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
         yield Prepared(document, own, tuple(map(indexed_text, own)), rows)
 
 
-def _require_taken(batches: Batches) -> None:
-    for source, reasons in batches.refused.items():
+def _require_taken(portions: Portions) -> None:
+    for source, reasons in portions.refused.items():
         raise EngineError(
             f"{source} cannot be moved: {reasons[0]}", hint="take it out of the index, then move the rest"
         )
@@ -129,7 +130,7 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
         raise EngineError(f"the new index is not what the old one is: {'; '.join(problems)}", hint="run: esrag doctor")
     sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
-    found_again = _share(_found_again(fresh, made, sample)) if made.dimensions else None
+    found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
     least = LEAST_AGREEMENT if type(source) is type(fresh) else 0.01
     if agreement < least or (found_again is not None and found_again < LEAST_AGREEMENT):
         said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
@@ -144,11 +145,10 @@ def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
     return len(one & two) / max(len(one), len(two)) if one or two else 1.0
 
 
-def _found_again(fresh: Engine, made: Fingerprint, sample: Sequence[Chunk]) -> list[float]:
+def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """For each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [indexed_text(chunk) for chunk in sample]
-    with fresh.writer(made) as writer:
-        vectors = writer.vectors_of(texts)
+    vectors = fresh.vectors_of(texts)
     near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
     return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
 

@@ -5,7 +5,10 @@
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from time import perf_counter
 
 from esrag import plugins, sync
@@ -13,26 +16,24 @@ from esrag.answering import Draft, GenerationTask, Reason
 from esrag.answering.confidence import Signals, band, confidence
 from esrag.answering.evidence import select
 from esrag.answering.verify import refusal, verify
-from esrag.embedding import Embedder, EmbedderOptions
-from esrag.embedding.opening import open_embedder
-from esrag.engines import Engine, EngineOptions, SearchResult
+from esrag.caching import Kind
+from esrag.caching.answers import code_version, key_of, remembered
+from esrag.engines import Engine, SearchResult, Vectors
 from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.filters import Filter
-from esrag.ingesting import IngestReport, Progress, Run, fingerprint
+from esrag.ingesting import Progress, Target
+from esrag.jobs.recording import job_key, open_job
+from esrag.jobs.reporting import IngestReport, report
+from esrag.jobs.running import drain, files_left, remove_gone, take_over
+from esrag.jobs.work import Work
+from esrag.ledger import Job
 from esrag.loading.listing import list_files
 from esrag.records import Answer, Evidence, StoredDocument
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import require_question, retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.settings import EngineSettings, Settings, is_address
+from esrag.settings import Settings, is_address
+from esrag.stages import Stages
 from esrag.text import normalise
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The opened parts; `embedder` is None where `embedding.model` is none."""
-
-    engine: Engine
-    embedder: Embedder | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An answer and how it came about; `took_ms` is by stage."""
+    """An answer and how it came about; `took_ms` is by stage, and of a `cached` one the time to find it."""
 
     question: str
     answer: Answer
@@ -59,44 +60,56 @@ class Asked:
     retrieved: SearchResult
     model: str
     took_ms: Mapping[str, float]
+    cached: bool = False
 
 
-def open_stages(settings: Settings) -> Stages:
-    """The engine and the embedder that the settings name; nothing slow happens yet."""
-    options = settings.embedding.model_dump()
-    embedder = open_embedder(options.pop("provider"), EmbedderOptions(**options))
-    return Stages(open_engine(settings.engine), embedder)
+def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
+    """Makes the index hold what the files hold, in this process.
 
-
-def open_engine(where: EngineSettings) -> Engine:
-    """The engine alone."""
-    engine: Engine = plugins.load("engines", "server" if is_address(where.url) else "embedded")(engine_options(where))
-    return engine
-
-
-def engine_options(where: EngineSettings) -> EngineOptions:
-    """An engine's section of the settings, as engines take it."""
-    secrets = {"password": where.password.get_secret_value(), "api_key": where.api_key.get_secret_value()}
-    return EngineOptions(**{**where.model_dump(), **secrets})
-
-
-def ingest(request: IngestRequest, settings: Settings, stages: Stages, progress: Progress) -> IngestReport:
-    """Makes the index hold what the files hold.
-
-    Raises: EngineError, ModelError, EmbeddingError. A file that cannot be loaded is reported and the others go on.
+    Raises: EngineError, ModelError, EmbeddingError; what is left to do is in the ledger, and done by the next ingest. A
+    file that cannot be loaded is reported and the others go on; with `eager` the first error of any batch is raised.
     """
     started = perf_counter()
-    with stages.engine.writer(fingerprint(settings, stages.embedder), rebuild=request.rebuild) as writer:
-        plan = plan_ingest(request, stages.engine)
-        report = Run(settings, stages.embedder, writer, progress).load(plan)
-    return replace(report, took_ms=round(1000 * (perf_counter() - started)))
+    engine = work.stages.engine
+    with engine.writer(work.made, rebuild=request.rebuild) as writer:
+        plan = plan_ingest(request, engine, work.settings.loading.max_bytes)
+        job = open_job(work, plan, _key(request, work.settings), rebuild=request.rebuild)
+        todo = [job] if request.rebuild else [job, *take_over(work, job)]
+        target = Target(work.made, lambda: nullcontext(writer), _none if request.rebuild else engine.vectors_of)
+        progress.start(sum(files_left(work, one) for one in todo))
+        for one in todo:
+            drain(work, one, target, progress, eager=eager)
+            if one.gone and not one.rebuild:
+                remove_gone(engine, writer, one)
+    for one in todo:
+        work.ledger.end(one.job_id)
+    return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
 
 
-def plan_ingest(request: IngestRequest, engine: Engine) -> sync.Plan:
+def enqueue(request: IngestRequest, work: Work) -> Job:
+    """Writes down what is to be done, for workers. Raises: EngineError, LedgerError, ModelError."""
+    engine = work.stages.engine
+    target = engine.create(work.made) if request.rebuild else ""
+    with nullcontext() if target else engine.writer(work.made):  # a mismatch, or no right to write, is said now
+        plan = plan_ingest(request, engine, work.settings.loading.max_bytes)
+        return open_job(work, plan, _key(request, work.settings), rebuild=request.rebuild, target=target)
+
+
+def _key(request: IngestRequest, settings: Settings) -> str:
+    return job_key(settings, request.arguments, request.include, request.exclude)
+
+
+def _none(_: Sequence[str]) -> Mapping[str, Vectors]:
+    """A rebuild takes nothing from the index that it replaces: that may be what is wrong."""
+    return {}
+
+
+def plan_ingest(request: IngestRequest, engine: Engine, max_bytes: int) -> sync.Plan:
     """What an ingest would do; nothing is written."""
     stored = _stored(request, engine)
     listing = list_files(request.arguments, request.include, request.exclude)
-    return sync.plan(listing, stored, keep_missing=request.keep_missing, rebuild=request.rebuild)
+    how = {"keep_missing": request.keep_missing, "rebuild": request.rebuild}
+    return sync.plan(listing, stored, max_bytes=max_bytes, **how)
 
 
 def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:
@@ -112,12 +125,50 @@ def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...
 
 
 def ask(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> Asked:
-    """The cited answer to a question, or the refusal.
+    """The cited answer to a question, or the refusal; from the cache, where the same was asked before.
 
     Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch.
     """
     clock = _Clock()
     question = normalise(question)
+    require_question(question)
+    answered = partial(_answered, question, settings, stages, where)
+    if stages.cache is None:
+        return answered()
+    generator = (settings.generator, plugins.made_by("generators", settings.generator.name))
+    key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
+    asked, cached = remembered(stages.cache, key, Asked, answered, lambda made: made.answer.refused)
+    clock.lap("cache")
+    return replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked
+
+
+def search(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> SearchResult:
+    """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
+    question = normalise(question)
+    require_question(question)
+    found = partial(retrieve, question, stages.engine, stages.embedder, settings.retrieval, where)
+    if stages.cache is None:
+        return found()
+    key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
+    return remembered(stages.cache, key, SearchResult, found, lambda made: not made.hits)[0]
+
+
+def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, others: tuple[object, ...]) -> str:
+    """The key of all that an answer depends on. The generation is read now, before anything is retrieved.
+
+    An ingest that ends meanwhile makes a new generation, so that what is found by then is never given after it.
+    """
+    engine = settings.engine
+    address = engine.url if is_address(engine.url) else str(Path(engine.url).resolve())
+    user = (engine.username, engine.api_key.get_secret_value())  # a server may let each see something else
+    index = (address, engine.index, stages.engine.generation(), *user)
+    model = stages.embedder.fingerprint if stages.embedder else ""
+    return key_of(kind, code_version(), index, model, question, settings.retrieval, *others)
+
+
+def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None) -> Asked:
+    """The answer, made now."""
+    clock = _Clock()
     retrieved = retrieve(question, stages.engine, stages.embedder, settings.retrieval, where)
     clock.lap("retrieve")
     limits = settings.answer

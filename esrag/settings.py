@@ -87,6 +87,14 @@ class EmbeddingSettings(Section):
     precision: Literal["int8", "fp32"] = Field(default="int8", description="Arithmetic of the ONNX encoder.")
     workers: int = Field(default=0, ge=0, description="Encoder threads; 0: one a core.")
     offline: bool = Field(default=False, description="Never download weights.")
+    url: str = Field(default="", description="Address of an embedding service, for providers that are one.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the embedding service.")
+    requests_per_minute: int = Field(
+        default=0, ge=0, description="Requests all workers together may send the service in a minute; 0: any."
+    )
+    tokens_per_minute: int = Field(
+        default=0, ge=0, description="Tokens all workers together may send the service in a minute; 0: any."
+    )
 
 
 class RetrievalSettings(Section):
@@ -125,11 +133,51 @@ class KibanaSettings(Section):
     )
 
 
+class QueueSettings(Section):
+    """How an ingest is handed to workers."""
+
+    url: str = Field(default="", description="Address of the queue's Redis; nothing: the command does the work itself.")
+    window_batches: int = Field(default=200, ge=1, le=100_000, description="Batches in the queue at once, at most.")
+    batch_files: int = Field(default=64, ge=1, le=1000, description="Files of a batch, at most.")
+    batch_bytes: int = Field(default=4 * 2**20, ge=1, description="Bytes of a batch's files, but for a single one.")
+    attempts: int = Field(default=3, ge=1, le=100, description="Times a batch is tried before it is given up.")
+    lease_s: float = Field(
+        default=300.0,
+        ge=1,
+        le=86_400,
+        description="Seconds without a sign of life after which a worker counts as dead.",
+    )
+    time_limit_s: float = Field(
+        default=3600.0, ge=1, le=86_400, description="Seconds a batch may take before its worker is killed."
+    )
+    sweep_s: float = Field(
+        default=10.0, ge=0.1, le=3600, description="Seconds between two looks for what was lost or is overdue."
+    )
+
+
+class LedgerSettings(Section):
+    """Where it is written down what was ingested and what was not."""
+
+    url: str = Field(
+        default="", description="File of the ledger; nothing: with the index, in its folder or on its server."
+    )
+
+
+class CacheSettings(Section):
+    """Where vectors and answers are kept so that they are not made twice."""
+
+    url: str = Field(default="", description="Address of the cache's Redis, or a file; nothing: no cache.")
+    ttl_days: float = Field(default=30.0, gt=0, le=3650, description="Days a vector or an answer is kept.")
+
+
 class Settings(Section):
     """The whole tree."""
 
     preset: str = Field(default="", description="Preset the other values start from.")
     engine: EngineSettings = EngineSettings()
+    queue: QueueSettings = QueueSettings()
+    ledger: LedgerSettings = LedgerSettings()
+    cache: CacheSettings = CacheSettings()
     loading: LoadingSettings = LoadingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -204,6 +252,15 @@ def is_address(url: str) -> bool:
     (True, False, False)
     """
     return url.startswith(("http://", "https://"))
+
+
+def is_redis(url: str) -> bool:
+    """Whether a URL is a Redis server's address.
+
+    >>> is_redis("rediss://user:password@cache.example:6380/0"), is_redis("unix:///run/redis.sock"), is_redis("x.db")
+    (True, True, False)
+    """
+    return url.startswith(("redis://", "rediss://", "unix://"))
 
 
 def variable(key: str) -> str:
@@ -324,6 +381,10 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
         hint = "write http://host:9200, or https://host:9200"
         raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
+    if settings.queue.url and not is_redis(settings.queue.url):  # not shown: it may hold a password
+        raise SettingsError("queue.url must be the address of a Redis", hint="write redis://host:6379/0, or rediss://")
+    if "://" in settings.cache.url and not is_redis(settings.cache.url):
+        raise SettingsError("cache.url must be the address of a Redis, or a file", hint="write redis://host:6379/0")
     if settings.kibana.url and not is_address(settings.kibana.url):
         raise SettingsError("kibana.url must be the address of a server", hint="write http://host:5601")
     if settings.chunking.overlap >= settings.chunking.size:

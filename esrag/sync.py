@@ -5,19 +5,22 @@ documents carry the hash of the bytes that are there now; fewer documents than i
 """
 
 import hashlib
-import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from esrag.errors import LoadingError
 from esrag.loading.listing import ListedFile, Listing
-from esrag.loading.reading import require_regular, unreadable
+from esrag.loading.reading import sha256_of
+from esrag.loading.sources import is_address, path_of
+from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
 from esrag.text import normalise
 
+_OF_NOTHING = hashlib.sha256().hexdigest()
 State = Literal["added", "changed", "renamed"]
 
 
@@ -25,7 +28,7 @@ State = Literal["added", "changed", "renamed"]
 class Task:
     """One file to load: the id its document gets, the folder it can be filtered by, what is stored of it now."""
 
-    path: Path
+    source: str
     doc_id: str
     folder: str
     state: State
@@ -43,11 +46,11 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Files to load, sources that are gone (renames not counted) and their documents, what stays, what is left out."""
+    """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out."""
 
     tasks: tuple[Task, ...]
     removed: int
-    removed_ids: tuple[str, ...]
+    gone: tuple[str, ...]
     unchanged: int
     skips: tuple[Skip, ...]
 
@@ -72,25 +75,32 @@ class _Known:
 
 
 def plan(
-    listing: Listing, stored: Iterable[StoredDocument], *, keep_missing: bool = False, rebuild: bool = False
+    listing: Listing,
+    stored: Iterable[StoredDocument],
+    *,
+    keep_missing: bool = False,
+    rebuild: bool = False,
+    max_bytes: int = sys.maxsize,
 ) -> Plan:
     """What to load, remove and leave, in the listing's order.
 
-    A rebuild loads every file again, listed or stored, under the id it has; what is gone cannot be taken along.
+    A rebuild loads every file again, listed or stored, under the id it has; what is gone cannot be taken along. What
+    is larger than `max_bytes` is left out unread.
+
+    Raises: LoadingError where a store does not say whether what is stored of it is still there.
     """
     known = _by_source(stored)
-    listed = [*listing.files, *(_unlisted(listing, known) if rebuild else ())]
-    digests, skips = _digests(listed)
-    present = [file for file in listed if source_of(file.path) in digests]
     gone = _vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set()
+    listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
+    digests, skips = _digests(listed, max_bytes)
+    present = [file for file in listed if file.source in digests]
     emptied = {skip.source for skip in skips if not skip.failed} & known.keys()
     ids = document_ids(present, {source: it.base_id for source, it in known.items() if source not in gone})
     before = {} if rebuild else known
     tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
-    removed_ids = tuple(doc_id for source in sorted(gone | emptied) for doc_id in known[source].doc_ids)
     problems = tuple(Skip(problem.source, problem.reason) for problem in listing.problems)
-    return Plan(tasks, removed, removed_ids, len(present) - len(tasks), (*problems, *skips))
+    return Plan(tasks, removed, tuple(sorted(gone | emptied)), len(present) - len(tasks), (*problems, *skips))
 
 
 def _tasks(
@@ -102,34 +112,28 @@ def _tasks(
 ) -> Iterator[Task]:
     """The files whose content is not stored yet; `gone` counts the contents that lost their file, by hash."""
     for file in present:
-        source = source_of(file.path)
+        source = file.source
         digest, before = digests[source], known.get(source)
         if before and before.complete and before.sha256 == digest:
             continue
         state: State = "changed" if before else "renamed" if gone[digest] else "added"
         gone[digest] -= state == "renamed"
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(file.path, ids[source], normalise(folder), state, before.doc_ids if before else ())
-
-
-def source_of(path: Path) -> str:
-    """A path as it is stored and shown; bytes that are no UTF-8 are spelled out."""
-    return str(path).encode("utf-8", "backslashreplace").decode()
-
-
-def _path_of(source: str) -> Path:
-    r"""The path that `source_of` spelled out.
-
-    >>> source_of(_path_of(r"/docs/\udcff.md")) == r"/docs/\udcff.md"
-    True
-    """
-    return Path(re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda match: chr(int(match[1], 16)), source))
+        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else ())
 
 
 def _is_gone(source: str) -> bool:
-    """Whether nothing is there any more; a path that may not be looked at is there."""
+    """Whether nothing is there any more; a path that may not be looked at is there.
+
+    Raises: LoadingError where a store does not say.
+    """
+    if is_address(source):
+        try:
+            return place_of(source).kind() != "file"
+        except LoadingError as error:
+            raise LoadingError(f"{source}: {error}", hint=error.hint) from error
     try:
-        _path_of(source).lstat()
+        path_of(source).lstat()
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
@@ -139,16 +143,16 @@ def _is_gone(source: str) -> bool:
 
 def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[str, str]:
     """An id for each file: the one it has, else its stem, else as much of its path as it takes to be the only one."""
-    ids = {source_of(file.path): known[source_of(file.path)] for file in files if source_of(file.path) in known}
+    ids = {file.source: known[file.source] for file in files if file.source in known}
     taken = set(known.values())
-    rest = [file for file in files if source_of(file.path) not in known]
+    rest = [file for file in files if file.source not in known]
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
         uses = Counter(candidate(file) for file in files)  # all of them: an ingest cut short must not free a name
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
-        named = {source_of(file.path): candidate(file) for file in alone if candidate(file) not in taken}
+        named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named
         taken |= set(named.values())
-        rest = [file for file in rest if source_of(file.path) not in named]
+        rest = [file for file in rest if file.source not in named]
     return ids
 
 
@@ -165,7 +169,7 @@ def _relative_path(file: ListedFile) -> str:
 
 
 def _marked_path(file: ListedFile) -> str:
-    mark = hashlib.sha256(source_of(file.path).encode()).hexdigest()[:8]
+    mark = hashlib.sha256(file.source.encode()).hexdigest()[:8]
     return f"{_relative_path(file)}~{mark}"
 
 
@@ -189,45 +193,38 @@ def _known(documents: Sequence[StoredDocument]) -> _Known:
     return _Known(doc_ids, first.source_sha256, complete, str(first.metadata.get("folder", "")))
 
 
-def _digests(files: Iterable[ListedFile]) -> tuple[dict[str, str], list[Skip]]:
+def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
     """The sha256 of each file by source, and the files that are empty or cannot be read."""
     digests: dict[str, str] = {}
     skips: list[Skip] = []
     for file in files:
-        source = source_of(file.path)
         try:
-            status = file.path.stat()
-            require_regular(status.st_mode)
-            if status.st_size == 0:
-                skips.append(Skip(source, "is empty", failed=False))
-            else:
-                with file.path.open("rb") as stream:
-                    digests[source] = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = sha256_of(file.source, max_bytes)
         except LoadingError as error:
-            skips.append(Skip(source, str(error)))
-        except OSError as error:
-            skips.append(Skip(source, str(unreadable(file.path, error))))
+            skips.append(Skip(file.source, "; ".join(filter(None, (str(error), error.hint)))))
+        else:
+            if digest == _OF_NOTHING:
+                skips.append(Skip(file.source, "is empty", failed=False))
+            else:
+                digests[file.source] = digest
     return digests, skips
 
 
 def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool) -> set[str]:
     """Stored sources that are no longer there, under the folders that were named or everywhere."""
-    present = {source_of(file.path) for file in listing.files}
+    present = {file.source for file in listing.files}
     return {
         source
-        for source in known.keys() - present
-        if (everywhere or _under(_path_of(source), listing.folders)) and _is_gone(source)
+        for source in sorted(known.keys() - present)
+        if (everywhere or _under(source, listing.folders)) and _is_gone(source)
     }
 
 
-def _unlisted(listing: Listing, known: Mapping[str, _Known]) -> Iterator[ListedFile]:
+def _unlisted(listing: Listing, known: Mapping[str, _Known], gone: Collection[str]) -> Iterator[ListedFile]:
     """Stored files that are still there and were not named, in the folders they are filtered by."""
-    present = {source_of(file.path) for file in listing.files}
-    for source in sorted(known.keys() - present):
-        path, folder = _path_of(source), Path(known[source].folder)
-        if not _is_gone(source):
-            yield ListedFile(path, path.parents[len(folder.parts)], (folder / path.name).as_posix())
+    for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
+        yield ListedFile(source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix())
 
 
-def _under(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
+def _under(source: str, folders: Iterable[str]) -> bool:
+    return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -17,6 +17,14 @@ hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine
 hypothesis.settings.load_profile("esrag")
 
 
+def pytest_collection_modifyitems(items):
+    """In several processes, what shares servers or a built wheel is one process's: each would make its own."""
+    for item in items:
+        for marker in ("live", "packaging"):
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.xdist_group(marker))
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a command printed and its exit code."""

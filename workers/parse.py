@@ -11,7 +11,6 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from esrag.errors import EsragError, ParsingError
@@ -19,6 +18,7 @@ from esrag.loading import Skipped
 from esrag.loading.guarded import parts
 from esrag.loading.isolated import document_fields
 from esrag.loading.reading import read
+from esrag.loading.sources import path_of
 from esrag.records import Source
 
 
@@ -44,9 +44,9 @@ def main(arguments: list[str]) -> None:
 def _answers(request: dict[str, str], max_bytes: int, max_characters: int) -> Iterator[dict[str, Any]]:
     """Documents and skipped parts, then the end or the error."""
     try:
-        path = Path(request["path"])
-        data = read(path, max_bytes)
-        for part in parts(Source(request["doc_id"], path.name, data), max_characters):
+        source = request["source"]
+        data = read(source, max_bytes)
+        for part in parts(Source(request["doc_id"], path_of(source).name, data), max_characters):
             if isinstance(part, Skipped):
                 yield {"skipped": [part.where, part.reason]}
             else:

@@ -10,8 +10,9 @@ from esrag.cli.options import retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
-    from esrag.pipeline import Asked, Stages
+    from esrag.pipeline import Asked
     from esrag.settings import Settings
+    from esrag.stages import Stages
 
 REFUSED = 3
 
@@ -37,7 +38,7 @@ def ask(
     """
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
-    from esrag.pipeline import open_stages
+    from esrag.stages import open_stages
 
     text = sys.stdin.read() if question == "-" else question
     settings = settings_of(**options)
@@ -92,7 +93,7 @@ def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: b
         "confidence_band": asked.confidence_band,
         "route": "documents",
         "model": asked.model,
-        "cached": False,
+        "cached": asked.cached,
         "took_ms": asked.took_ms if explain else {},
         **({"evidence": _evidence(asked)} if show_evidence else {}),
         **({**how, "kibana_url": kibana_url} if explain else {}),

@@ -1,6 +1,8 @@
 """`esrag doctor`: is everything in place, and if not, what to do."""
 
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +14,12 @@ from esrag.cli.output import print_json, print_text
 if TYPE_CHECKING:
     from esrag.engines import Finding
     from esrag.errors import EsragError
-    from esrag.pipeline import Stages
+    from esrag.jobs.work import Work
+    from esrag.stages import Stages
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
+
+LOOK_AGAIN_S = 0.5  # between two batches nobody works for a moment
 
 
 @click.command()
@@ -22,10 +27,10 @@ MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 @settings_options
 def doctor(*, as_json: bool, **options: Any) -> int:
     """Look at every part, and say what is wrong and what to do."""
-    from esrag.pipeline import open_stages
+    from esrag.jobs.work import Work
 
-    stages = open_stages(settings_of(**options))
-    findings, code = _looked_at(stages)
+    with closing(Work(settings_of(**options))) as work:
+        findings, code = _looked_at(work)
     for finding in findings:
         if as_json:
             print_json({"schema": "esrag.finding/1", **asdict(finding)})
@@ -34,14 +39,17 @@ def doctor(*, as_json: bool, **options: Any) -> int:
     return code
 
 
-def _looked_at(stages: "Stages") -> "tuple[list[Finding], int]":
+def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     """What was found, each thing once, and the exit code."""
+    from esrag.caching.examining import examine
     from esrag.errors import EngineUnreachable
 
+    stages = work.stages
     index, code = _tried(_index(stages))
-    engine = () if code == EngineUnreachable.exit_code else stages.engine.examine()  # it would wait as long once more
+    there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
+    engine, ledger = (stages.engine.examine(), _tried(_ledger(work))[0]) if there else ((), [])
     found: dict[str, Finding] = {}
-    for finding in (*_model(stages), *engine, *index):
+    for finding in (*_model(stages), *engine, *index, *ledger, *_tried(examine(work.settings))[0]):
         found.setdefault(finding.what, finding)
     return [*found.values()], code or int(any(finding.level == "error" for finding in found.values()))
 
@@ -97,6 +105,27 @@ def _index(stages: "Stages") -> "Iterator[Finding]":
         yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
         yield from _recall(stages, sum(sizes))
     require_same_model(engine, stages.embedder)
+
+
+def _ledger(work: "Work") -> "Iterator[Finding]":
+    """Whether the ledger is sound and agrees with the index, and what in it waits for somebody. Raises: EsragError."""
+    from esrag.cli.watching import is_idle
+    from esrag.engines import Finding
+    from esrag.jobs.reporting import last_words, unaccounted
+
+    ledger = work.ledger
+    yield from (Finding("error", problem, "a bug: esrag jobs prune removes old jobs") for problem in ledger.problems())
+    if work.stages.engine.exists():
+        yield from (Finding("error", line, "run: esrag ingest FOLDER") for line in unaccounted(work))
+    idle = [job for job in ledger.jobs() if is_idle(ledger, job, ledger.counts(job.job_id))]
+    time.sleep(LOOK_AGAIN_S if idle else 0)
+    for job in (ledger.job(job.job_id) for job in idle):
+        if is_idle(ledger, job, ledger.counts(job.job_id)):
+            advice = "start a worker: esrag worker" if work.settings.queue.url else "run: esrag ingest FOLDER"
+            yield Finding("warning", f"job {job.job_id} is open and nobody works on it", advice)
+    failed = [word.job_id for word in last_words(work).values() if word.failed]
+    if failed:
+        yield Finding("warning", f"{len(failed):,} files failed to be ingested", f"run: esrag jobs show {max(failed)}")
 
 
 def _recall(stages: "Stages", chunks: int) -> "Iterator[Finding]":

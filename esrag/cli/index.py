@@ -25,7 +25,7 @@ def index() -> None:
 def create(**options: Any) -> int:
     """Make an empty index with the settings of now."""
     from esrag.ingesting import fingerprint
-    from esrag.pipeline import open_stages
+    from esrag.stages import open_stages
 
     settings = settings_of(**options)
     stages = open_stages(settings)
@@ -43,7 +43,7 @@ def create(**options: Any) -> int:
 @settings_options
 def info(*, as_json: bool, **options: Any) -> int:
     """Show the index in use."""
-    from esrag.pipeline import open_engine
+    from esrag.stages import open_engine
 
     settings = settings_of(**options)
     _show([open_engine(settings.engine).info()], as_json=as_json)
@@ -55,7 +55,7 @@ def info(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
     """List every index at the address; the one in use is marked by a star."""
-    from esrag.pipeline import open_engine
+    from esrag.stages import open_engine
 
     _show(open_engine(settings_of(**options).engine).indexes(), as_json=as_json)
     return 0
@@ -67,7 +67,7 @@ def list_(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
     """Remove the index NAME with all that is in it."""
-    from esrag.pipeline import open_engine
+    from esrag.stages import open_engine
 
     settings = settings_of(**options)
     if not yes:
@@ -82,7 +82,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
 @settings_options
 def swap(name: str, **options: Any) -> int:
     """Put the index NAME in the place of the one in use, which is kept."""
-    from esrag.pipeline import open_engine
+    from esrag.stages import open_engine
 
     settings = settings_of(**options)
     engine = open_engine(settings.engine)
@@ -99,7 +99,7 @@ def swap(name: str, **options: Any) -> int:
 @settings_options
 def refresh(**options: Any) -> int:
     """Let everything that is stored be found at once."""
-    from esrag.pipeline import open_engine
+    from esrag.stages import open_engine
 
     open_engine(settings_of(**options).engine).refresh()
     return 0
@@ -118,8 +118,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     """
     from esrag.cli.progress import progress
     from esrag.moving import move
-    from esrag.pipeline import open_engine, open_stages
     from esrag.settings import shown
+    from esrag.stages import open_engine, open_stages
 
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
@@ -158,8 +158,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
     """Compare the vector leg with an exact search over every stored vector."""
-    from esrag.pipeline import open_engine
     from esrag.retrieving.recall import LEAST_RECALL, recall
+    from esrag.stages import open_engine
 
     settings = settings_of(**options)
     measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))

@@ -1,6 +1,7 @@
 """`esrag ingest`: makes the index hold what the files hold."""
 
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,12 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
-from esrag.errors import UsageError
+from esrag.errors import QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
-    from esrag.ingesting import IngestReport
+    from esrag.jobs.reporting import IngestReport
+    from esrag.jobs.work import Work
+    from esrag.pipeline import IngestRequest
     from esrag.sync import Plan
 
 SHOWN_SKIPS = 50
@@ -23,6 +26,8 @@ SHOWN_SKIPS = 50
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these out.")
 @click.option("--keep-missing", is_flag=True, help="Keep documents whose files are gone.")
 @click.option("--rebuild", is_flag=True, help="Read everything again, with the settings of now, into a new index.")
+@click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and end.")
+@click.option("--eager", is_flag=True, help="Do the work here even with a queue, and stop at the first error.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and do nothing.")
 @click.option("--offline", is_flag=True, help="Never download the encoder's weights.")
 @json_option
@@ -30,27 +35,59 @@ SHOWN_SKIPS = 50
 def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: bool, **options: Any) -> int:
     """Make the index hold what the files hold.
 
-    PATH is a file, a folder, a glob in quotes, or - for a list of paths on stdin. Files that are unchanged cost
-    nothing, changed ones replace their chunks, those that are gone from a given folder go. Files are told by content:
-    a rename embeds nothing.
+    PATH is a file, a folder, a glob in quotes, an address in a store (s3://bucket/folder), or - for a list of them on
+    stdin. Files that are unchanged cost nothing, changed ones replace their chunks, those that are gone from a given
+    folder go. Files are told by content: a rename embeds nothing. Every batch is in the ledger before it is worked on:
+    whatever dies, the same command goes on from there. With queue.url the workers do the work (esrag worker), and
+    Ctrl-C leaves the job to them.
     """
-    from esrag.pipeline import IngestRequest, open_stages, plan_ingest
-    from esrag.pipeline import ingest as run
+    from esrag.jobs.work import Work
+    from esrag.pipeline import IngestRequest, plan_ingest
 
     names = ("include", "exclude", "keep_missing", "rebuild")
     request = IngestRequest(
         _arguments(paths, rebuild=options["rebuild"]), **{name: options.pop(name) for name in names}
     )
-    settings = settings_of(embedding__offline=offline or None, **options)
-    stages = open_stages(settings)
+    eager, no_wait = options.pop("eager"), options.pop("no_wait")
+    work = Work(settings_of(embedding__offline=offline or None, **options))
     if dry_run:
-        return _show_plan(plan_ingest(request, stages.engine), as_json=as_json)
+        return _show_plan(plan_ingest(request, work.stages.engine, work.settings.loading.max_bytes), as_json=as_json)
+    with closing(work):
+        if work.settings.queue.url and not eager:
+            return _hand_over(request, work, wait=not no_wait, as_json=as_json)
+        if no_wait:
+            raise UsageError("--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker")
+        return _show(_done_here(request, work, eager=eager), as_json=as_json)
+
+
+def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "IngestReport":
     from esrag.cli.progress import progress
+    from esrag.pipeline import ingest as run
 
     with progress() as shown:
-        report = run(request, settings, stages, shown)
-    stages.engine.close()
-    return _show(report, as_json=as_json)
+        return run(request, work, shown, eager=eager)
+
+
+def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: bool) -> int:
+    """Records the job, hands it out, and shows how it goes."""
+    from esrag.cli.jobs import print_job
+    from esrag.cli.watching import follow
+    from esrag.jobs.sweeping import sweep
+    from esrag.pipeline import enqueue
+    from esrag.queueing import Queue
+
+    job = enqueue(request, work)
+    queue = Queue(work.settings.queue)
+    if wait:
+        ended, report = follow(work, queue, job)
+        return _show(report, as_json=as_json) or int(ended.state != "done")
+    try:
+        sweep(work, queue)
+    except QueueUnreachable as error:
+        hint = f"job {job.job_id} is recorded: a worker or esrag jobs show --follow hands it out"
+        raise QueueUnreachable(str(error), hint=hint) from error
+    print_job(work.ledger, job, as_json=as_json)
+    return 0
 
 
 def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
@@ -90,7 +127,7 @@ def _show_plan(plan: "Plan", *, as_json: bool) -> int:
         print_json({"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]})
         return 0
     for task in plan.tasks:
-        print_text(f"{task.state:8} {task.path}")
+        print_text(f"{task.state:8} {task.source}")
     for skip in plan.skips:
         remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
     print_text("would be: " + ", ".join(f"{count} {name}" for name, count in counts.items()))

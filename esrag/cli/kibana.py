@@ -23,7 +23,7 @@ def install(*, as_json: bool, **options: Any) -> int:
     kibana.url says where. Run again, it replaces what it installed for this index before.
     """
     from esrag.dashboards import install as run
-    from esrag.pipeline import engine_options
+    from esrag.stages import engine_options
 
     settings = settings_of(**options)
     installed = run(settings.kibana.url, engine_options(settings.engine))

@@ -12,11 +12,14 @@ from esrag.text import normalise
 
 COMMANDS = {
     "ingest": "esrag.cli.ingest:ingest",
+    "jobs": "esrag.cli.jobs:jobs",
+    "worker": "esrag.cli.worker:worker",
     "ask": "esrag.cli.ask:ask",
     "search": "esrag.cli.search:search",
     "docs": "esrag.cli.stored:docs",
     "chunks": "esrag.cli.stored:chunks",
     "index": "esrag.cli.index:index",
+    "cache": "esrag.cli.cache:cache",
     "init": "esrag.cli.init:init",
     "config": "esrag.cli.config:config",
     "models": "esrag.cli.models:models",
@@ -62,8 +65,8 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except (KeyboardInterrupt, click.Abort):
-        _say("interrupted; what was stored stays, the same command goes on from there")
+    except (KeyboardInterrupt, click.Abort) as error:
+        _say(str(error) or "interrupted; what was stored stays, the same command goes on from there")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
     except BrokenPipeError:  # `esrag chunks | head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

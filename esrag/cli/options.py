@@ -33,6 +33,13 @@ def retrieval_options(command: Command) -> Command:
     conditions = "folder=a,b  kind!=pdf  'year>=2024'  doc_id=x*"
     for option in (
         json_option,
+        click.option(
+            "--no-cache",
+            "cache__url",
+            is_flag=True,
+            callback=lambda _context, _option, given: "" if given else None,
+            help="Make it anew, and keep nothing of it.",
+        ),
         click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
         click.option("--fusion", "retrieval__fusion", type=fusions, help="How the two legs become one list."),
         click.option("--method", "retrieval__method", type=methods, help="Legs that are searched."),

@@ -1,10 +1,12 @@
 """Progress of an ingest or a move: a bar with a known total on a terminal, one line a file or document elsewhere."""
 
 import sys
+import time
 from types import TracebackType
 from typing import Self
 
 from esrag.cli.output import remark
+from esrag.text import normalise
 
 
 class BarProgress:
@@ -17,6 +19,7 @@ class BarProgress:
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self.bar = Progress(*columns, TextColumn("{task.fields[name]}", markup=False), console=Console(stderr=True))
         self.task = self.bar.add_task("", total=None, name="")
+        self.began: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -33,7 +36,17 @@ class BarProgress:
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
         """One is done."""
-        self.bar.update(self.task, advance=1, name=name.rpartition("/")[2][:40])
+        self.bar.update(self.task, advance=1, name=_short(name))
+
+    def at(self, done: int, chunks: int, name: str) -> None:
+        """So many files are done and so many chunks stored, by others; `name` is a file under way."""
+        began, before = self.began = self.began or (time.monotonic(), chunks)
+        rate = (chunks - before) / max(1.0, time.monotonic() - began)
+        self.bar.update(self.task, completed=done, name=f"{chunks:,} chunks, {rate:,.0f}/s  {_short(name)}")
+
+    def say(self, text: str) -> None:
+        """A remark above the bar; what is printed past it would end up in it."""
+        self.bar.console.print(_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 class LineProgress:
@@ -58,6 +71,24 @@ class LineProgress:
         """One is done."""
         self.done += 1
         remark(f"[{self.done}/{self.total}] {name}: {detail}")
+
+    def say(self, text: str) -> None:
+        """A remark among the lines."""
+        remark(text)
+
+
+def _line(text: str) -> str:
+    """One line without what could act on the terminal."""
+    return " ".join(normalise(text).split())
+
+
+def _short(name: str) -> str:
+    r"""The last part of a path, without what could act on the terminal.
+
+    >>> _short("/docs/a\x1b[2J\nb.md")
+    'a[2J b.md'
+    """
+    return _line(name.rpartition("/")[2])[:40]
 
 
 def progress() -> BarProgress | LineProgress:

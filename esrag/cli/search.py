@@ -20,14 +20,14 @@ def search(query: str, *, as_json: bool, explain: bool, where: tuple[str, ...], 
     """Show the chunks that match, best first; `ask` retrieves the same way."""
     from esrag.cli.rendering import render
     from esrag.filters import parse_all
-    from esrag.pipeline import open_stages
-    from esrag.retrieving.legs import retrieve
+    from esrag.pipeline import search as run
+    from esrag.stages import open_stages
     from esrag.text import normalise
 
     query = normalise(query)
     settings = settings_of(**options)
     stages = open_stages(settings)
-    result = retrieve(query, stages.engine, stages.embedder, settings.retrieval, parse_all(where))
+    result = run(query, settings, stages, parse_all(where))
     if as_json:
         hits = [hit_as_json(hit) for hit in result.hits]
         print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "hits": hits})

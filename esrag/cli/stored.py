@@ -15,7 +15,7 @@ from esrag.errors import UsageError
 @settings_options
 def docs(*, as_json: bool, **options: Any) -> int:
     """List the documents in the index."""
-    from esrag.pipeline import open_stages
+    from esrag.stages import open_stages
 
     for document in open_stages(settings_of(**options)).engine.documents():
         if as_json:
@@ -34,7 +34,7 @@ def docs(*, as_json: bool, **options: Any) -> int:
 def chunks(doc_id: str | None, *, where: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Print the chunks of the index, or of one document, in order."""
     from esrag.filters import And, Filter, Terms, parse_all
-    from esrag.pipeline import open_stages
+    from esrag.stages import open_stages
 
     asked = parse_all(where)
     one = [] if doc_id is None else [Terms("doc_id", (doc_id,))]

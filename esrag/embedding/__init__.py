@@ -14,7 +14,7 @@ error before anything is indexed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -28,12 +28,21 @@ Kind = Literal["passage", "query"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """Which model and how: a model name or folder, its precision, worker threads (0: one a core), no downloads."""
+    """Which model and how: a model name or folder, its precision, worker threads (0: one a core), no downloads.
+
+    Of a service: its address (nothing: the provider's own), the key, what may be sent in a minute (0: any), and the
+    address of the Redis through which all workers share that (nothing: all threads of this process do).
+    """
 
     model: str
     precision: Literal["int8", "fp32"] = "int8"
     workers: int = 0
     offline: bool = False
+    url: str = ""
+    api_key: str = field(default="", repr=False)
+    requests_per_minute: int = 0
+    tokens_per_minute: int = 0
+    limits_url: str = field(default="", repr=False)
 
 
 class Embedder(Protocol):

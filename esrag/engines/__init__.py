@@ -60,7 +60,7 @@ class SearchRequest:
 
     `candidates` is how deep each leg is read before fusion; `size` how many fused hits come back; `vector` is a unit
     row, or None for the keyword leg alone. `rank_constant` is RRF's k; `vector_weight` is the vector leg's
-    share, 0..1, in either fusion.
+    share, 0..1, in either fusion. `model` is what the index must have been made with, or "" for whatever it was.
     """
 
     text: str
@@ -72,6 +72,7 @@ class SearchRequest:
     fusion: Fusion = "rrf"
     rank_constant: int = 60
     vector_weight: float = 0.5
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +139,6 @@ class Writer(Protocol):
         """Removes documents and their chunks; unknown ids are ignored. One transaction."""
         ...
 
-    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts that are indexed already, by text, so that they are not embedded again."""
-        ...
-
 
 class Engine(Protocol):
     """An index that can be read by many and written by one."""
@@ -173,7 +170,7 @@ class Engine(Protocol):
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Both legs, the filter and the fusion. Raises: IndexMissing."""
+        """Both legs, the filter and the fusion. Raises: IndexMissing, IndexMismatch."""
         ...
 
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> AbstractContextManager[Writer]:
@@ -189,6 +186,13 @@ class Engine(Protocol):
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
         """Chunk ids and their vectors, in the order of `chunks`; nothing in an index without a model."""
+        ...
+
+    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
+        """The stored vectors of texts that are indexed already, by text; nothing where there is no index, or no model.
+
+        They are of the model that the index in use was made with.
+        """
         ...
 
     def info(self) -> StoredIndex:

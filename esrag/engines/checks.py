@@ -1,6 +1,7 @@
 """What every engine does alike when it writes or searches."""
 
 import re
+import time
 from hashlib import blake2b
 
 import numpy as np
@@ -21,6 +22,15 @@ def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
         )
 
 
+def require_model(made_with: Fingerprint, model: str) -> None:
+    """Raises: IndexMismatch where an index was made with another model than the one that is asked for, if any is."""
+    if model and made_with.model != model:
+        raise IndexMismatch(
+            f"the index was made with {made_with.model or 'no model'}, the settings ask for {model}",
+            hint="set embedding.* back to what it was, or run: esrag ingest --rebuild",
+        )
+
+
 def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
     """The vectors to store, if they fit the index. Raises: EngineError."""
     if vectors is None:
@@ -37,8 +47,10 @@ def text_hash(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def question_vector(request: SearchRequest, dimensions: int) -> Vectors | None:
-    """The question's vector, where a vector leg is wanted and can be had. Raises: EngineError."""
+def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors | None:
+    """The question's vector, where a vector leg is wanted and can be had. Raises: EngineError, IndexMismatch."""
+    require_model(made_with, request.model)
+    dimensions = made_with.dimensions
     if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
         return None
     if request.vector is None or not dimensions:
@@ -61,6 +73,15 @@ def require_index_name(name: str) -> None:
 def already_in_use(name: str) -> UsageError:
     """What is said to who would swap an index with itself."""
     return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
+
+
+def first_generation(beyond: int) -> int:
+    """Where a new index starts to count: the time in milliseconds, or `beyond` if that is later.
+
+    So that no index that is made where another was, or at the same path of another machine, has a generation that the
+    other had: what caches keep of that one would be taken for its own.
+    """
+    return max(beyond, time.time_ns() // 1_000_000)
 
 
 def require_generation(found: int, since: int | None) -> None:

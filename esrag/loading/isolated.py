@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
@@ -61,10 +60,10 @@ class Parser:
             self._worker.communicate()
             self._worker = None
 
-    def parse(self, sources: Iterable[tuple[Path, str]]) -> Iterator[Parsed | LoadingError]:
-        """For each path and document id, in order: what the file gave, or why it gave nothing.
+    def parse(self, sources: Iterable[tuple[str, str]]) -> Iterator[Parsed | LoadingError]:
+        """For each source and document id, in order: what it gave, or why it gave nothing.
 
-        While the caller works on one result the worker parses the next file.
+        While the caller works on one result the worker parses the next source.
         """
         asked: subprocess.Popen[bytes] | None = None
         try:
@@ -77,11 +76,11 @@ class Parser:
             if asked:
                 self.close()  # what is left of an answer must not be the next source's
 
-    def _ask(self, path: Path, doc_id: str) -> subprocess.Popen[bytes]:
+    def _ask(self, source: str, doc_id: str) -> subprocess.Popen[bytes]:
         worker = self._running()
         requests = cast("IO[bytes]", worker.stdin)
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
-            requests.write(json.dumps({"path": str(path), "doc_id": doc_id}).encode() + b"\n")
+            requests.write(json.dumps({"source": source, "doc_id": doc_id}).encode() + b"\n")
             requests.flush()
         return worker
 

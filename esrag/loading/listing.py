@@ -1,25 +1,31 @@
-"""Files, folders and globs → the files to load, each once, in a fixed order."""
+"""Files, folders and globs, on disks and in stores → the files to load, each once, in a fixed order."""
 
 import glob
+import itertools
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from esrag.errors import ParsingError
+from esrag.loading.sources import is_address, path_of, source_of
+from esrag.loading.stores import Place, place_of, told, without_password
+
+_ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 # Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.
 _LEFT_OUT = (
     *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
-    *("index.sqlite3", "index.sqlite3-wal", "index.sqlite3-shm", "vectors-*.f32"),
+    *("vectors-*.f32", *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS)),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file to load: its absolute path, the folder it was asked for through, and its POSIX path below that."""
+    """A file to load: where it is, and its POSIX path below the folder it was asked for through."""
 
-    path: Path
-    root: Path
+    source: str
     relative: str
 
 
@@ -36,8 +42,8 @@ class Listing:
     """What was found, by argument and then by path, what was not, and the folders that were named."""
 
     files: tuple[ListedFile, ...]
-    problems: tuple[Problem, ...]
-    folders: tuple[Path, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 def list_files(arguments: Sequence[str], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Listing:
@@ -46,32 +52,31 @@ def list_files(arguments: Sequence[str], include: Sequence[str] = (), exclude: S
     `include` and `exclude` are globs on a file's path below its folder, or on its name; `exclude` leaves out folders
     too. A file that is named itself is always taken. Links are followed, each file and folder once.
     """
-    problems: list[Problem] = []
-    files: dict[str, ListedFile] = {}
 
     def wanted(relative: str, *, folder: bool = False) -> bool:
         if _matches(relative, _LEFT_OUT) or _name(relative).startswith(".") or _matches(relative, exclude):
             return False
         return folder or not include or _matches(relative, include)
 
-    for argument in arguments:
-        for file in _listed(argument, wanted, problems):
-            files.setdefault(os.path.realpath(file.path), file)
-    folders = tuple(path for path in map(_absolute, filter(None, arguments)) if _is_folder(path))
-    return Listing(tuple(files.values()), tuple(problems), folders)
+    found = [(_in_store if is_address(argument) else _on_disk)(argument, wanted) for argument in arguments]
+    files: dict[str, ListedFile] = {}
+    for file in (file for listing in found for file in listing.files):
+        files.setdefault(file.source if is_address(file.source) else os.path.realpath(path_of(file.source)), file)
+    problems = (problem for listing in found for problem in listing.problems)
+    return Listing(tuple(files.values()), tuple(problems), tuple(it for listing in found for it in listing.folders))
 
 
-def _listed(argument: str, wanted: Callable[..., bool], problems: list[Problem]) -> Iterator[ListedFile]:
+def _on_disk(argument: str, wanted: Callable[..., bool]) -> Listing:
     path = _absolute(argument)
     missing = _missing(path) if argument else "an empty name: name a file or folder"
+    problems: list[Problem] = []
     if missing and glob.has_magic(argument):
-        yield from _globbed(path, argument, wanted, problems)
-    elif missing:
-        problems.append(Problem(argument, missing))
-    elif _is_folder(path):
-        yield from _below(path, path, wanted, problems)
-    else:
-        yield ListedFile(path, path.parent, path.name)
+        return Listing(tuple(_globbed(path, argument, wanted, problems)), tuple(problems))
+    if missing:
+        return Listing((), (Problem(argument, missing),))
+    if _is_folder(path):
+        return Listing(tuple(_below(path, path, wanted, problems)), tuple(problems), (source_of(path),))
+    return Listing((ListedFile(source_of(path), path.name),))
 
 
 def _missing(path: Path) -> str:
@@ -107,7 +112,7 @@ def _globbed(
         if _is_folder(match):
             yield from _below(match, root, wanted, problems)
         elif wanted(relative):
-            yield ListedFile(match, root, relative)
+            yield ListedFile(source_of(match), relative)
 
 
 def _below(folder: Path, root: Path, wanted: Callable[..., bool], problems: list[Problem]) -> Iterator[ListedFile]:
@@ -131,12 +136,70 @@ def _below(folder: Path, root: Path, wanted: Callable[..., bool], problems: list
         below = Path(place).relative_to(root)
         folders[:] = sorted(name for name in folders if wanted((below / name).as_posix(), folder=True))
         relatives = ((below / name).as_posix() for name in names)
-        found += [ListedFile(root / relative, root, relative) for relative in relatives if wanted(relative)]
+        found += [ListedFile(source_of(root / relative), relative) for relative in relatives if wanted(relative)]
     yield from sorted(found, key=lambda file: file.relative)
 
 
+def _in_store(url: str, wanted: Callable[..., bool]) -> Listing:
+    """What an address leads to; nothing but a problem where the store does not tell all of it."""
+    try:
+        return _found(url.rstrip("/"), wanted)
+    except ParsingError as error:
+        return Listing((), (Problem(without_password(url), "; ".join(filter(None, (str(error), error.hint)))),))
+
+
+def _found(url: str, wanted: Callable[..., bool]) -> Listing:
+    place = place_of(url)
+    kind = place.kind()
+    if kind == "file":
+        return Listing((ListedFile(place.url, _name(place.url)),))
+    if kind == "folder":
+        return replace(_walked(place, wanted, lambda folder: wanted(folder, folder=True)), folders=(place.url,))
+    if not glob.has_magic(url):
+        raise ParsingError("there is no such object or folder")
+    return _matched(url, wanted)
+
+
+def _matched(url: str, wanted: Callable[..., bool]) -> Listing:
+    from fsspec.utils import glob_translate
+
+    fixed = "/".join(itertools.takewhile(lambda part: not glob.has_magic(part), url.split("/")))
+    pattern = url[len(fixed) + 1 :]
+    with told():
+        matches = re.compile(glob_translate(pattern)).match
+
+    def taken(relative: str) -> bool:
+        """Whether it or a folder that it is in matches."""
+        return any(matches(part) for part in itertools.accumulate(relative.split("/"), "{}/{}".format))
+
+    def entered(folder: str) -> bool:
+        may_match_below = "**" in pattern or folder.count("/") < pattern.count("/")
+        return wanted(folder, folder=True) and (may_match_below or taken(folder))
+
+    listing = _walked(place_of(fixed), lambda relative: wanted(relative) and taken(relative), entered)
+    return listing if listing.files else replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
+
+
+def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], bool]) -> Listing:
+    """The files below a folder that are taken, sorted. Raises: ParsingError."""
+    problems: list[Problem] = []
+    found: list[str] = []
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        for name, is_folder in root.entries(folder):
+            relative = f"{folder}/{name}".removeprefix("/")
+            if is_folder and entered(relative) and name:
+                folders.append(relative)
+            elif is_folder and entered(relative):
+                problems.append(Problem(f"{root.url}/{relative}", "has names that begin with /, which are not listed"))
+            elif not is_folder and taken(relative):
+                found.append(relative)
+    return Listing(tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found)), tuple(problems))
+
+
 def _absolute(argument: str) -> Path:
-    return Path(os.path.abspath(argument))  # noqa: PTH100 -- links are kept, ".." goes
+    return Path(os.path.abspath(argument.removeprefix("file://")))  # noqa: PTH100 -- links are kept, ".." goes
 
 
 def _matches(relative: str, patterns: Sequence[str]) -> bool:

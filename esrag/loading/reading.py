@@ -1,21 +1,28 @@
-"""Reads a file once, as it is at one moment."""
+"""Reads a source once, as it is at one moment."""
 
+import hashlib
 import os
 import stat
+import sys
 import time
 from pathlib import Path
 
 from esrag.errors import ParsingError
+from esrag.loading.sources import is_address, path_of
+from esrag.loading.stores import CHANGES, place_of, require_size
 
 _TRIES = 3
 _PAUSE_S = 0.1  # a program that writes a file in pieces has often finished by then
 
 
-def read(path: Path, max_bytes: int) -> bytes:
-    """The bytes of a regular file that did not change while they were read.
+def read(source: str, max_bytes: int) -> bytes:
+    """The bytes of a regular file or an object that did not change while they were read.
 
-    Raises: ParsingError for a file that cannot be read, is no regular file, is too large or keeps changing.
+    Raises: ParsingError for one that cannot be read, is no regular file, is too large or keeps changing.
     """
+    if is_address(source):
+        return b"".join(place_of(source).pieces(max_bytes))
+    path = path_of(source)
     try:
         for attempt in range(_TRIES):
             if attempt:
@@ -27,7 +34,40 @@ def read(path: Path, max_bytes: int) -> bytes:
         raise unreadable(path, error) from error
     except ValueError as error:  # a NUL in the name
         raise ParsingError(f"cannot be read: {error}") from error
-    raise ParsingError("changes while it is read: run ingest again when it is written")
+    raise ParsingError(CHANGES)
+
+
+def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
+    """The hash of the bytes as they are now, in hexadecimal digits.
+
+    Raises: ParsingError for what cannot be read, is no regular file or is too large.
+    """
+    if is_address(source):
+        digest = hashlib.sha256()
+        for piece in place_of(source).pieces(max_bytes):
+            digest.update(piece)
+        return digest.hexdigest()
+    path = path_of(source)
+    try:
+        status = path.stat()
+        require_regular(status.st_mode)
+        require_size(status.st_size, max_bytes)
+        with open(path, "rb", opener=_without_waiting) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def stamp(source: str) -> str:
+    """What changes when a source is written, as far as can be told without reading it. Raises: ParsingError."""
+    if is_address(source):
+        return place_of(source).stamp()
+    path = path_of(source)
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
 def _read_once(path: Path, max_bytes: int) -> bytes | None:
@@ -36,9 +76,7 @@ def _read_once(path: Path, max_bytes: int) -> bytes | None:
     with open(path, "rb", opener=_without_waiting) as file:
         before = os.fstat(file.fileno())
         require_regular(before.st_mode)
-        if before.st_size > max_bytes:
-            limit = f"loading.max_bytes allows {max_bytes}: split it or raise the limit"
-            raise ParsingError(f"has {before.st_size} bytes, {limit}")
+        require_size(before.st_size, max_bytes)
         data = file.read(before.st_size + 1)
         after = os.fstat(file.fileno())
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)

@@ -2,7 +2,8 @@
 
 from esrag.embedding import Embedder, Vectors, checked
 from esrag.engines import Engine, SearchRequest, SearchResult
-from esrag.errors import IndexMismatch, UsageError
+from esrag.engines.checks import require_model
+from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
@@ -27,7 +28,6 @@ def retrieve(
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or use --method keyword"
         raise UsageError("the vector method needs a model, and embedding.model is none", hint=hint)
-    require_same_model(engine, embedder)
     vector = query_vector(question, embedder) if embedder and settings.method != "keyword" else None
     return engine.search(
         SearchRequest(
@@ -40,6 +40,7 @@ def retrieve(
             fusion=settings.fusion,
             rank_constant=settings.rank_constant,
             vector_weight=settings.vector_weight,
+            model=embedder.fingerprint if embedder else "",
         )
     )
 
@@ -61,11 +62,5 @@ def require_question(question: str) -> None:
 
 def require_same_model(engine: Engine, embedder: Embedder | None) -> None:
     """Raises: IndexMismatch when vectors of this model cannot be compared with the index's."""
-    if embedder is None:
-        return
-    made = engine.fingerprint()
-    if made.model != embedder.fingerprint:
-        raise IndexMismatch(
-            f"the index was made with {made.model or 'no model'}, the settings ask for {embedder.fingerprint}",
-            hint="set embedding.* back to what it was, or run: esrag ingest --rebuild",
-        )
+    if embedder:
+        require_model(engine.fingerprint(), embedder.fingerprint)

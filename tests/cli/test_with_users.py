@@ -219,7 +219,7 @@ def stored(front, index, api_key, name="d"):
     document = prepared(name, ["zebra", "yak"])
     try:
         with engine.writer(FINGERPRINT) as writer:
-            writer.vectors_of(document.indexed_texts)
+            engine.vectors_of(document.indexed_texts)
             writer.replace([document])
         return name in [found.doc_id for found in engine.documents()]
     finally:

@@ -10,6 +10,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards"))
 from spoken import SpokenServer
 
+from esrag.ledger import Job, Outcome, Result
+from esrag.ledger.opening import open_ledger
+from esrag.records import Fingerprint
+from esrag.settings import resolve
+from esrag.sync import Task
+
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 TYPES = {
     "text": lambda value: isinstance(value, str),
@@ -77,9 +83,24 @@ PRINTED = {
     "esrag.settings/1": ["config", "show"],
     "esrag.plugin/1": ["plugins"],
     "esrag.model/1": ["models", "list"],
+    "esrag.job/1": ["jobs", "show", "--set", "ledger.url=jobs.sqlite3"],
     "esrag.finding/1": ["doctor"],
+    "esrag.cache/1": ["cache", "stats", "--set", "cache.url=cache.db"],
     "esrag.dashboards/1": ["kibana", "install", "--engine", "http://search.example:9200"],
 }
+
+
+@pytest.fixture
+def ledger(esrag):
+    """A ledger of one job: a batch that was done with a dead letter, one that was given up, one that waits."""
+    ledger = open_ledger(resolve({"ledger.url": str(esrag.folder / "jobs.sqlite3")}, environ={}).settings)
+    batches = [[Task(f"{name}.txt", name, "", "added")] for name in "abc"]
+    job = ledger.open(Job("20261122", "key", "esrag", Fingerprint("", 0, ""), 1, files=3), batches)
+    done, given_up, waiting = [ledger.claim(batch.batch_id, "host 1 id") for batch in ledger.waiting(3, job.job_id)]
+    ledger.finish(done, Result((Outcome("a.txt", "failed", "is empty"),)), 1)
+    ledger.give_up(given_up, "the encoder broke")
+    ledger.put_back(waiting, "no server answers", wait_s=100)
+    ledger.close()
 
 
 @pytest.fixture
@@ -90,6 +111,7 @@ def kibana():
     server.close()
 
 
+@pytest.mark.usefixtures("ledger")
 def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():
@@ -98,6 +120,12 @@ def test_the_page_lists_what_is_printed(filled, kibana):
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:
             require_as_listed(line)
+
+
+def test_a_listed_job_has_the_fields_of_one_that_is_shown(filled):
+    """All but those that take a look at every batch."""
+    for line in filled("jobs", "list", "--json").lines:
+        require_as_listed(line, without={"errors", "given_up", "waiting"})
 
 
 def test_a_plain_answer_and_a_refusal_have_the_same_fields(filled):

@@ -1,12 +1,18 @@
-"""A made-up BERT of two layers, the same arithmetic in plain NumPy, and the real weights where they are installed."""
+"""A made-up BERT of two layers, the same arithmetic in plain NumPy, and a service that answers as it is told."""
 
 import json
 import math
+from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from esrag.embedding import EmbedderOptions
+from esrag.embedding.hashing import HashingEmbedder
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -166,3 +172,130 @@ def own_cache(tmp_path, monkeypatch, request):
     if "real_model" not in request.fixturenames:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+class Service(ThreadingHTTPServer):
+    """An embedding service with Cohere's `/v2/embed` and OpenAI's `/v1/embeddings`.
+
+    `script` holds what the next requests are answered with, each a function of the handler and of the honest answer;
+    when it is empty, all answers are honest. `asked` is what came: path, headers and body.
+    """
+
+    key = "sk-a-secret-nobody-may-see"
+    dimensions = 256
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.script, self.asked, self.ended = [], [], Event()
+        self.in_base64 = False
+        self.encoder = HashingEmbedder(EmbedderOptions("hashing"))
+        Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def options(self, provider, **others):
+        """What an embedder of this service is opened with."""
+        url = self.url + ("/v1" if provider == "openai" else "")
+        return EmbedderOptions(**({"model": "made-up", "url": url, "api_key": self.key} | others))
+
+    def stop(self):
+        self.ended.set()
+        self.shutdown()
+        self.server_close()
+
+    def honest(self, path, asked):
+        """The right answer in the form of either service; OpenAI's in any order, for each row has its index."""
+        rows = 3 * self.encoder.embed(asked["texts" if path == "/v2/embed" else "input"])
+        if path == "/v2/embed":
+            return {"id": "1", "embeddings": {"float": rows.tolist()}, "texts": asked["texts"], "meta": {}}
+        coded = [b64encode(row.tobytes()).decode() if self.in_base64 else row.tolist() for row in rows]
+        data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(coded)]
+        return {"object": "list", "data": data[::-1], "model": asked["model"], "usage": {"total_tokens": len(rows)}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together, else the second waits for the first to be acknowledged
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, dict(self.headers), asked))
+        honest = self.server.honest(self.path, asked)
+        act = self.server.script.pop(0) if self.server.script else answer
+        act(self, honest)
+
+    def log_message(self, *_):
+        """Nothing is printed."""
+
+
+def answer(handler, body, status=200, headers=None, part=1.0):
+    """Sends an answer; of its body only a part, after which the connection ends."""
+    sent = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    handler.send_response(status)
+    for name, value in ({"Content-Type": "application/json", "Content-Length": len(sent)} | (headers or {})).items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(sent[: round(part * len(sent))])
+    handler.wfile.flush()
+    handler.close_connection = part < 1
+
+
+@pytest.fixture
+def service():
+    """A service that answers as it is told."""
+    running = Service()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def answering():
+    """What a service can be told to do: `answering(status, body, headers)`, `answering.part()`, `answering.hang()`."""
+    return Answering()
+
+
+class Answering:
+    """Entries of a script."""
+
+    def __call__(self, status, body=None, headers=None):
+        """Another answer than the honest one."""
+        return lambda handler, honest: answer(handler, honest if body is None else body, status, headers)
+
+    def changed(self, change):
+        """The honest answer, changed."""
+        return lambda handler, honest: answer(handler, change(honest))
+
+    def part(self):
+        """Half of the honest answer."""
+        return lambda handler, honest: answer(handler, honest, part=0.5)
+
+    def hang(self):
+        """Half of the honest answer, and then nothing for as long as the service runs."""
+
+        def act(handler, honest):
+            answer(handler, honest, part=0.5)
+            handler.server.ended.wait(30)
+
+        return act
+
+
+class Clock:
+    """Time that passes by sleeping only."""
+
+    def __init__(self):
+        self.now, self.slept = 1000.0, []
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, wait_s):
+        self.now += wait_s
+        self.slept.append(wait_s)
+
+
+@pytest.fixture
+def clock():
+    """Time that passes by sleeping only."""
+    return Clock()

@@ -13,12 +13,15 @@ from esrag.embedding.opening import open_embedder
 from esrag.errors import EmbeddingError, SettingsError
 
 PROVIDERS = plugins.names("embedders")
+SERVICES = ("cohere", "openai")
 TEXTS = ["the cat sat on the mat .", "", " \n\t", "é 漢字 \u202e🎉", "rain fell , " * 40, "a" * 5_000]
 
 
 @pytest.fixture(params=PROVIDERS)
-def embedder(request, bert_folder):
-    """Each registered embedder over a made-up folder."""
+def embedder(request, bert_folder, service):
+    """Each registered embedder over a made-up folder, or over a service."""
+    if request.param in SERVICES:
+        return open_embedder(request.param, service.options(request.param))
     if request.param == "sentence-transformers" and find_spec("sentence_transformers") is None:
         pytest.skip("the extra sentence-transformers is not installed")
     return open_embedder(request.param, EmbedderOptions(str(bert_folder()), precision="fp32", offline=True))

@@ -40,8 +40,9 @@ def ids(result):
 
 
 def test_a_missing_index_says_so(make, name):
-    """Before the first writing nothing can be read, and nothing is made by trying."""
+    """Before the first writing nothing can be read, no vector is known, and nothing is made by trying."""
     engine = make(name)
+    assert {} == engine.vectors_of(["kem"])
     assert not engine.exists()
     for use in (engine.fingerprint, engine.generation, engine.check, lambda: list(engine.documents())):
         with pytest.raises(IndexMissing) as caught:
@@ -148,8 +149,7 @@ def test_the_generation_grows_with_every_change(full):
 def test_known_vectors(full):
     """The vectors of indexed texts come back by text; other texts are left out."""
     document = library()[2]
-    with full.writer(FINGERPRINT) as writer:
-        known = writer.vectors_of([*document.indexed_texts, "never seen"])
+    known = full.vectors_of([*document.indexed_texts, "never seen"])
     assert set(document.indexed_texts) == set(known)
     for text, vector in zip(document.indexed_texts, document.vectors, strict=True):
         assert np.array_equal(vector, known[text])
@@ -234,7 +234,7 @@ def test_without_a_model(make, name):
     engine = make(name)
     with engine.writer(WORDLESS) as writer:
         writer.replace([prepared("d", ["zebra", "yak"], vectors=False)])
-        assert {} == writer.vectors_of(["zebra"])
+    assert {} == engine.vectors_of(["zebra"])
     for vector in (None, QUERY):
         result = engine.search(SearchRequest("zebra", vector))
         assert ("keyword", ["d::c000"]) == (result.path, ids(result))
@@ -253,6 +253,16 @@ def test_a_vector_of_the_wrong_width(full):
     for vector in (unit_rows(0, 1, 5)[0], np.full(DIMENSIONS, np.nan, np.float32)):
         with pytest.raises(EngineError, match=f"expects {DIMENSIONS}"):
             full.search(SearchRequest("key", vector))
+
+
+@pytest.mark.parametrize("method", ["keyword", "vector", "hybrid"])
+def test_a_question_for_another_model(full, method):
+    """Whoever asks may say which model the index must be of: any other is named and refused, whatever the method."""
+    question = SearchRequest("lattice key", QUERY, method=method)
+    assert full.search(question) == full.search(dataclasses.replace(question, model="random"))
+    with pytest.raises(IndexMismatch, match=r"made with random, the settings ask for other") as caught:
+        full.search(dataclasses.replace(question, model="other"))
+    assert "esrag ingest --rebuild" in caught.value.hint
 
 
 def test_another_fingerprint_is_refused(full):
@@ -434,6 +444,30 @@ def test_what_a_killed_writer_stored_is_there_for_the_next(make, name):
     assert [] == list(engine.check())
 
 
+BEFORE_ITS_END = """
+import esrag.engines.embedded.writing, esrag.engines.server.writing
+esrag.engines.embedded.writing.EmbeddedWriter.finish = lambda self: os._exit(9)
+esrag.engines.server.writing.ServerWriter._show = lambda self: os._exit(9)
+"""
+
+
+def test_what_a_killed_writer_changed_has_a_generation_of_its_own(make, name):
+    """Else an answer that was kept from before would be given for as long as nothing else changes."""
+    engine = make(name)
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([prepared("d1", ["gnu"])])
+    before = engine.generation()
+    kind = name if name == "embedded" else "server"
+    where = (engine._options.url, engine._options.index)
+    script = KILLED.replace("with plugins", BEFORE_ITS_END + "with plugins")
+    done = subprocess.run([sys.executable, "-c", script, Path(__file__).parent, kind, *where], check=False, timeout=60)
+    assert 9 == done.returncode
+    with engine.writer(FINGERPRINT):
+        pass
+    assert engine.generation() > before
+    assert ["zebra"] == [chunk.text for chunk in engine.chunks()]
+
+
 def test_a_second_writer_waits_then_gives_up(make, name):
     """While one writes, another raises IndexBusy once its patience ends, and gets its turn when the first is done."""
     first, hasty, patient = make(name), make(name, lock_wait_s=0.05), make(name, lock_wait_s=20)
@@ -485,6 +519,29 @@ def test_many_readers_while_one_writes(make, name):
         reader.join(20)
     assert [] == wrong
     assert [] == list(engine.check())
+
+
+def test_many_ask_for_known_vectors_while_one_writes(full, make, name):
+    """What stays in the index is known at any time, and with its own vector, whatever comes and goes around it."""
+    kept, wrong, done = library()[5], [], threading.Event()
+
+    def ask(reader):
+        while not done.is_set():
+            known = reader.vectors_of(kept.indexed_texts)
+            same = map(np.array_equal, kept.vectors, map(known.get, kept.indexed_texts))
+            wrong.extend(index for index, equal in enumerate(same) if not equal)
+
+    asking = [threading.Thread(target=ask, args=(reader,)) for reader in (full, full, make(name))]
+    for thread in asking:
+        thread.start()
+    for n in range(10):  # each ends with a compaction, which gives the vectors another file
+        with full.writer(FINGERPRINT) as writer:
+            writer.replace([prepared("d00", texts_of(100 + n, 40), seed=n)])
+            writer.remove(["d00"])
+    done.set()
+    for thread in asking:
+        thread.join(20)
+    assert [] == wrong
 
 
 def other(make, name, engine):

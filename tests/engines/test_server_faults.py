@@ -285,8 +285,7 @@ def test_known_vectors_are_asked_for_again(server, engine):
     """A circuit breaker is a 429 that passes: the search for stored vectors is repeated."""
     known = {"_source": {"text_hash": text_hash("zebra"), "embedding": [1.0] + [0.0] * 7}}
     server.answer("_search", recorded("limits_search_breaker"), Answer({"hits": {"hits": [known]}}))
-    with engine.writer(FINGERPRINT) as writer:
-        assert ["zebra"] == list(writer.vectors_of(["zebra", "yak"]))
+    assert ["zebra"] == list(engine.vectors_of(["zebra", "yak"]))
 
 
 def shown(server):
@@ -607,7 +606,7 @@ def test_a_server_that_cannot_fuse(server, engine, name):
     for _ in range(3):
         result = engine.search(QUESTION)
         assert ("rrf-client", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
-    assert [True, False, False, False] == [asks_for_fusion(request) for request in server.asked("_msearch")]
+    assert [True, *[False] * 6] == [asks_for_fusion(request) for request in server.asked("_msearch")]
 
 
 def test_a_server_that_can_fuse(server, engine):
@@ -620,7 +619,7 @@ def test_a_server_that_can_fuse(server, engine):
 
 
 def test_a_server_that_fused_another_list(server, engine):
-    """Where a hit that the two legs make due is missing, as ties at a cut can do, the legs are read whole."""
+    """Where a hit that the two legs make due is missing, as ties at a cut can do, the hits are read by their ids."""
     other = {**NOTHING, "hits": {"hits": [hit(2, 0.03), hit(1, 0.02)]}}
 
     def fused(request):
@@ -759,6 +758,16 @@ def test_a_list_that_was_not_fused(serve, opened):
     assert "did not fuse" in str(failure(lambda: opened(server.url).search(QUESTION)))
 
 
+def test_a_hit_that_was_removed_meanwhile(server, engine):
+    """What the legs found and is not there any more when it is read, is no hit; the others keep ranks and scores."""
+    request = SearchRequest("zebra", method="keyword")
+    one, two = engine.search(request).hits
+    assert [CHUNKS[0], CHUNKS[1]] == [one.chunk.chunk_id, two.chunk.chunk_id]
+    left = {**NOTHING, "hits": {"hits": [hit(1, 0.0)]}}
+    server.answer("_msearch", found, Answer({"responses": [left]}))
+    assert (two,) == engine.search(request).hits
+
+
 # Answers in part
 
 
@@ -821,8 +830,8 @@ def test_every_search_is_strict_and_filtered(serve, opened, product, fuses):
     assert result.path == ("rrf-native" if fuses else "rrf-client")
     requests = server.asked("_msearch")
     assert all(header["allow_partial_search_results"] is False for r in requests for header in r.lines[::2])
-    bodies = requests[-1].lines[1::2]
-    assert (3 if fuses else 2) == len(bodies)
+    bodies = [body for r in requests[1:] for body in r.lines[1::2]]
+    assert 3 == len(bodies)  # the fusion and both legs, or both legs and what was found
     assert all("6:doc_id:t:wanted" in json.dumps(body) for body in bodies)
     server.answer("_search", Answer(NOTHING))
     assert [] == list(engine.chunks())

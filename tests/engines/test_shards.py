@@ -138,9 +138,9 @@ def test_replacing_and_removing(make, name):
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(documents)
         seen = [engine.generation()]
+    texts = [text for document in documents for text in document.indexed_texts]
+    assert set(texts) == set(engine.vectors_of([*texts, "never seen"]))
     with engine.writer(FINGERPRINT) as writer:
-        texts = [text for document in documents for text in document.indexed_texts]
-        assert set(texts) == set(writer.vectors_of([*texts, "never seen"]))
         writer.replace([prepared("d01", ["zebra"])])
         seen.append(engine.generation())
         writer.remove(["d00", "d02", "unknown"])

@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,6 +15,7 @@ from esrag.errors import ParsingError, UnsupportedFormat
 from esrag.loading.guarded import load_bytes
 from esrag.loading.isolated import Parser, document_fields, document_from
 from esrag.loading.reading import read
+from esrag.loading.sources import source_of
 from esrag.records import Source
 
 GIB = 2**30
@@ -27,7 +29,7 @@ def parser():
 
 def parse(parser, path, doc_id):
     """One file's documents, or its error raised."""
-    (outcome,) = parser.parse([(path, doc_id)])
+    (outcome,) = parser.parse([(source_of(path), doc_id)])
     if isinstance(outcome, Exception):
         raise outcome
     return outcome
@@ -104,7 +106,7 @@ def test_large_files_are_refused_before_they_are_read(tmp_path):
     path.touch()
     os.truncate(path, 2**40)
     with pytest.raises(ParsingError, match=r"has 1099511627776 bytes, loading\.max_bytes allows 1000"):
-        read(path, 1000)
+        read(str(path), 1000)
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def meddled(monkeypatch, tmp_path):
             return seen
 
         monkeypatch.setattr(os, "fstat", changing)
-        return path
+        return str(path)
 
     return made
 
@@ -180,9 +182,9 @@ def test_a_worker_that_is_killed_costs_one_source(tmp_path):
 
 def test_what_is_parsed_ahead_waits_for_a_slow_reader(tmp_path):
     """The time limit is for parsing: an answer that nobody takes for longer, larger than a pipe holds, is kept."""
-    sources = [(tmp_path / f"{n}.txt", f"d{n}") for n in range(3)]
-    for path, doc_id in sources:
-        path.write_text(f"{doc_id} " * 100_000)
+    sources = [(str(tmp_path / f"{n}.txt"), f"d{n}") for n in range(3)]
+    for source, doc_id in sources:
+        Path(source).write_text(f"{doc_id} " * 100_000)
     with Parser(1.0, 2 * GIB, 50_000_000, 50_000_000) as parser:
         seen = []
         for outcome in parser.parse(sources):
@@ -196,7 +198,7 @@ def test_an_answer_that_is_not_wanted_any_more_is_nobody_elses(tmp_path):
     for name in "abc":
         (tmp_path / name).write_text(name)
     with Parser(30, 2 * GIB, 1000, 1000) as parser:
-        outcomes = parser.parse([(tmp_path / "a", "a"), (tmp_path / "b", "b")])
+        outcomes = parser.parse([(str(tmp_path / "a"), "a"), (str(tmp_path / "b"), "b")])
         assert next(outcomes).documents[0].text == "a"
         outcomes.close()
         assert parse(parser, tmp_path / "c", "c").documents[0].text == "c"

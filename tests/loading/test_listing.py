@@ -5,6 +5,7 @@ import os
 import pytest
 
 from esrag.loading.listing import list_files
+from esrag.loading.sources import path_of
 
 
 @pytest.fixture
@@ -33,14 +34,14 @@ def test_folders_are_listed_sorted_without_what_programs_keep(folder):
     """Hidden files, .git, node_modules and lock files are left out; each file knows its root."""
     listing = list_files([str(folder)])
     assert relatives(listing) == ["a.md", "b.txt", "build/z.md", "sub/c.md"]
-    assert all(file.root == folder and file.path == folder / file.relative for file in listing.files)
+    assert all(file.source == str(folder / file.relative) for file in listing.files)
     assert listing.problems == ()
 
 
 def test_a_named_file_is_always_taken(folder):
     """Neither being hidden nor a filter keeps a file out that is named itself."""
     listing = list_files([str(folder / ".git/x.md")], include=["*.txt"], exclude=["*.md"])
-    assert [(file.root, file.relative) for file in listing.files] == [(folder / ".git", "x.md")]
+    assert [(file.source, file.relative) for file in listing.files] == [(str(folder / ".git/x.md"), "x.md")]
 
 
 def test_include_and_exclude_match_paths_and_names(folder):
@@ -94,7 +95,7 @@ def test_names_in_no_encoding_are_listed(folder):
         file.write(b"x")
     (found,) = [file for file in list_files([str(folder)]).files if not file.relative.isascii()]
     assert os.fsencode(found.relative) == b"\xff\xfe.md"
-    assert found.path.read_bytes() == b"x"
+    assert path_of(found.source).read_bytes() == b"x"
 
 
 def test_special_files_are_listed_for_the_reader_to_refuse(folder):
@@ -102,3 +103,33 @@ def test_special_files_are_listed_for_the_reader_to_refuse(folder):
     (folder / "dead.md").symlink_to(folder / "nowhere")
     os.mkfifo(folder / "pipe.md")
     assert {"dead.md", "pipe.md"} <= set(relatives(list_files([str(folder)])))
+
+
+def test_what_esrag_keeps_beside_documents_is_no_document(tmp_path):
+    """Index, ledger and cache, with what SQLite puts beside them, are left out."""
+    for name in (
+        "index.sqlite3",
+        "ledger.sqlite3-wal",
+        "ledger.sqlite3",
+        "cache.sqlite3-shm",
+        "vectors-1.f32",
+        "a.sqlite3.md",
+    ):
+        (tmp_path / name).write_text("x")
+    assert relatives(list_files([str(tmp_path)])) == ["a.sqlite3.md"]
+
+
+def test_a_file_address_is_the_path(folder):
+    """`file://` names files, folders and globs as their paths do."""
+    for end in ("", "/a.md", "/**/*.md"):
+        assert list_files([f"file://{folder}{end}"]) == list_files([f"{folder}{end}"])
+    assert [problem.source for problem in list_files(["file:///no-such-file"]).problems] == ["file:///no-such-file"]
+
+
+def test_a_name_with_a_backslash_that_looks_spelled_out_is_itself(tmp_path):
+    r"""`\udcff` may be six characters of a name, or one byte that is no UTF-8."""
+    (tmp_path / r"six\udcff.md").write_text("x")
+    (tmp_path / os.fsdecode(b"one\xff.md")).write_text("x")
+    assert {path_of(file.source).name for file in list_files([str(tmp_path)]).files} == {
+        path.name for path in tmp_path.iterdir()
+    }

@@ -1,8 +1,10 @@
 """The containers as far as they can be tried without a container engine: their files, their commands, their set-up."""
 
+import functools
 import os
 import re
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -26,11 +28,12 @@ GUIDE = (ROOT / "docs" / "guides" / "containers.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VARIABLE = re.compile(r"\$\{(\w+):([?-])([^}]*)\}")
 PROFILES = {
-    "elasticsearch": {"elasticsearch", "setup", "kibana", "kibana-install"},
-    "opensearch": {"opensearch", "dashboards", "dashboards-install"},
+    "elasticsearch": {"elasticsearch", "setup", "kibana", "kibana-install", "queue", "cache", "worker"},
+    "opensearch": {"opensearch", "dashboards", "dashboards-install", "queue", "cache", "worker"},
     "run": {"app"},
 }
-LONG_RUNNING = ["elasticsearch", "kibana", "opensearch", "dashboards"]
+ALL = set.union(*PROFILES.values())
+LONG_RUNNING = ["elasticsearch", "kibana", "opensearch", "dashboards", "queue", "cache", "worker"]
 
 
 def lacking(reason):
@@ -132,20 +135,21 @@ def test_a_profile_is_whole(services, variables):
     """Elasticsearch unless told otherwise; nothing waits for a service of another profile."""
     assert variables["COMPOSE_PROFILES"] == "elasticsearch"
     assert {name: body["profiles"] for name, body in services.items()} == {
-        name: [profile] for profile, names in PROFILES.items() for name in names
+        name: [profile for profile, names in PROFILES.items() if name in names] for name in ALL
     }
     for body in services.values():
-        assert set(body.get("depends_on", ())) <= PROFILES[body["profiles"][0]]
+        for profile in body["profiles"]:
+            assert set(body.get("depends_on", ())) <= PROFILES[profile]
 
 
 def test_ports_are_open_to_this_machine_alone(services):
-    """Every port is published on the loopback address."""
+    """Every port is published on the loopback address; the queue, the cache and the worker have none."""
     ports = [port for body in services.values() for port in body.get("ports", ())]
-    assert len(ports) == len(LONG_RUNNING)
+    assert len(ports) == len(LONG_RUNNING) - 3
     assert [port for port in ports if not re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port)] == []
 
 
-@pytest.mark.parametrize("name", sorted(set.union(*PROFILES.values())))
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_a_service_is_bounded(services, name):
     """Memory, logs and rights have limits; what runs on has a health check and comes back, what ends stays ended."""
     body = services[name]
@@ -154,7 +158,8 @@ def test_a_service_is_bounded(services, name):
     assert (body["cap_drop"], body["security_opt"]) == (["ALL"], ["no-new-privileges:true"])
     runs_on = name in LONG_RUNNING
     assert body["restart"] == ("unless-stopped" if runs_on else "no")
-    assert (("healthcheck" in body), body.get("read_only", False)) == (runs_on, not runs_on)
+    writes = name in {"elasticsearch", "kibana", "opensearch", "dashboards"}
+    assert (("healthcheck" in body), body.get("read_only", False)) == (runs_on, not writes)
 
 
 def test_images_have_the_versions_that_are_tested(services):
@@ -166,7 +171,7 @@ def test_images_have_the_versions_that_are_tested(services):
     tags = {name: body["image"].split(":")[1] for name, body in services.items()}
     assert {tags[name] for name in ("elasticsearch", "setup", "kibana")} == {tested["elasticsearch"]}
     assert {tags[name] for name in ("opensearch", "dashboards")} == {tested["opensearch"]}
-    assert {tags[name] for name in ("app", "kibana-install", "dashboards-install")} == {PROJECT["version"]}
+    assert {tags[name] for name in ("app", "worker", "kibana-install", "dashboards-install")} == {PROJECT["version"]}
     assert f'image.version="{PROJECT["version"]}"' in DOCKERFILE
 
 
@@ -180,23 +185,25 @@ def test_no_secret_is_written_down():
     assert not re.search("PASSWORD|SECRET|TOKEN", DOCKERFILE)
 
 
-@pytest.mark.parametrize("name", ["app", "kibana-install", "dashboards-install"])
+@pytest.mark.parametrize("name", ["app", "worker", "kibana-install", "dashboards-install"])
 def test_esrag_is_set_up_with_settings_that_exist(services, name):
     """Every variable is a setting of esrag's, with a value it takes, and the server is one of the file's."""
-    assert all(variable.startswith(ENVIRONMENT_PREFIX) for variable in services[name]["environment"])
+    others = [variable for variable in services[name]["environment"] if not variable.startswith(ENVIRONMENT_PREFIX)]
+    assert others == (["REMAP_SIGTERM"] if name == "worker" else [])
     settings = settings_of(services[name])
     assert settings.engine.url == "http://search:9200"
-    ui = {"app": "127.0.0.1", "kibana-install": "kibana", "dashboards-install": "dashboards"}[name]
-    assert settings.kibana.url == f"http://{ui}:5601"
+    ui = {"app": "127.0.0.1", "kibana-install": "kibana", "dashboards-install": "dashboards"}
+    assert settings.kibana.url == (f"http://{ui[name]}:5601" if name in ui else "")
     for server in ("elasticsearch", "opensearch"):
         assert services[server]["networks"]["default"]["aliases"] == ["search"]
 
 
 def test_commands_are_commands_of_esrag(services):
     """Those of the services, and those that the guide gives to the app."""
-    commands = [body["command"] for body in services.values() if "command" in body]
+    commands = [body["command"] for body in services.values() if "command" in body and "entrypoint" not in body]
+    commands.append(services["worker"]["healthcheck"]["test"][2:])
     shown = re.findall(r"^docker compose run --rm app (.*?)(?: +#.*)?$", GUIDE, re.MULTILINE)
-    assert (len(commands), len(shown) >= 3) == (2, True)
+    assert (len(commands), len(shown) >= 3) == (4, True)
     for words in [*commands, *map(shlex.split, shown)]:
         require_command(words)
     for wrong in (["ask", "Who?", "--no-such-option"], ["kibana", "remove"]):
@@ -216,7 +223,7 @@ def test_the_image_holds_the_package_and_an_ordinary_user():
     assert copied() == {"pyproject.toml", "README.md", "LICENSE", "esrag", *packages}
     assert all((ROOT / name).exists() for name in copied())
     extras = set(re.search(r"\[([\w,-]+)\]\"", DOCKERFILE)[1].split(","))
-    assert {"elasticsearch", "opensearch"} == extras <= set(PROJECT["optional-dependencies"])
+    assert extras == set(PROJECT["optional-dependencies"]) - {"sentence-transformers"}  # which brings torch
     users = re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)
     assert (users, f"useradd --uid {users[-1]} " in DOCKERFILE) == (["1000"], True)
     assert re.search(r'^ENTRYPOINT \["/opt/esrag/bin/esrag"\]$', DOCKERFILE, re.MULTILINE)
@@ -242,6 +249,52 @@ def shell(script, **variables):
         ["sh", *script], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", params=["queue", "cache"])
+def redis(request, services, tmp_path_factory):
+    """The service's Redis as its script starts it: name, port and what the service is given."""
+    body, port = services[request.param], servers.free_port()
+    if not shutil.which("redis-server"):
+        lacking("redis-server is not installed")
+    mount = (ROOT / "docker-compose.yml").parent / "docker" / "redis.sh"
+    place = {"REDIS_DATA": str(tmp_path_factory.mktemp(request.param)), "REDIS_PORT": str(port)}
+    process = subprocess.Popen(
+        ["sh", mount, *body["command"]],
+        env={"PATH": os.environ["PATH"], **body["environment"], **place},
+        stdout=subprocess.DEVNULL,
+    )
+    yield request.param, port, body
+    process.terminate()
+    process.wait(20)
+
+
+def test_the_queue_and_the_cache_are_two_servers_that_drop_different_things(redis):
+    """The queue keeps everything and writes it down, the cache drops what is old; strangers get into neither."""
+    name, port, body = redis
+    assert body["entrypoint"] == ["sh", "/redis.sh"]
+    assert body["volumes"][0] == "./docker/redis.sh:/redis.sh:ro"
+    (kind, check) = body["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    check = check.replace("redis-cli", f"redis-cli -p {port}").replace("$$", "$")
+    patient = f"for _ in 1 2 3 4 5 6 7 8 9; do {check} && exit; sleep 0.3; done; false"
+    healthy = functools.partial(shell, ["-c", patient])
+    assert healthy(**body["environment"])[0] == 0
+    assert healthy(REDIS_PASSWORD="wrong")[0] != 0
+    password = body["environment"]["REDIS_PASSWORD"]
+    assert "NOAUTH" in shell(["-c", f"redis-cli -p {port} info"])[1]
+    asked = shell(["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} info"])[1]
+    assert f"maxmemory_policy:{'noeviction' if name == 'queue' else 'allkeys-lfu'}" in asked
+    assert f"aof_enabled:{int(name == 'queue')}" in asked
+    refused = shell(["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} set other 1"])[1]
+    assert "NOPERM" in refused
+
+
+@pytest.mark.parametrize(("role", "password"), [("queue", 'a"b'), ("cache", ""), ("store", "ab12")])
+def test_a_redis_that_is_set_up_wrongly_does_not_start(role, password):
+    """A password that would break out of its place, and a role that there is not."""
+    code, said = shell(["docker/redis.sh", role], REDIS_PASSWORD=password, REDIS_PORT="1")
+    assert (code, "letters and digits" in said or "queue|cache" in said) == (1, True)
 
 
 def set_up(services, server, **changed):

@@ -14,9 +14,9 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from esrag.pipeline import open_stages
 from esrag.retrieving.legs import retrieve
 from esrag.settings import resolve
+from esrag.stages import open_stages
 
 FLOORS = {"vector": 0.635, "keyword": 0.670, "hybrid": 0.705}
 DEPTH = 100

@@ -1,6 +1,6 @@
 """The embedded engine: one folder an index, SQLite for words and records, a flat file for vectors, no server."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
@@ -112,6 +112,14 @@ class EmbeddedEngine:
             now = state(connection)
             vectors = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
+
+    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
+        """The stored vectors of texts, by text; see `Engine.vectors_of`."""
+        try:
+            with self._reader.snapshot() as snapshot:
+                return snapshot.vectors_of(indexed_texts)
+        except IndexMissing:
+            return {}
 
     def info(self) -> StoredIndex:
         """The index in use. Raises: IndexMissing, EngineError."""

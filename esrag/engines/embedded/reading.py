@@ -1,14 +1,16 @@
 """Snapshots: one consistent state of the index for the length of a call."""
 
+import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from esrag.engines import Vectors
+from esrag.engines.checks import text_hash
 from esrag.engines.embedded.store import Places, State, failures, identity, open_reading, state, transaction
 from esrag.engines.embedded.vectors import Rows, mapped
 
@@ -47,6 +49,14 @@ class Snapshot:
             found = self.connection.execute("SELECT doc FROM word_counts WHERE term = ?", (term,)).fetchone()
             counts[term] = found[0] if found else 0
         return counts[term]
+
+    def vectors_of(self, indexed_texts: Sequence[str]) -> dict[str, Vectors]:
+        """The stored vectors of texts, by text; texts that are not indexed are left out."""
+        texts = {text_hash(text): text for text in indexed_texts}
+        wanted = "text_hash IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
+        found = self.connection.execute(sql, (json.dumps(list(texts)),))
+        return {texts[key]: np.array(self.cache.vectors[row]) for key, row in found}
 
 
 class Reader:

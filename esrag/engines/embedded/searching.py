@@ -30,7 +30,7 @@ _TIES = 50  # rows read beyond the cut, so that ties at it are seen without aski
 
 def search(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
     """Hits in falling score, ties by chunk id, and the path. Raises: EngineError, UsageError."""
-    vector = question_vector(request, snapshot.cache.state.fingerprint.dimensions)
+    vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
     where = allowed_rows(request.filter) if request.filter is not None else None
     legs: dict[Leg, dict[str, float]] = {}

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
-from esrag.engines.checks import REBUILD_HINT, require_same
+from esrag.engines.checks import REBUILD_HINT, first_generation, require_same
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.records import Fingerprint
 
@@ -193,7 +193,8 @@ def _create(connection: sqlite3.Connection, fingerprint: Fingerprint, generation
     schema = (files("esrag.mappings") / "embedded.sql").read_text(encoding="utf-8")
     connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
     sql = "INSERT INTO state VALUES (1, ?, ?, ?, ?, 'vectors-0.f32', 0)"
-    connection.execute(sql, (fingerprint.model, fingerprint.dimensions, fingerprint.chunker, generation))
+    first = first_generation(generation)
+    connection.execute(sql, (fingerprint.model, fingerprint.dimensions, fingerprint.chunker, first))
     connection.execute("COMMIT")
 
 

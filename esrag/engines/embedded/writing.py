@@ -1,6 +1,5 @@
 """The one writer: vectors to the disk first, then one transaction that refers to them."""
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from esrag.engines import Prepared, Vectors
+from esrag.engines import Prepared
 from esrag.engines.checks import checked_rows, text_hash
 from esrag.engines.embedded import rows
 from esrag.engines.embedded.searching import EVERYWHERE
@@ -52,16 +51,6 @@ class EmbeddedWriter:
             if sum(self._delete(doc_id) for doc_id in doc_ids):
                 self._advance(state(self._connection).vector_rows)
 
-    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts, by text; texts that are not indexed are left out."""
-        texts = {text_hash(text): text for text in indexed_texts}
-        wanted = "text_hash IN (SELECT value FROM json_each(?))"
-        sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
-        with failures(self._folder), transaction(self._connection):
-            vectors = self._mapped(state(self._connection))
-            found = self._connection.execute(sql, (json.dumps(list(texts)),))
-            return {texts[key]: np.array(vectors[row]) for key, row in found}
-
     def finish(self) -> None:
         """Gives back what deletions left: vectors that nothing refers to, where they are the most, and facts."""
         with failures(self._folder, writing=True):
@@ -78,7 +67,7 @@ class EmbeddedWriter:
         name = f"vectors-{number}.f32"
         sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
         live = self._connection.execute(sql).fetchall()
-        vectors = self._mapped(now)
+        vectors = mapped(self._folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
         for start in range(0, len(live), _BLOCK_ROWS):
             block = [vector_row for _, vector_row in live[start : start + _BLOCK_ROWS]]
             write(self._folder / name, start, vectors[block])
@@ -87,9 +76,6 @@ class EmbeddedWriter:
             self._connection.executemany('UPDATE chunks SET vector_row = ? WHERE "row" = ?', moved)
             self._connection.execute("UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live)))
         self._drop_leftovers()
-
-    def _mapped(self, now: State) -> Vectors:
-        return mapped(self._folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
 
     def _drop_leftovers(self) -> None:
         """Removes vector files of compactions, finished or cut short."""

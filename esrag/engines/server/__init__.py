@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
-from esrag.engines.checks import already_in_use, require_generation, require_same
+from esrag.engines.checks import already_in_use, require_generation, require_same, text_hash
 from esrag.engines.server import where
 from esrag.engines.server.connection import Connection, Product, Refused
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
@@ -119,6 +119,15 @@ class ServerEngine:
             shown = with_vectors(self._connection.server, ["chunk_id", "embedding"])
             sources = self._pages({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
             yield from ((source["chunk_id"], vector_of(source)) for source in sources)
+
+    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
+        """The stored vectors of texts, by text; see `Engine.vectors_of`."""
+        index, found = self._indexes.found(), dict[str, Vectors]()
+        texts = list(dict.fromkeys(indexed_texts))
+        if index and index.made.dimensions:
+            for first in range(0, len(texts), _PAGE):
+                found |= self._vectors_of(index.name, {text_hash(text): text for text in texts[first : first + _PAGE]})
+        return found
 
     def info(self) -> StoredIndex:
         """The index behind the alias. Raises: IndexMissing, EngineError."""
@@ -239,6 +248,14 @@ class ServerEngine:
                 return False
             raise
         return True
+
+    def _vectors_of(self, index: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Vectors]]:
+        """The texts that are indexed, of those that are given by hash, each with its vector."""
+        shown = with_vectors(self._connection.server, ["text_hash", "embedding"])
+        wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
+        body = {**wanted, "size": len(texts), "_source": shown}
+        hits = self._connection.request("POST", f"/{index}/_search", body)["hits"]["hits"]
+        return ((texts[hit["_source"]["text_hash"]], vector_of(hit["_source"])) for hit in hits)
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
         """The entries that match, in order, a page at a time."""

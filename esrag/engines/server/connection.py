@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn
 
 from esrag.engines import EngineOptions
 from esrag.engines.server import access
-from esrag.errors import EngineError, EngineUnreachable, SettingsError
+from esrag.errors import EngineError, EngineUnreachable, IndexUnwritable, SettingsError
 
 Product = Literal["elasticsearch", "opensearch"]
 Body = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | None
@@ -59,6 +59,10 @@ class Refused(EngineError):  # noqa: N818 -- named for what it is
         self.status = status
         self.kind = kind
         self.body = body
+
+
+class Unwilling(Refused, IndexUnwritable):
+    """The server takes nothing for now: its disk is full, the index is blocked, or it is too busy."""
 
 
 class Connection:
@@ -257,7 +261,8 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
     reason = _reason(error) or "no reason given"
     said = " ".join(reason.split())[:_SHOWN_CHARACTERS]
     message = f"{url} answered {status}{about and f' for {about}'}: {said}"
-    return Refused(message, status, kind, body, hint=_hint(status, kind, reason))
+    unwilling = status in BUSY or kind == "cluster_block_exception" or _DISK_FULL in reason
+    return (Unwilling if unwilling else Refused)(message, status, kind, body, hint=_hint(status, kind, reason))
 
 
 def _hint(status: int, kind: str, reason: str) -> str:

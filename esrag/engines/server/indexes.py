@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esrag.engines import UNFINISHED, EngineOptions, StoredIndex
-from esrag.engines.checks import require_index_name
+from esrag.engines.checks import first_generation, require_index_name
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import STATE_ID
 from esrag.engines.server.lease import Lease
@@ -154,7 +154,7 @@ class Indexes:
             self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
         except Refused as error:
             raise _AlreadyThere if error.kind == "resource_already_exists_exception" else error from error
-        self.set_generation(name, generation)
+        self.set_generation(name, first_generation(generation))
 
     def _put_template(self, body: Mapping[str, Any]) -> None:
         """What the server makes of an entry that comes late, after its index was dropped: an index as strict."""

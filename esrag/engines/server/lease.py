@@ -20,7 +20,7 @@ _CONFLICT, _NOT_FOUND = 409, 404
 
 
 class Lease:
-    """Held from `take` to `give_back`."""
+    """Held from `take` to `give_back`; `after_a_death` says that it was taken from one who did not give it back."""
 
     def __init__(self, connection: Connection, index: str) -> None:
         self._connection = connection
@@ -28,6 +28,7 @@ class Lease:
         self._holder = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
         self._index = index
         self._held: Mapping[str, Any] = {}
+        self.after_a_death = False
 
     def take(self, wait_s: float) -> None:
         """Waits for the present holder to end. Raises: IndexBusy, IndexMissing where the index went meanwhile."""
@@ -55,7 +56,8 @@ class Lease:
         found = self._found()
         if found is None:
             return self._put({"op_type": "create"})
-        return _is_over(found["_source"]) and self._put(_unchanged_since(found))
+        self.after_a_death = _is_over(found["_source"]) and self._put(_unchanged_since(found))
+        return self.after_a_death
 
     def _put(self, condition: Mapping[str, Any]) -> bool:
         """Whether it is ours from now on; not where another was quicker."""

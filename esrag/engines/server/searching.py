@@ -1,4 +1,7 @@
-"""The two legs on a server in one round trip, fused by the server where it can be, else by esrag."""
+"""The two legs on a server in one round trip, fused by the server where it can be.
+
+Else esrag fuses them, and reads what was found in a second one.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,9 +39,9 @@ class Search:
     """One question on its way to a server: its legs as requests, and hits from what comes back."""
 
     def __init__(self, server: Server, made: Fingerprint, request: SearchRequest, field: VectorField | None) -> None:
-        """Raises: EngineError, UsageError."""
+        """Raises: EngineError, IndexMismatch, UsageError."""
         self.request = request
-        self.vector = question_vector(request, made.dimensions)
+        self.vector = question_vector(request, made)
         self.depth = max(request.candidates, request.size)
         if self.depth > _MOST:
             raise UsageError(f"a server reads at most {_MOST} hits, got {self.depth}", hint="lower size or candidates")
@@ -67,31 +70,40 @@ class Search:
 
     def client(self, connection: Connection, index: str) -> SearchResult:
         """Both legs, fused here."""
-        answers = _multi_search(connection, index, legs=[self._leg(leg) for leg in self.legs])
-        found = (chunk_of(hit["_source"]) for answer in answers for hit in answer["hits"]["hits"])
-        chunks = {chunk.chunk_id: chunk for chunk in found}
-        legs = self._leg_scores(answers)
+        legs = self._leg_scores(_multi_search(connection, index, legs=self._bodies()))
         scores, path = fused(self.request, legs)
-        return SearchResult(hits(scores, chunks, legs), path)
+        return self._result(connection, index, scores, legs, path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
         """Both legs, fused by the server; the legs themselves beside it, for what each says of a hit.
 
-        They also say what order is due, ties by id. Where a hit of it is not in the server's list, which is rare, both
-        legs are read whole.
+        They also say what order is due, ties by id. Where a hit of it is not in the server's list, which is rare, it is
+        esrag's.
         """
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
-        bare_legs = [self._leg(leg, with_text=False) for leg in self.legs]
-        given, *answers = _multi_search(connection, index, body, legs=bare_legs)
+        given, *answers = _multi_search(connection, index, body, legs=self._bodies())
         if any(hit["_score"] < _LEAST_SCORE for hit in given["hits"]["hits"]):
             raise EngineError("the server gave a list that it did not fuse", hint="is the neural-search plugin whole?")
-        found = (chunk_of(hit["_source"]) for hit in given["hits"]["hits"])
-        chunks = {chunk.chunk_id: chunk for chunk in found}
         legs = self._leg_scores(answers)
-        scores, _ = fused(self.request, legs)
-        if scores.keys() - chunks.keys():
-            return self.client(connection, index)
+        scores, path = fused(self.request, legs)
+        sources = {hit["_source"]["chunk_id"]: hit["_source"] for hit in given["hits"]["hits"]}
+        if scores.keys() - sources.keys():
+            return self._result(connection, index, scores, legs, path)
+        chunks = {key: chunk_of(sources[key]) for key in scores}
         return SearchResult(hits(scores, chunks, legs), f"{self.request.fusion}-native")
+
+    def _result(
+        self, connection: Connection, index: str, scores: Mapping[str, float], legs: Legs, path: str
+    ) -> SearchResult:
+        """The hits, read by their ids; one that was removed meanwhile is none any more."""
+        if not scores:
+            return SearchResult((), path)
+        wanted = {"bool": {"filter": [{"terms": {"chunk_id": list(scores)}}, *self._filters]}}
+        body = {"query": wanted, "size": len(scores), "track_total_hits": False, "_source": CHUNK_SOURCE}
+        (answer,) = _multi_search(connection, index, body)
+        found = (chunk_of(hit["_source"]) for hit in answer["hits"]["hits"])
+        chunks = {chunk.chunk_id: chunk for chunk in found}
+        return SearchResult(hits({key: scores[key] for key in scores if key in chunks}, chunks, legs), path)
 
     def _leg_scores(self, answers: Sequence[Mapping[str, Any]]) -> Legs:
         """Each leg's scores by chunk id, best first; ties by id whatever order the server gave them in."""
@@ -107,8 +119,13 @@ class Search:
             return score
         return round(self._field.cosine(self._server.product, score), _SCORE_DECIMALS)
 
-    def _leg(self, leg: Leg, *, with_text: bool = True) -> Query:
-        shown = {"_source": CHUNK_SOURCE if with_text else False, "docvalue_fields": ["chunk_id"]}
+    def _bodies(self) -> list[Query]:
+        """The legs as the server is asked for them."""
+        return [self._leg(leg) for leg in self.legs]
+
+    def _leg(self, leg: Leg) -> Query:
+        """Ids and scores alone: a hundred entries, each unpacked with its vector, take longer than the search."""
+        shown = {"stored_fields": "_none_", "docvalue_fields": ["chunk_id"]}
         common = {"size": self.depth, "track_total_hits": False, **shown}
         if leg == "keyword":
             query = {"bool": {"must": [self._match()], "filter": self._filters}}
@@ -171,12 +188,14 @@ class Search:
         return numbers
 
 
-def _multi_search(connection: Connection, index: str, *fusions: Query, legs: Sequence[Query]) -> list[dict[str, Any]]:
+def _multi_search(
+    connection: Connection, index: str, *others: Query, legs: Sequence[Query] = ()
+) -> list[dict[str, Any]]:
     """The answers of one round trip. Raises: EngineError, also where a shard failed or time ran out."""
     header = {"index": index, "allow_partial_search_results": False}
     # A leg's words are weighed over all shards, as if there were one; what fuses does not know how to.
     whole = {**header, "search_type": "dfs_query_then_fetch"}
-    lines = [line for body in fusions for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
+    lines = [line for body in others for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
     answers: list[dict[str, Any]] = connection.request("POST", "/_msearch", lines)["responses"]
     for answer in answers:
         if "error" in answer:

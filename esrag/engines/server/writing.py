@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import checked_rows, text_hash
+from esrag.engines.checks import checked_rows
 from esrag.engines.server.connection import BUSY, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
@@ -25,8 +25,6 @@ from esrag.engines.server.entries import (
     document_of,
     entry_id,
     failure_entry,
-    vector_of,
-    with_vectors,
 )
 from esrag.engines.server.lease import Lease
 from esrag.errors import EngineError, EngineUnreachable, IndexBusy
@@ -65,8 +63,8 @@ class ServerWriter:
         self._refresh()
         self._fills = self._is_empty()
         self._generation = generation(self._connection, self._index)
-        if looked_empty and not self._fills:  # a first load was killed: what it stored is seen from now on
-            self._show()
+        if self._lease.after_a_death or (looked_empty and not self._fills):
+            self._show()  # a writer was killed: what it stored is seen from now on, under a generation of its own
         return self
 
     def __exit__(
@@ -102,18 +100,6 @@ class ServerWriter:
         self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
         self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
         self._end()
-
-    def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts, by text; texts that are not indexed are left out."""
-        texts = {text_hash(text): text for text in indexed_texts} if self._made.dimensions else {}
-        found: dict[str, Vectors] = {}
-        for hashes in _portions(list(texts), _MOST_IDS):
-            query = {"terms": {"text_hash": hashes}}
-            shown = with_vectors(self._connection.server, ["text_hash", "embedding"])
-            body = {"query": query, "size": len(hashes), "collapse": {"field": "text_hash"}, "_source": shown}
-            hits = self._connection.request("POST", f"/{self._index}/_search", body)["hits"]["hits"]
-            found |= {texts[hit["_source"]["text_hash"]]: vector_of(hit["_source"]) for hit in hits}
-        return found
 
     def _rows_of(self, prepared: Prepared) -> Vectors | None:
         rows = checked_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)

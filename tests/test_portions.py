@@ -1,15 +1,16 @@
-"""Batches: no text is embedded twice, and every chunk gets its own vector."""
+"""Portions: no text is embedded twice, and every chunk gets its own vector."""
 
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 
-from esrag.batches import Batches
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.hashing import HashingEmbedder
 from esrag.engines import EngineOptions, Prepared
 from esrag.engines.embedded import EmbeddedEngine
+from esrag.portions import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
 
@@ -21,7 +22,7 @@ def prepared(number, texts):
 
 
 def test_texts_that_come_again_are_embedded_once(tmp_path):
-    """In the same batch or in one that is stored: counted as reused, with the right vector."""
+    """In the same portion or in one that is stored: counted as reused, with the right vector."""
     embedder = HashingEmbedder(EmbedderOptions("hashing"))
     rng = random.Random(1)
     documents = [prepared(n, tuple(f"text {rng.randrange(900)}" for _ in range(rng.randrange(12)))) for n in range(400)]
@@ -29,13 +30,14 @@ def test_texts_that_come_again_are_embedded_once(tmp_path):
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
 
     with engine.writer(Fingerprint("hashing", embedder.dimensions, "none")) as writer:
-        with Batches(writer, embedder) as batches:
+        encoding = Encoding(embedder, engine.vectors_of)
+        with Portions(lambda: nullcontext(writer), encoding) as portions:
             for document in documents:
-                batches.add(document)
-        stored = writer.vectors_of(texts)
+                portions.add(document)
+    stored = engine.vectors_of(texts)
 
-    assert (batches.embedded, batches.reused) == (len(set(texts)), len(texts) - len(set(texts)))
-    assert (batches.stored, batches.refused) == (len(texts), {})
+    assert (encoding.embedded, encoding.reused) == (len(set(texts)), len(texts) - len(set(texts)))
+    assert (portions.stored, portions.refused) == (len(texts), {})
     assert sum(document.chunk_count for document in engine.documents()) == len(texts)
     assert engine.check() == []
     for text in sorted(set(texts)):
@@ -63,9 +65,12 @@ def test_what_the_engine_refuses_is_not_counted(tmp_path):
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     reasons = {"d0001": "too long", "d0004": "too wide", "d0006": "too high"}
 
-    with engine.writer(Fingerprint("none", 0, "none")) as writer, Batches(Refusing(writer, reasons), None) as batches:
+    with (
+        engine.writer(Fingerprint("none", 0, "none")) as writer,
+        Portions(lambda: nullcontext(Refusing(writer, reasons)), None) as portions,
+    ):
         for document in documents:
-            batches.add(document)
+            portions.add(document)
 
-    assert batches.refused == {"/d0001": ["too long"], "/table.csv": ["too wide", "too high"]}
-    assert batches.stored == 6 * 50 == sum(document.chunk_count for document in engine.documents())
+    assert portions.refused == {"/d0001": ["too long"], "/table.csv": ["too wide", "too high"]}
+    assert portions.stored == 6 * 50 == sum(document.chunk_count for document in engine.documents())

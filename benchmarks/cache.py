@@ -1,0 +1,120 @@
+"""What the caches save: an ingest into a fresh index with an empty and with a full cache, and an answer that was kept.
+
+PATH is what is ingested, with the default model; without it texts are made up. `--url` is a Redis; else a file is used.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from esrag.caching.vectors import VectorCache
+from esrag.pipeline import ask
+from esrag.settings import Settings, resolve
+from esrag.stages import open_stages
+
+ESRAG = str(Path(sys.executable).with_name("esrag"))
+QUESTIONS = 20
+TEXTS = 200
+ROUNDS = 20
+
+
+def main() -> None:
+    """Prints one Markdown table."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = arguments.path or _made_up(folder, arguments.documents)
+        cache = arguments.url or str(folder / "cache.db")
+        first, second = (_ingest(path, folder / made, cache) for made in ("first", "second"))
+        encoded, found, texts = _vectors(folder, cache)
+        settings = resolve({"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder).settings
+        fresh, kept = _answers(settings)
+    print("| what | without | from the cache | |\n| --- | --- | --- | --- |")
+    sizes = f"{first['chunks']:,} chunks, {first['embedded']:,} texts encoded, then {second['embedded']:,}"
+    _row(f"ingest, s: {sizes}", first["took_ms"] / 1000, second["took_ms"] / 1000)
+    _row(f"vectors of {texts} of these texts, s", encoded, found)
+    _row("answer inside the process, ms, median", statistics.median(fresh), statistics.median(kept))
+    _row("answer inside the process, ms, the slowest", max(fresh), max(kept))
+
+
+def _row(what: str, without: float, kept: float) -> None:
+    print(f"| {what} | {without:.2f} | {kept:.2f} | {without / kept:.0f} × |")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", nargs="?", type=Path)
+    parser.add_argument("--documents", type=int, default=1000, help="made-up texts of about 100 words")
+    parser.add_argument("--url", help="address of a Redis, which must be empty")
+    return parser.parse_args()
+
+
+def _made_up(folder: Path, documents: int) -> Path:
+    """One file of rows."""
+    rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
+    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(20_000)]
+    path = folder / "made-up.jsonl"
+    with path.open("w", encoding="utf-8") as lines:
+        for number in range(documents):
+            text = " ".join(f"{' '.join(rng.choices(words, k=14))}." for _ in range(7))
+            lines.write(json.dumps({"id": str(number), "title": f"Made-up text {number}", "text": text}) + "\n")
+    return path
+
+
+def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
+    """What the ingest reports, its time among it; the model is opened within that, the interpreter before."""
+    command = [ESRAG, "ingest", str(path), "--engine", str(engine), "--json", "--set", f"cache.url={cache}"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
+    done = subprocess.run(
+        command, env=clean, capture_output=True, text=True, check=False
+    )  # 1: a file of PATH is broken
+    report: dict[str, int] = json.loads(done.stdout)
+    return report
+
+
+def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
+    """Seconds to encode texts, and to find their vectors."""
+    settings = resolve({"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder).settings
+    stages = open_stages(settings)
+    with closing(stages.engine), closing(stages.cache):
+        texts = [chunk.text for chunk, _ in zip(stages.engine.chunks(), range(TEXTS), strict=False)]
+        stages.embedder.embed(texts[:1])
+        vectors = VectorCache(stages.cache, "benchmark", stages.embedder.dimensions)
+        started = time.perf_counter()
+        rows = stages.embedder.embed(texts)
+        encoded = time.perf_counter()
+        vectors.keep(texts, rows)
+        kept = time.perf_counter()
+        vectors.known(texts)
+        return encoded - started, time.perf_counter() - kept, len(texts)
+
+
+def _answers(settings: Settings) -> tuple[list[float], list[float]]:
+    """Milliseconds of answers that are made and of the same when they are kept; what is opened once is open."""
+    stages = open_stages(settings)
+    with closing(stages.engine), closing(stages.cache):
+        chunks = [chunk for chunk, _ in zip(stages.engine.chunks(), range(QUESTIONS + 1), strict=False)]
+        warm, *questions = (" ".join(chunk.text.split()[:8]) for chunk in chunks)
+        for _ in range(2):
+            ask(warm, settings, stages)
+        fresh = [_timed(question, settings, stages) for question in questions]
+        kept = [_timed(question, settings, stages) for _ in range(ROUNDS) for question in questions]
+    return fresh, kept
+
+
+def _timed(question: str, settings: Settings, stages: object) -> float:
+    started = time.perf_counter()
+    ask(question, settings, stages)
+    return 1000 * (time.perf_counter() - started)
+
+
+if __name__ == "__main__":
+    main()

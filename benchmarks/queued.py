@@ -1,0 +1,168 @@
+"""What the queue costs: an ingest by a worker against one without a queue, and the memory of a Redis beside a long job.
+
+Not named `queue`: scripts beside it would import it in the place of Python's own. The three ways of an ingest take
+turns, over the same files, and each is the wall time of the whole `esrag ingest`, from starting the command to its end:
+
+- without a queue: the command opens the encoder itself;
+- a new worker: it has said that it is ready and opens the encoder with its first batch, within the time, so that the
+  same is done on both sides, and the ratio is what the queue costs;
+- the same worker again, into another index: its encoder is open, as it is from then on.
+
+`--texts` names a JSONL file with `title` and `text`; without it texts are made up. Each becomes a file.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
+
+import redis_server  # -- found by the line above
+
+from esrag.jobs.sweeping import sweep
+from esrag.jobs.work import Work
+from esrag.ledger import Job
+from esrag.queueing import Queue
+from esrag.settings import resolve
+from esrag.sync import Task
+
+ESRAG = str(Path(sys.executable).with_name("esrag"))
+BASE = "without a queue"
+MB = 1e6
+
+
+def main() -> None:
+    """Prints two Markdown tables."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory(prefix="esrag-queued-") as name:
+        folder = Path(name)
+        redis = redis_server.start(folder / "redis")
+        try:
+            if arguments.rounds:
+                _print_overhead(arguments, folder, redis.url)
+            if arguments.files:
+                _print_memory(arguments.files, folder / "large", redis.url)
+        finally:
+            redis.stop()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--documents", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3, help="0: no ingests")
+    parser.add_argument("--files", type=int, default=1_000_000, help="of the job that nobody works on; 0: no such job")
+    return parser.parse_args()
+
+
+def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> None:
+    docs = folder / "docs"
+    docs.mkdir()
+    for number, text in enumerate(_texts(arguments)):
+        (docs / f"{number:05}.txt").write_text(text, encoding="utf-8")
+    took: dict[str, list[float]] = {BASE: [], "a new worker": [], "the same worker again": []}
+    for number in range(arguments.rounds):
+        index = folder / f"index-{number}"
+        took[BASE].append(_ingest(docs, "in-process", _variables(index / "own")))
+        queued = _variables(index / "queued", url)
+        with _worker(queued, folder / "worker.log"):
+            took["a new worker"].append(_ingest(docs, "first", queued))
+            took["the same worker again"].append(_ingest(docs, "second", queued))
+        print({name: round(seconds[-1], 2) for name, seconds in took.items()}, file=sys.stderr)
+    base = statistics.median(took[BASE])
+    print(f"{arguments.documents} files, medians of {arguments.rounds} rounds in turn\n")
+    print("| ingest | seconds | all rounds | more than without a queue |\n| --- | --- | --- | --- |")
+    for name, seconds in took.items():
+        median, each = statistics.median(seconds), ", ".join(f"{one:.2f}" for one in seconds)
+        print(f"| {name} | {median:.2f} | {each} | {100 * (median / base - 1):+.1f} % |", flush=True)
+
+
+def _texts(arguments: argparse.Namespace) -> list[str]:
+    if arguments.texts:
+        lines = arguments.texts.read_text(encoding="utf-8").splitlines()[: arguments.documents]
+        return [f"{row['title']}\n\n{row['text']}\n" for row in map(json.loads, lines)]
+    rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
+    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(20_000)]
+    return [" ".join(f"{' '.join(rng.choices(words, k=14))}." for _ in range(7)) for _ in range(arguments.documents)]
+
+
+def _variables(index: Path, url: str = "", **others: str) -> dict[str, str]:
+    """The settings by default but for the index and the queue, without those of whoever runs it."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
+    return mine | {"ESRAG_ENGINE__URL": str(index), "ESRAG_QUEUE__URL": url, "PYTHONUNBUFFERED": "1"} | others
+
+
+def _ingest(docs: Path, index: str, variables: dict[str, str]) -> float:
+    """Seconds of the whole command."""
+    started = time.perf_counter()
+    command = [ESRAG, "ingest", str(docs), "--index", index, "--json"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    took_s = time.perf_counter() - started
+    if done.returncode or json.loads(done.stdout)["added"] != len(list(docs.iterdir())):
+        raise RuntimeError(f"not all was added: {done.stdout[-2000:]} {done.stderr[-2000:]}")
+    return took_s
+
+
+@contextmanager
+def _worker(variables: dict[str, str], log: Path) -> Iterator[None]:
+    """A worker that is ready, and is told to end."""
+    with log.open("wb") as out:
+        process = subprocess.Popen([ESRAG, "worker"], env=variables, stdout=out, stderr=out)
+    try:
+        while b"ready" not in log.read_bytes():
+            if process.poll() is not None:
+                raise RuntimeError(log.read_text())
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _print_memory(files: int, index: Path, url: str) -> None:
+    """A job that nobody works on: all of it is in the ledger, and a window of it in the queue."""
+    variables = _variables(index, url, ESRAG_EMBEDDING__PROVIDER="hashing", ESRAG_EMBEDDING__MODEL="hashing")
+    settings = resolve({}, variables, index.parent).settings
+    with closing(Work(settings)) as work:
+        before_mb = _used_mb(url)
+        started = time.perf_counter()
+        now_ms, size = round(1000 * time.time()), settings.queue.batch_files
+        work.ledger.open(Job("large", "large", settings.engine.index, work.made, now_ms, files), _batches(files, size))
+        opened = time.perf_counter()
+        queue = Queue(settings.queue)
+        sweep(work, queue)
+        swept = time.perf_counter()
+        batches = work.ledger.counts("large").batches["pending"]
+        ledger_mb = (index / "ledger.sqlite3").stat().st_size / MB
+        print(f"\n{files:,} files in {batches:,} batches, and no worker\n")
+        print("| what | figure |\n| --- | --- |")
+        print(f"| to write the job into the ledger | {opened - started:.1f} s, {ledger_mb:.0f} MB |")
+        print(f"| first sweep | {swept - opened:.2f} s, {queue.depth()} batches in the queue |")
+        print(f"| memory of the Redis | {_used_mb(url):.2f} MB, {before_mb:.2f} MB before |")
+
+
+def _batches(files: int, size: int) -> Iterator[list[Task]]:
+    for first in range(0, files, size):
+        numbers = range(first, min(first + size, files))
+        folders = ((number, f"archive/{number // 1000:04}") for number in numbers)
+        yield [Task(f"/srv/{folder}/document-{n:07}.pdf", f"{n:032x}", folder, "added") for n, folder in folders]
+
+
+def _used_mb(url: str) -> float:
+    from redis import Redis
+
+    with closing(Redis.from_url(url)) as client:
+        return float(client.info("memory")["used_memory"]) / MB
+
+
+if __name__ == "__main__":
+    main()

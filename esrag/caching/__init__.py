@@ -1,0 +1,82 @@
+"""Caches: vectors, answers and hits that were made once are not made twice.
+
+The contract, for every cache:
+
+- It is never needed. One that is dead, slow, full or foreign costs less than half a second once, is spoken of once (a
+  warning of the logger `esrag`), and is then left alone for half a minute: reading finds nothing, writing keeps
+  nothing, and nothing raises. Only `usage` and `clear`, which a user asks for by name, raise.
+- Keys are `KIND:…`, with a hash of all that the value depends on, so that nothing is ever invalidated: what nobody asks
+  for any more fades after `ttl_s`, ±10 %, so that what was made together does not go together.
+- Values are bytes. Whoever reads one checks it and takes for missing what is not as it was written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import uniform
+from typing import Protocol
+
+
+class Kind(StrEnum):
+    """What a key begins with."""
+
+    VECTOR = "e"
+    ANSWER = "a"
+    QUERY = "s"
+    LOCK = "l"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How many entries a cache holds by kind, and its size on disk or in memory, None where that is not told."""
+
+    vectors: int
+    answers: int
+    queries: int
+    size_bytes: int | None
+
+    def __str__(self) -> str:
+        size = "" if self.size_bytes is None else f", {self.size_bytes / 2**20:.1f} MiB"
+        return f"{self.vectors:,} vectors, {self.answers:,} answers, {self.queries:,} queries{size}"
+
+
+class Cache(Protocol):
+    """A place for bytes that may be lost; see the module for the promises. `ttl_s` is how long an entry is kept."""
+
+    ttl_s: float
+
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """What there is under the keys."""
+        ...
+
+    def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
+        """Keeps the values, each for `ttl_s` ±10 %."""
+        ...
+
+    def lock(self, key: str, for_s: float) -> str | None:
+        """A token, or None where another holds the lock, which ends after `for_s` by itself.
+
+        A cache that does not answer gives a token too, so that nobody waits for it.
+        """
+        ...
+
+    def unlock(self, key: str, token: str) -> None:
+        """Lets go of the lock, if it still is the token's."""
+        ...
+
+    def usage(self) -> Usage:
+        """What it holds. Raises: EsragError where it cannot be read."""
+        ...
+
+    def clear(self) -> int:
+        """Removes all that esrag keeps there, and nothing else; gives how many entries. Raises: EsragError."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of files and connections."""
+        ...
+
+
+def jittered(ttl_s: float) -> float:
+    """Between 0.9 and 1.1 of it."""
+    return uniform(0.9 * ttl_s, 1.1 * ttl_s)  # noqa: S311 -- it spreads load, and guards nothing

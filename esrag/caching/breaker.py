@@ -1,0 +1,66 @@
+"""What keeps a dead cache from being asked again and again."""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+from esrag.text import normalise
+
+T = TypeVar("T")
+
+OPEN_S = 30.0  # a Redis is restarted sooner; asking in vain costs 0.3 s each time
+
+
+class Breaker:
+    """Runs what may fail. After a `failures` error nothing is run for OPEN_S seconds, then one call is let through.
+
+    A `refusals` error is an answer: it keeps nothing from being run. `where` names the cache, without its password.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        failures: tuple[type[Exception], ...],
+        refusals: tuple[type[Exception], ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._where = where
+        self._failures = failures
+        self._refusals = refusals
+        self._clock = clock
+        self._lock = Lock()
+        self._open_until = 0.0  # 0: closed
+        self._said = False
+
+    def run(self, action: Callable[[], T], otherwise: T) -> T:
+        """What the action gives; `otherwise` where it fails or is not run."""
+        if not self._lets_through():
+            return otherwise
+        try:
+            given = action()
+        except self._refusals as error:
+            self._say(error)
+            return otherwise
+        except self._failures as error:
+            self._open_until = self._clock() + OPEN_S
+            self._say(error)
+            return otherwise
+        self._open_until = 0.0
+        return given
+
+    def _lets_through(self) -> bool:
+        with self._lock:
+            if not self._open_until:
+                return True
+            if self._clock() < self._open_until:
+                return False
+            self._open_until = self._clock() + OPEN_S  # this call tries; the others do not wait for what it finds
+            return True
+
+    def _say(self, error: Exception) -> None:
+        if not self._said:
+            self._said = True
+            what = " ".join(normalise(f"{self._where} is not used: {error}").split())
+            logging.getLogger("esrag").warning("warning: the cache %s", what)

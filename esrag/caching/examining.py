@@ -1,0 +1,75 @@
+"""What `esrag doctor` says of the cache, and of the queue's Redis, which must not be the same."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from esrag.caching.opening import open_cache
+from esrag.caching.redis import client
+from esrag.engines import Finding
+from esrag.errors import EsragError
+from esrag.settings import CacheSettings, Settings, is_redis, shown
+
+_TIMEOUT_S = 2.0
+_EVICTS = "give it maxmemory and maxmemory-policy allkeys-lfu"
+_Facts = Mapping[str, Any]
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """The cache and the queue, as far as they are named. Raises: SettingsError for what is no address of a Redis."""
+    cache, queue = settings.cache.url, settings.queue.url
+    asked = {url: _asked(url, name) for name, url in (("cache.url", cache), ("queue.url", queue)) if is_redis(url)}
+    if cache:
+        yield from _cache(settings.cache, asked.get(cache, {}))
+    if queue:
+        yield from _queue(shown(queue), asked[queue])
+    told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
+    if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
+        what = "cache.url and queue.url are one Redis: where the cache has to make room, the queue would lose batches"
+        yield Finding("warning", what, "start a second redis-server, and set cache.url to it")
+
+
+def _asked(url: str, setting: str) -> _Facts | Exception:
+    """What the server says of itself, or why it does not."""
+    asking = client(url, setting, _TIMEOUT_S)  # first, since it says what is missing
+    from redis import RedisError
+
+    try:
+        facts: _Facts = asking.info()
+    except (RedisError, OSError) as error:
+        return error
+    finally:
+        asking.close()
+    return facts
+
+
+def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Finding]:
+    where = f"cache {shown(settings.url)}"
+    opened = open_cache(settings)
+    if opened is None:
+        return
+    try:
+        yield Finding("ok", f"{where}: {opened.usage()}")
+    except EsragError as error:
+        yield Finding("warning", str(error), error.hint)
+        return
+    finally:
+        opened.close()
+    if isinstance(facts, Exception):
+        yield Finding("warning", f"{where} does not tell its memory and policy: {facts}", "give its user +info")
+    elif facts and (not facts.get("maxmemory") or facts.get("maxmemory_policy") == "noeviction"):
+        limit = f"maxmemory {facts.get('maxmemory')}, maxmemory-policy {facts.get('maxmemory_policy')}"
+        yield Finding("warning", f"{where} makes no room when it is full: {limit}", _EVICTS)
+
+
+def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
+    if isinstance(facts, Exception):
+        yield Finding("error", f"queue {where} does not answer: {facts}", "start it, or look at queue.url")
+        return
+    yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
+    policy = facts.get("maxmemory_policy")
+    if policy != "noeviction":
+        what = f"queue {where} throws batches away when it is full: maxmemory-policy {policy}"
+        yield Finding("error", what, "set its maxmemory-policy to noeviction")
+    if not facts.get("aof_enabled"):
+        what = f"queue {where} forgets what waits when it is restarted, until the next sweep: appendonly no"
+        yield Finding("warning", what, "set its appendonly to yes")

@@ -1,0 +1,25 @@
+"""Opening: the cache that the settings name."""
+
+from pathlib import Path
+
+from esrag.caching import Cache
+from esrag.settings import CacheSettings, is_redis
+
+_DAY_S = 86_400
+
+
+def open_cache(settings: CacheSettings) -> Cache | None:
+    """The cache, or None where none is named; nothing is connected to yet.
+
+    Raises: SettingsError where `cache.url` is a Redis and the package for it is missing, or is no address.
+    """
+    if not settings.url:
+        return None
+    ttl_s = settings.ttl_days * _DAY_S
+    if is_redis(settings.url):
+        from esrag.caching.redis import RedisCache
+
+        return RedisCache(settings.url, ttl_s)
+    from esrag.caching.sqlite import SqliteCache
+
+    return SqliteCache(Path(settings.url), ttl_s)

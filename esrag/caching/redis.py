@@ -1,0 +1,140 @@
+"""A cache in Redis: an instance of its own, with `maxmemory` and the policy `allkeys-lfu`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from esrag.caching import Kind, Usage, jittered
+from esrag.caching.breaker import Breaker
+from esrag.errors import CacheUnreachable, EsragError, SettingsError
+from esrag.settings import shown
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+PREFIX = "esrag:c:"
+TIMEOUT_S = 0.3  # to connect, and for an answer; on the same network one takes a millisecond
+_AT_ONCE = 512  # vectors of 1,024 numbers: a megabyte, which passes in time even over a slow link
+_RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
+
+
+class RedisCache:
+    """Entries under `esrag:c:`; see `Cache` for the promises."""
+
+    def __init__(self, url: str, ttl_s: float) -> None:
+        self.ttl_s = ttl_s
+        self._client: Any = client(url, "cache.url", TIMEOUT_S)  # its types say str where bytes come
+        import redis
+
+        self._where = shown(url)
+        self._refused = redis.ResponseError
+        self._failed = (redis.RedisError, OSError)
+        self._breaker = Breaker(self._where, self._failed, (redis.ResponseError,))
+
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """What there is under the keys."""
+        found: dict[str, bytes] = {}
+        for some in _portions(list(keys)):
+            mget = partial(self._client.mget, [PREFIX + key for key in some])
+            values: list[bytes | None] = self._breaker.run(mget, [None] * len(some))
+            found |= {key: value for key, value in zip(some, values, strict=True) if value is not None}
+        return found
+
+    def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
+        """Keeps the values, each for `ttl_s` ±10 %."""
+        for some in _portions(list(items)):
+            pipeline = self._client.pipeline(transaction=False)
+            for key in some:
+                pipeline.set(PREFIX + key, items[key], px=round(1000 * jittered(ttl_s)))
+            self._breaker.run(pipeline.execute, [])
+
+    def lock(self, key: str, for_s: float) -> str | None:
+        """A token, or None where another holds the lock; see `Cache.lock`."""
+        name, token = f"{PREFIX}{Kind.LOCK}:{key}", token_hex(16)
+        got = self._breaker.run(lambda: self._client.set(name, token, nx=True, px=round(1000 * for_s)), otherwise=True)
+        return token if got else None
+
+    def unlock(self, key: str, token: str) -> None:
+        """Lets go of the lock, if it still is the token's."""
+        self._breaker.run(lambda: self._release(f"{PREFIX}{Kind.LOCK}:{key}", token), None)
+
+    def usage(self) -> Usage:
+        """What it holds; the size is that of the whole instance. Raises: EsragError."""
+        try:
+            kinds = Counter(
+                name[len(PREFIX) :].partition(b":")[0].decode() for names in self._scanned() for name in names
+            )
+            size_bytes = self._size_bytes()
+        except self._failed as error:
+            raise self._explained(error, "+scan") from error
+        return Usage(kinds[Kind.VECTOR], kinds[Kind.ANSWER], kinds[Kind.QUERY], size_bytes)
+
+    def clear(self) -> int:
+        """Removes what is under `esrag:c:`, and nothing else. Raises: EsragError."""
+        try:
+            return sum(self._client.unlink(*names) for names in self._scanned() if names)
+        except self._failed as error:
+            raise self._explained(error, "+scan +unlink") from error
+
+    def close(self) -> None:
+        """Lets go of the connections."""
+        self._client.close()
+
+    def _release(self, name: str, token: str) -> None:
+        from redis.exceptions import NoPermissionError
+
+        try:
+            self._client.eval(_RELEASE, 1, name, token)
+        except NoPermissionError:  # a user without +eval: between the two another may have got the lock, and computes
+            if self._client.mget(name) == [token.encode()]:
+                self._client.delete(name)
+
+    def _scanned(self) -> Iterator[list[bytes]]:
+        cursor = 0
+        while True:
+            cursor, names = self._client.scan(cursor, match=f"{PREFIX}*", count=1000)
+            yield names
+            if not cursor:
+                return
+
+    def _size_bytes(self) -> int | None:
+        from redis.exceptions import NoPermissionError
+
+        try:
+            return int(self._client.info("memory")["used_memory"])
+        except NoPermissionError:
+            return None
+
+    def _explained(self, error: Exception, rights: str) -> EsragError:
+        if isinstance(error, self._refused):
+            return EsragError(f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}")
+        message = f"the cache {self._where} does not answer: {error}"
+        return CacheUnreachable(message, hint="start it, or look at cache.url")
+
+
+def client(url: str, setting: str, timeout_s: float) -> "Redis":
+    """A Redis that waits `timeout_s` for a connection and for each answer, and tries nothing twice.
+
+    Redis-py by itself waits 59 s for a server that takes connections and never answers. Raises: SettingsError.
+    """
+    try:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ImportError as error:
+        message = f"{setting} is a Redis, which needs a package that is not installed: redis"
+        raise SettingsError(message, hint="pip install 'esrag[redis]'") from error
+    try:
+        opened: Redis = Redis.from_url(
+            url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0)
+        )
+    except ValueError as error:  # not shown: it may hold a password
+        hint = "write redis://user:password@host:6379/0, the password URL-quoted"
+        raise SettingsError(f"{setting} is not the address of a Redis", hint=hint) from error
+    return opened
+
+
+def _portions(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))

@@ -1,0 +1,156 @@
+"""A cache in one SQLite file, for one machine: many processes read it and write it."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from threading import Lock
+from typing import TypeVar
+
+from esrag.caching import Kind, Usage, jittered
+from esrag.caching.breaker import Breaker
+from esrag.errors import EsragError
+
+T = TypeVar("T")
+
+APPLICATION_ID = 1702064995
+_BUSY_S = 0.3
+_AT_ONCE = 512
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS entries_until ON entries (until);
+PRAGMA application_id = {APPLICATION_ID};
+COMMIT;
+"""
+_TAKE = """
+INSERT INTO entries VALUES (?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until WHERE until <= ?
+"""
+_SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+
+
+class SqliteCache:
+    """Entries in a table; see `Cache` for the promises. What is overdue is removed at a process's first write."""
+
+    def __init__(self, path: Path, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
+        self.ttl_s = ttl_s
+        self._path = path
+        self._clock = clock
+        self._breaker = Breaker(str(path), (sqlite3.Error, OSError))
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._purged = False
+
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """What there is under the keys."""
+        return self._breaker.run(lambda: self._got(list(keys)), {})
+
+    def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
+        """Keeps the values, each for `ttl_s` ±10 %."""
+        if items:
+            self._breaker.run(lambda: self._set(items, ttl_s), None)
+
+    def lock(self, key: str, for_s: float) -> str | None:
+        """A token, or None where another holds the lock; see `Cache.lock`."""
+        token = token_hex(16)
+        return (
+            token if self._breaker.run(lambda: self._took(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True) else None
+        )
+
+    def unlock(self, key: str, token: str) -> None:
+        """Lets go of the lock, if it still is the token's."""
+        self._breaker.run(lambda: self._released(f"{Kind.LOCK}:{key}", token), None)
+
+    def usage(self) -> Usage:
+        """What it holds. Raises: EsragError."""
+        sql = "SELECT substr(key, 1, 1), count(*) FROM entries WHERE until > ? GROUP BY 1"
+        with self._explained(), self._connected() as connection:
+            kinds = dict(connection.execute(sql, (self._clock(),)).fetchall())
+            (size_bytes,) = connection.execute(_SIZE).fetchone()
+        vectors, answers, queries = (kinds.get(kind, 0) for kind in (Kind.VECTOR, Kind.ANSWER, Kind.QUERY))
+        return Usage(vectors, answers, queries, size_bytes)
+
+    def clear(self) -> int:
+        """Removes all entries. Raises: EsragError."""
+        with self._explained(), self._connected() as connection:
+            with connection:
+                count = connection.execute("DELETE FROM entries").rowcount
+            with suppress(sqlite3.OperationalError):  # another process reads: the room is used again later
+                connection.execute("VACUUM")
+        return count
+
+    def close(self) -> None:
+        """Lets go of the file; the next use opens it again."""
+        with self._lock:
+            if self._connection:
+                self._connection.close()
+            self._connection = None
+
+    def _got(self, keys: Sequence[str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        with self._connected() as connection:
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                sql = f"SELECT key, CAST(value AS BLOB) FROM entries WHERE key IN ({marks}) AND until > ?"  # noqa: S608 -- marks only
+                found |= dict(connection.execute(sql, (*some, self._clock())).fetchall())
+        return found
+
+    def _set(self, items: Mapping[str, bytes], ttl_s: float) -> None:
+        now = self._clock()
+        rows = [(key, value, now + jittered(ttl_s)) for key, value in items.items()]
+        with self._connected() as connection, connection:  # one transaction
+            if not self._purged:
+                connection.execute("DELETE FROM entries WHERE until <= ?", (now,))
+            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+        self._purged = True
+
+    def _took(self, name: str, token: str, for_s: float) -> bool:
+        now = self._clock()
+        with self._connected() as connection, connection:
+            return connection.execute(_TAKE, (name, token.encode(), now + for_s, now)).rowcount > 0
+
+    def _released(self, name: str, token: str) -> None:
+        with self._connected() as connection, connection:
+            connection.execute("DELETE FROM entries WHERE key = ? AND value = ?", (name, token.encode()))
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """The one connection, for one thread at a time."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = _open(self._path)
+            yield self._connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            hint = "look at cache.url; a cache that is damaged may be removed"
+            raise EsragError(f"the cache {self._path} cannot be used: {error}", hint=hint) from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection; a new file gets its table. Raises: sqlite3.Error, OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
+    try:
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            connection.executescript(_SCHEMA)
+            with suppress(sqlite3.OperationalError):  # another process does it at the same moment
+                connection.execute("PRAGMA journal_mode = WAL")
+        _require_ours(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _require_ours(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise sqlite3.DatabaseError("it is no cache of esrag")

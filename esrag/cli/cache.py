@@ -1,0 +1,53 @@
+"""`esrag cache`: what is kept, and removing it."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from esrag.caching import Cache
+    from esrag.settings import Settings
+
+
+@click.group()
+def cache() -> None:
+    """Count and remove what is kept so that it is not made twice (cache.url)."""
+
+
+@cache.command()
+@json_option
+@settings_options
+def stats(*, as_json: bool, **options: Any) -> int:
+    """Count what is kept."""
+    from esrag.settings import shown
+
+    settings = settings_of(**options)
+    usage, where = _opened(settings).usage(), shown(settings.cache.url)
+    if as_json:
+        print_json({"schema": "esrag.cache/1", "where": where, **asdict(usage)})
+    else:
+        print_text(f"{where}: {usage}")
+    return 0
+
+
+@cache.command()
+@settings_options
+def clear(**options: Any) -> int:
+    """Remove all that esrag keeps in the cache, and nothing that others keep there."""
+    print_text(f"removed {_opened(settings_of(**options)).clear():,} entries")
+    return 0
+
+
+def _opened(settings: "Settings") -> "Cache":
+    """The cache. Raises: SettingsError where none is named."""
+    from esrag.caching.opening import open_cache
+    from esrag.errors import SettingsError
+
+    opened = open_cache(settings.cache)
+    if opened is None:
+        raise SettingsError("there is no cache: cache.url is empty", hint="set cache.url to a file or to a Redis")
+    return opened

@@ -1,0 +1,358 @@
+"""`esrag jobs`: what was to be ingested, what was, what failed and why; and how a job is watched."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text, remark
+from esrag.errors import LedgerError, QueueUnreachable, UsageError
+
+if TYPE_CHECKING:
+    from esrag.jobs.work import Work
+    from esrag.ledger import Batch, Counts, Job
+    from esrag.ledger.ledger import Ledger
+    from esrag.queueing import Queue
+from esrag.cli.watching import follow
+
+EXAMPLES = 3
+
+SHOWN = 20
+
+_OF_JOB = ("job_id", "index", "state", "note", "rebuild", "created_ms", "ended_ms")
+
+_ENDED = ("added", "changed", "renamed", "skipped", "failed")
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+@click.group()
+def jobs() -> None:
+    """Show, retry, stop and clear away ingests."""
+
+
+@jobs.command("list")
+@json_option
+@settings_options
+def list_(*, as_json: bool, **options: Any) -> int:
+    """List the jobs in the ledger, the newest first."""
+    with _opened(options) as work:
+        for job in work.ledger.jobs():
+            told = figures(job, work.ledger.counts(job.job_id))
+            if as_json:
+                print_json(told)
+            else:
+                print_text(f"{job.job_id}  {job.state:9}  {_done(told)}  {ago(job.created_ms)}")
+    return 0
+
+
+@jobs.command()
+@click.argument("job", required=False)
+@click.option("--follow", "following", is_flag=True, help="Watch it until it has ended; the exit code tells how.")
+@json_option
+@settings_options
+def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> int:
+    """Show a job: its states, its errors by cause, what waits for what.
+
+    JOB is an id or as much of its beginning as tells it from the others; without one it is the newest job.
+    """
+    with _opened(options) as work:
+        found = _named(work.ledger, job)
+        if following:
+            found, _ = follow(work, _queue(work), found)
+        told = figures(found, work.ledger.counts(found.job_id)) | _looked_into(work.ledger, found)
+        print_json(told) if as_json else _print(told)
+        return int(following and (found.state != "done" or told["failed"] > 0))
+
+
+@jobs.command()
+@click.argument("job", required=False)
+@click.option("--all", "every", is_flag=True, help="Those of every job that was not cancelled.")
+@click.option("--batch", "batch_ids", multiple=True, metavar="ID", help="Only these batches.")
+@settings_options
+def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], **options: Any) -> int:
+    """Try the failed and dead batches of JOB again, from their first attempt on.
+
+    A file that failed by itself, in a batch that was done, is tried again by the next esrag ingest.
+    """
+    if bool(job) == every or (every and batch_ids):
+        raise UsageError("retry takes a JOB, or --all", hint="esrag jobs list shows what there is")
+    with _opened(options) as work:
+        ledger = work.ledger
+        wanted = [it for it in ledger.jobs() if it.state != "cancelled"] if every else [_named(ledger, job)]
+        for batch_id in batch_ids:
+            _require_batch(ledger.batch(batch_id), wanted[0])
+        counts = {it.job_id: ledger.retry(it.job_id, batch_ids) for it in wanted}
+        _say_retried(counts)
+        _hand_out(work, [it for it in wanted if counts[it.job_id]])
+    return 0
+
+
+@jobs.command()
+@click.argument("job")
+@settings_options
+def cancel(job: str, **options: Any) -> int:
+    """Stop JOB: what is stored stays, and what is worked on is left within a batch."""
+    with _opened(options) as work:
+        found = _named(work.ledger, job)
+        work.ledger.cancel(found.job_id, "by esrag jobs cancel")
+        now = work.ledger.job(found.job_id)
+        before = found.state in {"done", "cancelled"}
+        print_text(f"{now.job_id} {'was ' * before}{now.state}{' already' * before}")
+        if now.target and not before:
+            remark(f"what there is of the new index can be removed: esrag index drop {now.target}")
+    return 0
+
+
+@jobs.command()
+@click.argument("job")
+@settings_options
+def resume(job: str, **options: Any) -> int:
+    """Open JOB again, which was cancelled: what is left of it is done."""
+    with _opened(options) as work:
+        ledger, found = work.ledger, _named(work.ledger, job)
+        left = ledger.counts(found.job_id).files.get("pending", 0)
+        if found.state != "open" and not left and not found.gone:
+            print_text(f"nothing of {found.job_id} is left to do")
+            return 0
+        queued = [batch.batch_id for batch in ledger.batches(found.job_id, {"pending"}) if batch.queued_ms]
+        ledger.mark_queued(queued, queued=False)  # their messages came while nobody wanted them
+        ledger.reopen(found.job_id)
+        print_text(f"{found.job_id} is open, {left:,} files are left")
+        _hand_out(work, [found])
+    return 0
+
+
+@jobs.command()
+@click.option("--older-than", type=click.FloatRange(0), default=30, show_default=True, metavar="DAYS", help="Days.")
+@settings_options
+def prune(*, older_than: float, **options: Any) -> int:
+    """Remove jobs from the ledger that ended long ago; the index is not touched."""
+    with _opened(options) as work:
+        count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
+    print_text(f"removed {count} job{'s' * (count != 1)}")
+    return 0
+
+
+def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
+    """A job that was handed to the workers."""
+    told = figures(job, ledger.counts(job.job_id))
+    if as_json:
+        print_json(told)
+    elif not (job.files or job.gone):
+        print_text(f"nothing to do, {job.unchanged:,} unchanged")
+    else:
+        print_text(f"{job.job_id}: {job.files:,} files for the workers")
+        remark(f"to see how it goes: esrag jobs show {job.job_id} --follow")
+    for skip in job.skips[:SHOWN]:
+        remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
+
+
+def figures(job: "Job", counts: "Counts") -> dict[str, Any]:
+    """A job in figures, as JSON has them.
+
+    Every file is counted once: `queued` are those that somebody will do, `dropped` those that nobody will.
+    """
+    of_skips = Counter("failed" if skip.failed else "skipped" for skip in job.skips)
+    ended = {name: counts.files.get(name, 0) + of_skips[name] for name in _ENDED}
+    files = job.files + len(job.skips)
+    queued = counts.files.get("pending", 0) if job.state == "open" else 0
+    return {
+        "schema": "esrag.job/1",
+        **{name: getattr(job, name) for name in _OF_JOB},
+        "files": files,
+        **ended,
+        "queued": queued,
+        "dropped": max(0, files - sum(ended.values()) - queued),
+        "unchanged": job.unchanged,
+        "removed": job.removed,
+        "chunks": counts.chunks,
+        "embedded": counts.embedded,
+        "reused": counts.reused,
+        "batches": dict(counts.batches),
+    }
+
+
+def ago(then_ms: int) -> str:
+    """How long ago that was, in words."""
+    return f"{span((_now_ms() - then_ms) / 1000)} ago"
+
+
+def span(seconds: float) -> str:
+    """A time in words.
+
+    >>> span(5), span(200), span(7200), span(3 * 86400)
+    ('5 s', '3 min', '2 h', '3 days')
+    """
+    for unit, length_s in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length_s:
+            return f"{seconds / length_s:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def _now_ms() -> int:
+    return round(1000 * time.time())
+
+
+def _opened(options: dict[str, Any]) -> "closing[Work]":
+    from esrag.jobs.work import Work
+
+    return closing(Work(settings_of(**options)))
+
+
+def _queue(work: "Work") -> "Queue | None":
+    from esrag.queueing import Queue
+
+    return Queue(work.settings.queue) if work.settings.queue.url else None
+
+
+def _named(ledger: "Ledger", name: str | None) -> "Job":
+    """The job that is meant. Raises: LedgerError where there is none, or several."""
+    known = list(ledger.jobs())
+    if name is None:
+        if not known:
+            raise LedgerError("there is no job yet", hint="esrag ingest FOLDER makes one")
+        return known[0]
+    meant = [job for job in known if name and job.job_id.startswith(name)]
+    if len(meant) > 1 and name not in {job.job_id for job in meant}:
+        hint = f"write more of it: {', '.join(job.job_id for job in meant[:EXAMPLES])}"
+        raise LedgerError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
+    return meant[0] if len(meant) == 1 else ledger.job(name)
+
+
+def _require_batch(batch: "Batch", job: "Job") -> None:
+    """Raises: UsageError for a batch of another job, or one that did not fail."""
+    if batch.job_id != job.job_id or batch.state not in {"failed", "dead"}:
+        came = f"batch {batch.batch_id!r} of job {batch.job_id} is {batch.state}"
+        raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists those that can be tried again")
+
+
+def _say_retried(counts: "dict[str, int]") -> None:
+    for job_id, count in counts.items():
+        if count:
+            print_text(f"{count:,} batch{'es' * (count != 1)} of {job_id} wait{'s' * (count == 1)} again")
+    if not any(counts.values()):
+        print_text("no batch failed or is dead")
+        remark("files that failed by themselves are tried again by the next esrag ingest of them")
+
+
+def _hand_out(work: "Work", opened: "list[Job]") -> None:
+    """Hands to workers what waits again, or says who does it."""
+    from esrag.jobs.sweeping import sweep
+
+    queue = _queue(work)
+    if queue is None:
+        for advice in sorted({_advice(job) for job in opened}):
+            remark(advice)
+        return
+    try:
+        sweep(work, queue)
+    except QueueUnreachable as error:
+        raise QueueUnreachable(str(error), hint="it is written down, and handed out when the queue is back") from error
+
+
+def _advice(job: "Job") -> str:
+    """Who goes on with a job where there is no queue."""
+    if job.target:
+        return "it is for workers: set queue.url, and start one: esrag worker"
+    return f"to go on with it: esrag ingest {'--rebuild' if job.rebuild else 'anything'} into index {job.index}"
+
+
+def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
+    """What failed by its cause, the batches that were given up, and those that wait before they are tried again."""
+    causes: dict[str, _Cause] = {}
+    given_up, waiting = [], []
+    for source, reason in ((skip.source, skip.reason) for skip in job.skips if skip.failed):
+        causes.setdefault(reason, _Cause()).add(source)
+    for batch in ledger.batches(job.job_id):
+        for source, reason in _failures(batch):
+            causes.setdefault(reason, _Cause()).add(source)
+        if batch.state in {"failed", "dead"}:
+            given_up.append(_told(batch, "state") | {"files": len(batch.tasks)})
+        elif batch.state == "pending" and batch.error and job.state == "open":
+            waiting.append(_told(batch, "not_before_ms"))
+    by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
+    errors = [{"reason": reason, "count": cause.count, "sources": list(cause.sources)} for reason, cause in by_count]
+    return {"errors": errors, "given_up": given_up, "waiting": waiting}
+
+
+@dataclass(slots=True)
+class _Cause:
+    """Files that failed for one reason: how many, and the first few."""
+
+    count: int = 0
+    sources: tuple[str, ...] = ()
+
+    def add(self, source: str) -> None:
+        self.count += 1
+        if len(self.sources) < EXAMPLES:
+            self.sources = (*self.sources, source)
+
+
+def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
+    """Files of a batch that failed, and why."""
+    if batch.state in {"failed", "dead"}:
+        yield from ((task.source, batch.error) for task in batch.tasks)
+    for outcome in batch.result.outcomes:
+        if outcome.state == "failed":
+            yield outcome.source, outcome.reason
+
+
+def _told(batch: "Batch", name: str) -> dict[str, Any]:
+    return {field: getattr(batch, field) for field in ("batch_id", "attempts", "error", name)}
+
+
+def _done(told: dict[str, Any]) -> str:
+    """The figures of a list's line."""
+    done = told["files"] - told["failed"] - told["queued"] - told["dropped"]
+    return f"{done:,} of {told['files']:,} files, {told['failed']:,} failed, {told['queued']:,} left"
+
+
+def _print(told: dict[str, Any]) -> None:
+    """A job for a reader; what is quoted cannot break a line."""
+    _say(f"job {told['job_id']}, index {told['index']}: {told['state']}, begun {ago(told['created_ms'])}")
+    if told["note"]:
+        _say(told["note"])
+    files = {name: told[name] for name in (*_ENDED, "queued", "dropped", "unchanged", "removed")}
+    _say(f"files: {_listed(files)}")
+    _say(f"batches: {_listed(told['batches'])}")
+    _say(f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused")
+    for cause in _first(told["errors"], "causes"):
+        _say(f"{cause['count']:,} failed: {cause['reason']}")
+        for source in cause["sources"]:
+            _say(source, indent=2)
+    for batch in _first(told["given_up"], "batches"):
+        _say(f"{batch['state']}: batch {batch['batch_id']}, {batch['files']} files: {batch['error']}")
+    for batch in _first(told["waiting"], "batches"):
+        wait = span(batch["not_before_ms"] / 1000 - time.time())
+        _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")
+    _advise(told)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    """Figures that are not zero."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
+
+
+def _say(text: str, indent: int = 0) -> None:
+    print_text(" " * indent + " ".join(text.split()))
+
+
+def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]:
+    yield from entries[:SHOWN]
+    if len(entries) > SHOWN:
+        _say(f"and {len(entries) - SHOWN:,} more {name}; --json lists all")
+
+
+def _advise(told: dict[str, Any]) -> None:
+    if told["given_up"]:
+        remark(f"to try batches again: esrag jobs retry {told['job_id']}")
+    elif told["failed"]:
+        remark("to try failed files again: esrag ingest, as before")
+    if told["dropped"] and told["state"] == "cancelled":
+        remark(f"to go on: esrag jobs resume {told['job_id']}")

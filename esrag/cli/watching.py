@@ -1,0 +1,156 @@
+"""Watching a job until it has ended: a bar on a terminal, a line a file elsewhere."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from esrag.cli.output import remark
+from esrag.cli.progress import BarProgress, LineProgress, progress
+from esrag.errors import EngineUnreachable
+
+if TYPE_CHECKING:
+    from esrag.jobs.reporting import IngestReport
+    from esrag.jobs.sweeping import Seen
+    from esrag.jobs.work import Work
+    from esrag.ledger import Batch, Counts, Job
+    from esrag.ledger.ledger import Ledger
+    from esrag.queueing import Queue
+
+IDLE_S = 10
+
+
+def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, IngestReport]":
+    """Shows how a job goes on until it has ended; the job as it is then, and what came of it.
+
+    Without a queue it only looks. Raises: click.Abort when it is interrupted; the job goes on.
+    """
+    from esrag.jobs import sweeping
+    from esrag.jobs.reporting import report
+
+    started = time.perf_counter()
+    try:
+        if job.state == "open":
+            with progress() as shown, _until_interrupted() as require_calm:
+                watch = _Watch(work.ledger, job, shown)
+                for seen in sweeping.follow(work, queue, job.job_id):
+                    watch.look(seen, queued=queue is not None)
+                    require_calm()
+            job = seen.job
+    except KeyboardInterrupt:
+        goes_on = f"interrupted; job {job.job_id} goes on" if queue else "interrupted"
+        raise click.Abort(f"{goes_on}: esrag jobs show {job.job_id} --follow comes back") from None
+    if job.state == "cancelled":
+        remark(f"job {job.job_id} was cancelled: {job.note}")
+    return job, replace(report(work.ledger, job), took_ms=round(1000 * (time.perf_counter() - started)))
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[Callable[[], None]]:
+    """Gives what raises KeyboardInterrupt after a first Ctrl-C; a second one raises it at once, wherever we are.
+
+    Raised in the middle of a library it may be swallowed there: then the command went on as if nothing had been.
+    """
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    def require_calm() -> None:
+        if came:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield require_calm
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
+    """Whether an open job waits for somebody who takes its batches."""
+    from esrag.jobs.work import is_dead
+
+    if job.state != "open":
+        return False
+    if counts.batches.get("running"):
+        running = ledger.batches(job.job_id, {"running"})
+        return all(is_dead(batch.owner) or batch.until_ms < round(1000 * time.time()) for batch in running)
+    due_ms = ledger.next_due_ms(job.job_id)
+    return due_ms is not None and due_ms <= round(1000 * time.time())
+
+
+class _Watch:
+    """Tells what is new of a job, look by look."""
+
+    def __init__(self, ledger: "Ledger", job: "Job", shown: BarProgress | LineProgress) -> None:
+        self._ledger = ledger
+        self._shown = shown
+        self._trouble = False
+        self._ended = 0
+        self._told: set[str] = set()
+        self._read_at = 0.0
+        self._busy_at = time.monotonic()
+        self._idle_told = False
+        shown.start(job.files)
+
+    def look(self, seen: "Seen", *, queued: bool) -> None:
+        """The job as it is now."""
+        self._tell_trouble(seen.trouble)
+        ended = sum(seen.counts.batches.get(state, 0) for state in ("done", "failed", "dead"))
+        moved, self._ended = ended != self._ended, ended
+        with suppress(EngineUnreachable):  # the next look says so
+            self._tell_idle(seen, moved=moved, queued=queued)
+            if isinstance(self._shown, BarProgress):
+                self._tell_bar(seen, self._shown)
+            else:
+                self._tell_files(seen, self._shown)
+
+    def _tell_trouble(self, trouble: str) -> None:
+        """Once when it begins and once when it is over."""
+        if trouble and not self._trouble:
+            self._shown.say(f"waiting: {trouble}")
+        elif self._trouble and not trouble:
+            self._shown.say("it goes on")
+        self._trouble = bool(trouble)
+
+    def _tell_idle(self, seen: "Seen", *, moved: bool, queued: bool) -> None:
+        now = time.monotonic()
+        if moved or seen.trouble or not is_idle(self._ledger, seen.job, seen.counts):
+            self._busy_at, self._idle_told = now, False
+        elif now - self._busy_at > IDLE_S and not self._idle_told:
+            self._idle_told = True
+            advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index goes on with it"
+            self._shown.say(f"nobody works on job {seen.job.job_id}: {advice}")
+
+    def _tell_bar(self, seen: "Seen", bar: BarProgress) -> None:
+        under_way = next(iter(self._ledger.batches(seen.job.job_id, {"running"})), None)
+        name = under_way.tasks[0].source if under_way else ""
+        bar.at(seen.job.files - seen.counts.files.get("pending", 0), seen.counts.chunks, name)
+
+    def _tell_files(self, seen: "Seen", lines: LineProgress) -> None:
+        """A line for each file of the batches that ended since; reading them takes no more than a tenth of the time."""
+        started = time.monotonic()
+        is_open = seen.job.state == "open"
+        if len(self._told) == self._ended or (is_open and started < self._read_at):
+            return
+        for batch in self._ledger.batches(seen.job.job_id, {"done", "failed", "dead"}):
+            if batch.batch_id not in self._told:
+                self._told.add(batch.batch_id)
+                for source, came in _outcomes(batch):
+                    lines.step(source, came)
+        self._read_at = time.monotonic() + 10 * (time.monotonic() - started)
+
+
+def _outcomes(batch: "Batch") -> Iterator[tuple[str, str]]:
+    """Each file of a batch that ended, and what came of it."""
+    if batch.state != "done":
+        yield from ((task.source, f"failed: {batch.error}") for task in batch.tasks)
+    for outcome in batch.result.outcomes:
+        yield outcome.source, ": ".join(filter(None, (outcome.state, outcome.reason)))

@@ -1,0 +1,78 @@
+"""Handing batches to workers, and taking back what was lost; whoever waits for a job does it as well."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from esrag.errors import (
+    EngineUnreachable,
+)
+from esrag.jobs.running import PASSES, end, line_of
+from esrag.jobs.work import Work, is_dead
+from esrag.ledger import Counts, Job
+from esrag.queueing import Queue
+
+_LOOKS_S = 0.5
+
+
+def sweep(work: Work, queue: Queue) -> None:
+    """Hands out what waits, and takes back what was lost; of many who do it at once one does.
+
+    Raises: QueueUnreachable, LedgerError, EngineError.
+    """
+    limits, ledger = work.settings.queue, work.ledger
+    with ledger.sweeping(3 * limits.sweep_s) as mine:
+        if not mine:
+            return
+        ledger.reap(is_dead)
+        waiting = queue.depth()
+        if not waiting:  # what was handed out and is not there was lost, or is being claimed: then it comes twice
+            ledger.requeue(round(1000 * (time.time() - limits.sweep_s)))
+        batch_ids = [batch.batch_id for batch in ledger.waiting(max(0, limits.window_batches - waiting))]
+        ledger.mark_queued(batch_ids)
+        queue.publish(batch_ids)
+        for job in list(ledger.jobs()):
+            if job.state == "open" and not ledger.counts(job.job_id).open:
+                end(work, job)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A job as it is now; `trouble` says what keeps it from being handed out, or is ""."""
+
+    job: Job
+    counts: Counts
+    trouble: str = ""
+
+
+def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
+    """A job as it is, twice a second until it is no longer open; with a queue, whoever looks also sweeps.
+
+    Raises: LedgerError, EngineError; a server that was there goes unanswered for as long as it takes.
+    """
+    swept = 0.0
+    trouble = ""
+    seen: Seen | None = None
+    while True:
+        if queue and time.monotonic() - swept > min(1.0, work.settings.queue.sweep_s):
+            trouble = _sweep(work, queue)
+            swept = time.monotonic()
+        try:
+            seen = Seen(work.ledger.job(job_id), work.ledger.counts(job_id), trouble)
+        except EngineUnreachable as error:
+            if seen is None:
+                raise
+            seen = replace(seen, trouble=line_of(error))
+        yield seen
+        if seen.job.state != "open":
+            return
+        time.sleep(_LOOKS_S)
+
+
+def _sweep(work: Work, queue: Queue) -> str:
+    """What kept it from being done, "" for nothing."""
+    try:
+        sweep(work, queue)
+    except PASSES as error:
+        return line_of(error)
+    return ""

@@ -1,0 +1,110 @@
+"""The ledger: what was to be ingested, what was, what died and why. It lives beside the index, never in the broker.
+
+A job is one ingest: its files in batches. A batch is recorded before it is published, claimed by whoever works on it,
+and ended by whoever did the work; a claim lasts as long as it is renewed. Each change of a batch is a comparison with
+the version that was read, so that of two who try one wins. Queues may lose and double what they hold: the ledger does
+not, and what it says is what counts.
+
+States of a batch: `pending` (waits, perhaps until `not_before_ms`), `running` (claimed), `done`, `failed` (an error
+that will not pass, or outlasted its attempts), `dead` (ended its worker at every attempt). A batch of several files
+that would be dead is cut into one a file first. States of a job: `recording` (its batches are being written down),
+`open`, `done` (no batch is open and what is gone was removed), `cancelled`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from esrag.records import Fingerprint
+from esrag.sync import Skip, State, Task
+
+BatchState = Literal["pending", "running", "done", "failed", "dead"]
+JobState = Literal["recording", "open", "done", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One ingest. `key` is the same for the same arguments on the same index: a newer job takes over from an older.
+
+    A `rebuild` by workers fills the index `target`, which takes the place of the one in use at the end; one by
+    the command itself has none, and nothing of it is left where it is cut short. `gone`
+    holds the sources that are no longer there: their documents are removed at the end. `note` says why it was
+    cancelled. Times are milliseconds since 1970.
+    """
+
+    job_id: str
+    key: str
+    index: str
+    made: Fingerprint
+    created_ms: int
+    files: int
+    target: str = ""
+    rebuild: bool = False
+    gone: tuple[str, ...] = ()
+    unchanged: int = 0
+    removed: int = 0
+    skips: tuple[Skip, ...] = ()
+    state: JobState = "recording"
+    ended_ms: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none."""
+
+    source: str
+    state: State | Literal["failed", "skipped"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a batch; `parts` are the parts of files that were left out, the others count chunks."""
+
+    outcomes: tuple[Outcome, ...] = ()
+    parts: tuple[Skip, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some files of a job. `attempts` counts the claims; `until_ms` is when the present one ends unless it is renewed.
+
+    `queued_ms` is when it was last published, 0 for not; `error` is one line, `traceback` what a developer needs.
+    """
+
+    batch_id: str
+    job_id: str
+    tasks: tuple[Task, ...]
+    state: BatchState = "pending"
+    attempts: int = 0
+    queued_ms: int = 0
+    not_before_ms: int = 0
+    until_ms: int = 0
+    owner: str = ""
+    result: Result = field(default_factory=Result)
+    error: str = ""
+    traceback: str = ""
+    took_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A job in figures, from its batches; `batches` by state, `files` by outcome, the open ones under `pending`.
+
+    Files of failed and dead batches count as `failed`. Every state and every outcome is there, also at 0.
+    """
+
+    batches: Mapping[BatchState, int]
+    files: Mapping[str, int]
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+
+    @property
+    def open(self) -> int:
+        """Batches that are still to be done or under way."""
+        return self.batches.get("pending", 0) + self.batches.get("running", 0)

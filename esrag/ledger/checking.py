@@ -1,0 +1,56 @@
+"""What in a ledger contradicts itself. Nothing does, whoever was killed when; what is found here is an error of ours.
+
+But for one thing: a sweeper that was killed while it cut a batch leaves the batch and its pieces; the next one ends it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from esrag.ledger import Batch, Job
+from esrag.ledger.rows import NEW, OUTCOMES, Query, Row, Store, batch_of, batch_row, found, job_of, job_row
+
+
+def problems(store: Store) -> Iterator[str]:
+    """What contradicts itself, a line each. Raises: LedgerError where a row cannot be read."""
+    jobs: dict[str, str] = {}
+    for row in found(store, Query("job")):
+        job = job_of(row)
+        jobs[job.job_id] = job.state
+        yield from chain(_of_row(row, job_row(job)), _of_job(job, store))
+    for row in found(store, Query("batch")):
+        batch = batch_of(row)
+        yield from chain(_of_row(row, batch_row(batch)), _of_batch(batch, jobs.get(batch.job_id)))
+
+
+def _of_row(row: Row, expected: Row) -> Iterator[str]:
+    """What is searched and summed against the record."""
+    if replace(row, version=NEW, body="") != replace(expected, body=""):
+        yield f"{row.key}: what it is found by is not what it holds"
+
+
+def _of_job(job: Job, store: Store) -> Iterator[str]:
+    """The job against the sums of its batches."""
+    totals = store.totals(job.job_id)
+    files = sum(sum(total.sums[: len(OUTCOMES)]) for total in totals.values())
+    if job.state in {"open", "done"} and files != job.files:
+        yield f"job {job.job_id}: has {job.files} files, its batches {files}"
+    left = sum(total.batches for state, total in totals.items() if state in {"pending", "running"})
+    if job.state == "done" and left:
+        yield f"job {job.job_id}: is done and has {left} open batches"
+    if (job.ended_ms > 0) != (job.state in {"done", "cancelled"}):
+        yield f"job {job.job_id}: is {job.state} and ended at {job.ended_ms}"
+
+
+def _of_batch(batch: Batch, job_state: str | None) -> Iterator[str]:
+    name, running = f"batch {batch.batch_id}", batch.state == "running"
+    if job_state is None:
+        yield f"{name}: its job {batch.job_id} is not there"
+    if job_state == "recording" and batch.state != "pending":
+        yield f"{name}: is {batch.state} while its job is being recorded"
+    if running != (batch.until_ms > 0):
+        yield f"{name}: is {batch.state} until {batch.until_ms}"
+    if running and not (batch.owner and batch.attempts):
+        yield f"{name}: is running at attempt {batch.attempts} of {batch.owner or 'nobody'}"
+    if batch.state != "pending" and batch.queued_ms:
+        yield f"{name}: is {batch.state} and queued"

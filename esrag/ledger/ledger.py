@@ -1,0 +1,388 @@
+"""The ledger itself: the states of jobs and batches, claims and their ends, and what is done about what went wrong.
+
+Every change is made to a row as it stands at that moment, and again to what another made of it meanwhile.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
+from uuid import uuid4
+
+from esrag.errors import LedgerError
+from esrag.ledger import Batch, BatchState, Counts, Job, Result
+from esrag.ledger.checking import problems
+from esrag.ledger.rows import (
+    OUTCOMES,
+    PAGE_ROWS,
+    SUMS,
+    Query,
+    Row,
+    Store,
+    batch_key,
+    batch_of,
+    batch_row,
+    found,
+    job_key,
+    job_of,
+    job_row,
+)
+from esrag.sync import Task
+
+_ERROR_CHARACTERS = 500
+_TRACEBACK_CHARACTERS = 10_000
+_SWEEPER = "lock sweeper"
+_STATES: tuple[BatchState, ...] = ("pending", "running", "done", "failed", "dead")
+_T = TypeVar("_T")
+
+
+class Ledger:
+    """Jobs and their batches in a store; `lease_s` is how long a claim lasts, `attempts` how many a batch has.
+
+    `clock` gives seconds since 1970. Every method raises LedgerError where the store cannot be read or written, and
+    on a server EngineError.
+    """
+
+    def __init__(self, store: Store, lease_s: float, attempts: int, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._lease_ms = round(1000 * lease_s)
+        self._attempts = attempts
+        self._clock = clock
+
+    def open(self, job: Job, batches: Iterable[Sequence[Task]]) -> Job:
+        """Writes a job and all its batches down; only then they are offered. It takes over from older jobs of its key.
+
+        Returns the job as it is then: cancelled, where a newer one was opened meanwhile. Raises: LedgerError where
+        there is a job of that id.
+        """
+        if not all(self._store.write([job_row(replace(job, state="recording"))])):
+            raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
+        numbered = enumerate(batches, start=1)
+        for some in _portions(Batch(f"{job.job_id}-{number:06}", job.job_id, tuple(it)) for number, it in numbered):
+            self._store.write([batch_row(batch) for batch in some])
+        self._change_job(job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None)
+        self._take_over(job)
+        return self.job(job.job_id)
+
+    def job(self, job_id: str) -> Job:
+        """A job. Raises: LedgerError for an unknown one."""
+        for row in self._store.get([job_key(job_id)]):
+            return job_of(row)
+        raise LedgerError(f"there is no job {job_id!r}", hint="esrag jobs list shows what there is")
+
+    def jobs(self) -> Iterator[Job]:
+        """All jobs, the newest first."""
+        jobs = map(job_of, found(self._store, Query("job")))
+        return iter(sorted(jobs, key=_age, reverse=True))
+
+    def batch(self, batch_id: str) -> Batch:
+        """A batch. Raises: LedgerError for an unknown one."""
+        for row in self._store.get([batch_key(batch_id)]):
+            return batch_of(row)
+        raise LedgerError(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB shows those of a job")
+
+    def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
+        """The batches of a job by id, all or those in some states."""
+        return map(batch_of, found(self._store, Query("batch", job_id, states)))
+
+    def counts(self, job_id: str) -> Counts:
+        """A job in figures; every state and every outcome is there."""
+        totals = self._store.totals(job_id)
+        sums = dict(zip(SUMS, map(sum, zip(*(total.sums for total in totals.values()), strict=True)), strict=False))
+        batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
+        files = {name: sums.get(name, 0) for name in OUTCOMES}
+        return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
+
+    def waiting(self, limit: int, job_id: str = "") -> Sequence[Batch]:
+        """Batches of open jobs that may be worked on and are not queued, the oldest first."""
+        jobs = [it for it in [job_id] if self._is_open(it)] if job_id else self._open_jobs()
+        offered = (row for one in jobs for row in self._offered(one, limit))
+        return [batch_of(row) for row in islice(offered, limit)]
+
+    def next_due_ms(self, job_id: str) -> int | None:
+        """When the first of a job's pending batches may be worked on; None where none is pending."""
+        total = self._store.totals(job_id).get("pending")
+        return total.due_ms if total else None
+
+    def mark_queued(self, batch_ids: Iterable[str], queued: bool = True) -> None:  # noqa: FBT001, FBT002 -- one word
+        """Says of pending batches that they were published, or were not after all."""
+        now_ms = self._now_ms() if queued else 0
+        self._change(
+            map(batch_key, batch_ids), lambda it: replace(it, queued_ms=now_ms) if it.state == "pending" else None
+        )
+
+    def claim(self, batch_id: str, owner: str) -> Batch | None:
+        """The batch, for its owner alone until its time is up; None where it is another's, at an end or unknown.
+
+        One whose claim is over with all attempts used up is `reap`'s.
+        """
+        now_ms = self._now_ms()
+
+        def claimed(batch: Batch) -> Batch | None:
+            over = batch.state == "running" and batch.until_ms <= now_ms and batch.attempts < self._attempts
+            if not (batch.state == "pending" or over) or not self._is_open(batch.job_id):
+                return None
+            begun = replace(batch, state="running", owner=owner, attempts=batch.attempts + 1)
+            return replace(begun, until_ms=now_ms + self._lease_ms, not_before_ms=0, queued_ms=0)
+
+        return next(iter(self._change([batch_key(batch_id)], claimed)), None)
+
+    def renew(self, batch: Batch) -> bool:
+        """Holds a claim for longer; False where it is another's by now or the job was cancelled: stop working."""
+        until_ms = self._now_ms() + self._lease_ms
+        return self._is_open(batch.job_id) and self._held(batch, lambda it: replace(it, until_ms=until_ms))
+
+    def finish(self, batch: Batch, result: Result, took_ms: int) -> bool:
+        """Writes down what came of a batch; False where the claim is another's by now."""
+        return self._held(batch, lambda it: replace(_ended(it, "done"), result=result, took_ms=took_ms))
+
+    def put_back(
+        self, batch: Batch, error: str, traceback: str = "", *, wait_s: float = 0, counted: bool = True
+    ) -> None:
+        """Lets a batch be tried again after a while; failed where that was its last attempt, unless it is not counted.
+
+        Nothing happens where the claim is another's by now.
+        """
+        not_before_ms = self._now_ms() + round(1000 * wait_s) if wait_s else 0
+
+        def back(it: Batch) -> Batch:
+            if counted and it.attempts >= self._attempts:
+                return _ended(it, "failed", error, traceback)
+            waiting = _pending(it, it.attempts - (not counted), not_before_ms)
+            return replace(waiting, error=_shown(error), traceback=_end_of(traceback))
+
+        self._held(batch, back)
+
+    def give_up(self, batch: Batch, error: str, traceback: str = "") -> None:
+        """Ends a batch whose error will not pass; nothing happens where the claim is another's by now."""
+        self._held(batch, lambda it: _ended(it, "failed", error, traceback))
+
+    def reap(self, is_dead: Callable[[str], bool] = lambda _owner: False) -> Sequence[Batch]:
+        """Takes batches back whose claim is over, or whose owner `is_dead`, and gives what became of them.
+
+        With attempts left they are pending. Else one of several files is cut into one a file, and one of a single
+        file is dead.
+        """
+        now_ms = self._now_ms()
+        running = map(batch_of, found(self._store, Query("batch", states=("running",))))
+        left = [batch for batch in running if batch.until_ms <= now_ms or is_dead(batch.owner)]
+        return [after for batch in left for after in self._taken_back(batch)]
+
+    def requeue(self, before_ms: int) -> int:
+        """Offers pending batches again whose messages of before then were lost; how many."""
+        lost = Query("batch", states=("pending",), queued_ms=(1, before_ms - 1), bodies=False)
+
+        def unqueued(it: Batch) -> Batch | None:
+            return replace(it, queued_ms=0) if it.state == "pending" and 0 < it.queued_ms < before_ms else None
+
+        return sum(1 for _ in self._change((row.key for row in found(self._store, lost)), unqueued))
+
+    def end(self, job_id: str) -> bool:
+        """Ends an open job that has no open batch; True for the one who did it."""
+        if self.counts(job_id).open:
+            return False
+        ended_ms = self._now_ms()
+        return self._change_job(
+            job_id, lambda job: replace(job, state="done", ended_ms=ended_ms) if job.state == "open" else None
+        )
+
+    def cancel(self, job_id: str, note: str) -> None:
+        """Stops a job that is recording or open: its batches are not offered any more. Raises: LedgerError."""
+        self.job(job_id)
+        self._cancel(job_id, note)
+
+    def reopen(self, job_id: str) -> None:
+        """Opens a done or cancelled job again. Raises: LedgerError; also where its batches were not all recorded."""
+        job = self.job(job_id)
+        if sum(self.counts(job_id).files.values()) < job.files:
+            raise LedgerError(f"the job {job_id} was not recorded to its end", hint="run esrag ingest again")
+        self._change_job(
+            job_id,
+            lambda it: replace(it, state="open", ended_ms=0, note="") if it.state in {"done", "cancelled"} else None,
+        )
+
+    def retry(self, job_id: str, batch_ids: Collection[str] = ()) -> int:
+        """Makes failed and dead batches pending, all of a job or those that are named; the job is open again.
+
+        Returns how many. Raises: LedgerError for an unknown job.
+        """
+        self.job(job_id)
+        named = frozenset(map(batch_key, batch_ids))
+        ended = Query("batch", job_id, ("failed", "dead"), bodies=False)
+        keys = [row.key for row in found(self._store, ended) if not named or row.key in named]
+        if not keys:
+            return 0
+        self.reopen(job_id)
+        again = self._change(keys, lambda it: _pending(it) if it.state in {"failed", "dead"} else None)
+        self.reopen(job_id)  # a sweeper may have found nothing open in between
+        return len(again)
+
+    def prune(self, before_ms: int) -> int:
+        """Removes jobs that ended before, or were begun before and never recorded, and their batches; how many jobs."""
+        old = [job.job_id for job in self.jobs() if _is_over(job, before_ms)]
+        for job_id in old:
+            for some in _portions(row.key for row in found(self._store, Query("batch", job_id, bodies=False))):
+                self._store.remove(some)
+            self._store.remove([job_key(job_id)])
+        return len(old)
+
+    @contextmanager
+    def sweeping(self, for_s: float) -> Iterator[bool]:
+        """One sweeper at a time, over all machines, for so long at most; True for the one that is it."""
+        now_ms, holder = self._now_ms(), uuid4().hex
+        row = next(iter(self._store.get([_SWEEPER])), Row(_SWEEPER, "lock", "", ""))
+        mine = replace(row, state="held", due_ms=now_ms + round(1000 * for_s), body=holder)
+        if row.due_ms > now_ms or not all(self._store.write([mine])):
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            held = [row for row in self._store.get([_SWEEPER]) if row.body == holder]
+            self._store.write([replace(row, state="", due_ms=0, body="") for row in held])
+
+    def problems(self) -> Sequence[str]:
+        """What contradicts itself, a line each."""
+        return list(problems(self._store))
+
+    def close(self) -> None:
+        """Lets go of files and connections."""
+        self._store.close()
+
+    def _now_ms(self) -> int:
+        return int(1000 * self._clock())
+
+    def _is_open(self, job_id: str) -> bool:
+        return [row.state for row in self._store.get([job_key(job_id)], bodies=False)] == ["open"]
+
+    def _open_jobs(self) -> list[str]:
+        return [row.job_id for row in found(self._store, Query("job", states=("open",), bodies=False))]
+
+    def _offered(self, job_id: str, limit: int) -> Iterator[Row]:
+        query = Query("batch", job_id, ("pending",), due_ms=self._now_ms(), queued_ms=(0, 0))
+        return found(self._store, query, limit)
+
+    def _take_over(self, job: Job) -> None:
+        """Of the jobs of one key and index the newest that was opened stays; it may be another than this one."""
+        rivals = [it for it in self.jobs() if (it.key, it.index) == (job.key, job.index)]
+        newest = next((it for it in rivals if it.state == "open"), job)
+        for it in rivals:
+            if _age(it) < _age(newest):
+                self._cancel(it.job_id, f"taken over by {newest.job_id}")
+
+    def _cancel(self, job_id: str, note: str) -> None:
+        ended_ms = self._now_ms()
+        self._change_job(
+            job_id,
+            lambda job: (
+                replace(job, state="cancelled", ended_ms=ended_ms, note=note)
+                if job.state in {"recording", "open"}
+                else None
+            ),
+        )
+
+    def _held(self, batch: Batch, change: Callable[[Batch], Batch]) -> bool:
+        """Changes a batch by the holder of its claim; whether that was him."""
+        claim = (batch.owner, batch.attempts)
+
+        def changed(now: Batch) -> Batch | None:
+            return change(now) if now.state == "running" and (now.owner, now.attempts) == claim else None
+
+        return bool(self._change([batch_key(batch.batch_id)], changed))
+
+    def _taken_back(self, batch: Batch) -> Sequence[Batch]:
+        if batch.attempts < self._attempts:
+            after = _pending(batch, batch.attempts)
+        elif len(batch.tasks) > 1:
+            return self._cut(batch)
+        else:
+            after = _ended(batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback)
+        return self._change([batch_key(batch.batch_id)], lambda it: after if it == batch else None)
+
+    def _cut(self, batch: Batch) -> Sequence[Batch]:
+        """One batch a file in the place of one; what a killed sweeper made already is left as it is."""
+        key = batch_key(batch.batch_id)
+        if not self._change([key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None):
+            return []  # its owner was not dead after all; from here on he cannot end it any more
+        error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
+        numbered = enumerate(batch.tasks, start=1)
+        pieces = [
+            Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,), error=error) for number, task in numbered
+        ]
+        for some in _portions(pieces):
+            self._store.write([batch_row(piece) for piece in some])
+        self._store.remove([key])
+        return pieces
+
+    def _change(self, keys: Iterable[str], change: Callable[[Batch], Batch | None]) -> list[Batch]:
+        """Changes batches, but those that `change` gives None for; the changed ones."""
+
+        def changed(row: Row) -> Row | None:
+            after = change(batch_of(row))
+            return batch_row(after, row.version) if after else None
+
+        return [batch_of(row) for row in self._rewrite(keys, changed)]
+
+    def _change_job(self, job_id: str, change: Callable[[Job], Job | None]) -> bool:
+        def changed(row: Row) -> Row | None:
+            after = change(job_of(row))
+            return job_row(after, row.version) if after else None
+
+        return any(self._rewrite([job_key(job_id)], changed))
+
+    def _rewrite(self, keys: Iterable[str], change: Callable[[Row], Row | None]) -> Iterator[Row]:
+        """Changes rows, those that another was quicker to change once more; the changed ones."""
+        for portion in _portions(keys):
+            left: Sequence[str] = portion
+            while left:
+                wanted = [after for row in self._store.get(left) if (after := change(row))]
+                written = list(zip(wanted, self._store.write(wanted), strict=True))
+                yield from (row for row, done in written if done)
+                left = [row.key for row, done in written if not done]
+
+
+def _pending(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
+    """A batch that waits; what went wrong with it stays written down."""
+    unclaimed = replace(batch, state="pending", owner="", until_ms=0, queued_ms=0)
+    return replace(unclaimed, attempts=attempts, not_before_ms=not_before_ms)
+
+
+def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:
+    """A batch that is done, or that nobody tries again by himself."""
+    ended = replace(batch, state=state, until_ms=0, queued_ms=0, not_before_ms=0)
+    return replace(ended, error=_shown(error), traceback=_end_of(traceback))
+
+
+def _shown(error: str) -> str:
+    r"""One line of an error.
+
+    >>> _shown("no room\n  on the disk")
+    'no room on the disk'
+    """
+    line = " ".join(error.split())
+    return line if len(line) <= _ERROR_CHARACTERS else f"{line[: _ERROR_CHARACTERS - 1]}…"
+
+
+def _end_of(traceback: str) -> str:
+    """The last lines of a traceback say what it was."""
+    return traceback[-_TRACEBACK_CHARACTERS:]
+
+
+def _age(job: Job) -> tuple[int, str]:
+    """By which jobs are ordered; the same on every machine."""
+    return job.created_ms, job.job_id
+
+
+def _is_over(job: Job, before_ms: int) -> bool:
+    """Whether a job ended before, or was begun before and is still being recorded."""
+    if job.state == "recording":
+        return job.created_ms < before_ms
+    return job.state in {"done", "cancelled"} and job.ended_ms < before_ms
+
+
+def _portions(values: Iterable[_T]) -> Iterator[list[_T]]:
+    values = iter(values)
+    while portion := list(islice(values, PAGE_ROWS)):
+        yield portion

@@ -1,0 +1,34 @@
+"""The ledger that the settings name."""
+
+from pathlib import Path
+
+from esrag.errors import SettingsError
+from esrag.ledger.ledger import Ledger
+from esrag.ledger.rows import Store
+from esrag.ledger.sqlite import SqliteStore
+from esrag.settings import Settings, is_address
+from esrag.stages import engine_options
+
+FILE = "ledger.sqlite3"
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """The ledger of the settings: a file that is named, else one in the folder of the index, else on its server.
+
+    Nothing is opened yet. Raises: SettingsError where `ledger.url` is no file.
+    """
+    return Ledger(_store(settings), settings.queue.lease_s, settings.queue.attempts)
+
+
+def _store(settings: Settings) -> Store:
+    url = settings.ledger.url
+    if "://" in url:
+        raise SettingsError(f"ledger.url must be a file, got an address: {url.partition('://')[0]}://…")
+    if url:
+        return SqliteStore(Path(url))
+    if not is_address(settings.engine.url):
+        return SqliteStore(Path(settings.engine.url) / FILE)
+    from esrag.engines.server.connection import Connection
+    from esrag.ledger.server import ServerStore
+
+    return ServerStore(Connection(engine_options(settings.engine)), settings.engine.index)

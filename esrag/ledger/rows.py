@@ -1,0 +1,184 @@
+"""What a store of the ledger keeps: rows that are searched by a few fields and hold a record as JSON.
+
+A store knows neither jobs nor batches. It writes a row only where it is still as it was read, which is all that the
+states, claims and counts of `ledger.py` stand on.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from esrag.errors import LedgerError
+from esrag.ledger import Batch, Job
+
+Kind = Literal["job", "batch", "lock"]
+SCHEMA_VERSION = 1
+OUTCOMES = ("pending", "added", "changed", "renamed", "failed", "skipped")  # of files
+SUMS = (*OUTCOMES, "chunks", "embedded", "reused")
+PAGE_ROWS = 100  # of batches of 1,000 files with long names some 30 MB
+NEW: tuple[int, ...] = ()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_T = TypeVar("_T")
+_JOB, _BATCH = TypeAdapter(Job), TypeAdapter(Batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `version` is the store's own mark of what was read; `NEW` stands for a row that is not there yet.
+
+    `due_ms` is when a batch that waits may be claimed, or when the claim of a running one ends; `sums` are in the
+    order of `SUMS`.
+    """
+
+    key: str
+    kind: Kind
+    job_id: str
+    state: str
+    due_ms: int = 0
+    queued_ms: int = 0
+    sums: tuple[int, ...] = (0,) * len(SUMS)
+    body: str = ""
+    version: tuple[int, ...] = NEW
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which rows are looked for: `due_ms` at or before, `queued_ms` from and to; what is left out is any."""
+
+    kind: Kind
+    job_id: str = ""
+    states: Collection[str] = ()
+    due_ms: int | None = None
+    queued_ms: tuple[int, int] | None = None
+    bodies: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The batches of a job that are in one state: how many, the earliest `due_ms`, and their sums."""
+
+    batches: int
+    due_ms: int
+    sums: tuple[int, ...]
+
+
+class Store(Protocol):
+    """Rows by key. A store that is not there yet holds nothing, and is made by the first write.
+
+    Raises: LedgerError; on a server EngineError.
+    """
+
+    def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
+        """The rows of these keys as they are now; unknown ones are left out."""
+        ...
+
+    def write(self, rows: Sequence[Row]) -> Sequence[bool]:
+        """Writes each row that is still of the version it carries, or not there if that is `NEW`; which ones were."""
+        ...
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Removes rows; unknown keys are ignored."""
+        ...
+
+    def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
+        """The first rows by key, beyond `after`; all that was written before is seen."""
+        ...
+
+    def totals(self, job_id: str) -> Mapping[str, Total]:
+        """The batches of a job by state."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of files and connections; the next use opens again."""
+        ...
+
+
+def found(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[Row]:
+    """The rows that are looked for, by key; a page is held at a time."""
+    after = ""
+    while page := store.find(query, after, min(limit, PAGE_ROWS)):
+        yield from page
+        limit -= len(page)
+        after = page[-1].key
+
+
+def job_key(job_id: str) -> str:
+    """The key of a job's row."""
+    return f"job {_spelled(job_id)}"
+
+
+def batch_key(batch_id: str) -> str:
+    """The key of a batch's row; keys are in the order of ids."""
+    return f"batch {_spelled(batch_id)}"
+
+
+def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
+    """A job as a row."""
+    return Row(job_key(job.job_id), "job", job.job_id, job.state, body=_json(job), version=version)
+
+
+def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
+    """A batch as a row, with what is searched and summed."""
+    due_ms = {"pending": batch.not_before_ms, "running": batch.until_ms}.get(batch.state, 0)
+    sums = {**_files(batch), **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")}}
+    return Row(
+        batch_key(batch.batch_id),
+        "batch",
+        batch.job_id,
+        batch.state,
+        due_ms,
+        batch.queued_ms,
+        tuple(sums.get(name, 0) for name in SUMS),
+        _json(batch),
+        version,
+    )
+
+
+def job_of(row: Row) -> Job:
+    """The job of a row. Raises: LedgerError."""
+    return _read(_JOB, row)
+
+
+def batch_of(row: Row) -> Batch:
+    """The batch of a row. Raises: LedgerError."""
+    return _read(_BATCH, row)
+
+
+def _files(batch: Batch) -> Mapping[str, int]:
+    """The files of a batch by what came of them."""
+    if batch.state == "done":
+        return Counter(outcome.state for outcome in batch.result.outcomes)
+    return {"failed" if batch.state in {"failed", "dead"} else "pending": len(batch.tasks)}
+
+
+def _read(adapter: TypeAdapter[_T], row: Row) -> _T:
+    try:
+        return adapter.validate_json(row.body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"the ledger's entry {row.key!r} cannot be read: {where and f'{where}: '}{first['msg']}"
+        raise LedgerError(message, hint="was it written by another version of esrag?") from error
+
+
+def _json(record: Job | Batch) -> str:
+    """A record as JSON that any store takes: what is no Unicode is spelled out, as `sources.source_of` does."""
+    text = json.dumps(record, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} is nothing that a ledger holds")
+
+
+def _spelled(name: str) -> str:
+    """A name that may come from a command line, without what is no Unicode."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,240 @@
+"""The ledger in one SQLite file, for programs of one machine."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import NoReturn
+
+from esrag.errors import LedgerError
+from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
+
+APPLICATION_ID = 1702063207  # 0x65736c67, "eslg": says that a SQLite file is ours
+_WAIT_S = 30  # for another program's write; one takes milliseconds
+_COLUMNS = f"key, kind, job_id, state, due_ms, queued_ms, {', '.join(SUMS)}, version"
+_SCHEMA = f"""
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+CREATE TABLE entries (
+    key       TEXT    PRIMARY KEY,
+    kind      TEXT    NOT NULL,
+    job_id    TEXT    NOT NULL,
+    state     TEXT    NOT NULL,
+    due_ms    INTEGER NOT NULL,
+    queued_ms INTEGER NOT NULL,
+    {" ".join(f"{name} INTEGER NOT NULL," for name in SUMS)}
+    version   INTEGER NOT NULL,
+    body      TEXT    NOT NULL  -- last: what is before it is read without it
+);
+CREATE INDEX by_state ON entries (kind, state, job_id, key);
+CREATE INDEX by_job ON entries (kind, job_id, key);
+"""
+_HINT = "look at its folder's permissions, or set ledger.url to a file that can be written"
+_ROOM_HINT = "make room on the disk and run the command again; what was written stays"
+_HINTS: Mapping[int, str] = {
+    sqlite3.SQLITE_FULL: _ROOM_HINT,
+    sqlite3.SQLITE_IOERR: _ROOM_HINT,
+    sqlite3.SQLITE_BUSY: "another program has been writing it: try again in a moment",
+    sqlite3.SQLITE_CORRUPT: "it is damaged: move it away, and run esrag ingest again",
+}
+
+
+class SqliteStore:
+    """Rows in a file; one connection a process, for its threads in turn."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._turn = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
+        """The rows of these keys; see `Store.get`."""
+        where = f"key IN ({_marks(keys)})"
+        return self._rows(where, keys, bodies=bodies)
+
+    def write(self, rows: Sequence[Row]) -> Sequence[bool]:
+        """Writes rows in one transaction; see `Store.write`."""
+        if not rows:
+            return []
+        with self._using() as opened:
+            connection = opened or self._made()
+            # What a user was told of a job survives a power cut, and with it all batches that were written before.
+            sync = "FULL" if any(row.kind == "job" for row in rows) else "NORMAL"
+            connection.execute(f"PRAGMA synchronous = {sync}")
+            with _transaction(connection):
+                return [_is_written(connection, row) for row in rows]
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Removes rows; see `Store.remove`."""
+        with self._using() as connection:
+            if connection:
+                with _transaction(connection):
+                    connection.executemany("DELETE FROM entries WHERE key = ?", zip(keys))
+
+    def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
+        """The first rows by key; see `Store.find`."""
+        terms: list[tuple[str, Sequence[str | int]]] = [("kind = ?", [query.kind]), ("key > ?", [after])]
+        if query.job_id:
+            terms.append(("job_id = ?", [query.job_id]))
+        if query.states:
+            terms.append((f"state IN ({_marks(query.states)})", sorted(query.states)))
+        if query.due_ms is not None:
+            terms.append(("due_ms <= ?", [query.due_ms]))
+        if query.queued_ms is not None:
+            terms.append(("queued_ms BETWEEN ? AND ?", query.queued_ms))
+        where = " AND ".join(term for term, _ in terms)
+        values = [value for _, some in terms for value in some]
+        return self._rows(f"{where} ORDER BY key LIMIT ?", [*values, limit], bodies=query.bodies)
+
+    def totals(self, job_id: str) -> Mapping[str, Total]:
+        """The batches of a job by state; see `Store.totals`."""
+        sums = ", ".join(f"sum({name})" for name in SUMS)
+        sql = f"SELECT state, count(*), min(due_ms), {sums} FROM entries"  # noqa: S608 -- constants
+        with self._using() as connection:
+            if not connection:
+                return {}
+            rows = connection.execute(f"{sql} WHERE kind = 'batch' AND job_id = ? GROUP BY state", [job_id])
+            return {state: Total(count, due_ms, tuple(rest)) for state, count, due_ms, *rest in rows}
+
+    def close(self) -> None:
+        """Lets go of the file; see `Store.close`."""
+        with self._turn:
+            if self._connection:
+                self._connection.close()
+            self._connection = self._file = None
+
+    def _rows(self, where: str, values: Sequence[str | int], *, bodies: bool) -> Sequence[Row]:
+        sql = f"SELECT {_COLUMNS}, {'body' if bodies else repr('')} FROM entries WHERE {where}"  # noqa: S608 -- constants
+        with self._using() as connection:
+            return [_row(values) for values in connection.execute(sql, values)] if connection else []
+
+    @contextmanager
+    def _using(self) -> Iterator[sqlite3.Connection | None]:
+        """The connection, for one thread at a time; None where there is no ledger. What fails is one line."""
+        with self._turn, self._failures():
+            file = _identity(self._path)
+            if file != self._file:  # it was removed, or another has its place
+                self.close()
+            if file and not self._connection:
+                self._open("rw")
+            yield self._connection
+
+    def _made(self) -> sqlite3.Connection:
+        """A new ledger; another program may be making it as well."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._open("rwc")
+        if not self._connection:
+            raise AssertionError("opened or raised")
+        return self._connection
+
+    def _open(self, mode: str) -> None:
+        """Opens the file; one that is empty gets the tables, one that is another's is refused."""
+        uri = f"{self._path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+        try:
+            if not _has_tables(connection):
+                _make(connection)
+            self._require_ours(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._file = connection, _identity(self._path)
+
+    def _require_ours(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            self._refuse_foreign()
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            hint = "upgrade esrag, or set ledger.url to another file"
+            came = f"the ledger {self._path} was made by a newer esrag"
+            raise LedgerError(f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint)
+
+    def _refuse_foreign(self) -> NoReturn:
+        raise LedgerError(f"{self._path} is not a ledger of esrag", hint="set ledger.url to another file")
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_NOTADB:
+                self._refuse_foreign()
+            raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=_HINTS.get(code, _HINT)) from error
+        except (OSError, ValueError) as error:  # a path with a null byte, a name that is no Unicode
+            said = getattr(error, "strerror", None) or error
+            raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
+
+
+def _is_written(connection: sqlite3.Connection, row: Row) -> bool:
+    """Whether the row was as it had been read, and is now as wanted."""
+    values = (row.kind, row.job_id, row.state, row.due_ms, row.queued_ms, *row.sums, row.body)
+    if row.version == NEW:
+        sql = f"INSERT OR IGNORE INTO entries VALUES (?, {_marks(values[:-1])}, 1, ?)"  # noqa: S608 -- marks
+        return connection.execute(sql, (row.key, *values)).rowcount == 1
+    names = ("kind", "job_id", "state", "due_ms", "queued_ms", *SUMS, "body")
+    changes = ", ".join(f"{name} = ?" for name in names)
+    sql = f"UPDATE entries SET {changes}, version = version + 1 WHERE key = ? AND version = ?"  # noqa: S608 -- constants
+    return connection.execute(sql, (*values, row.key, *row.version)).rowcount == 1
+
+
+def _row(values: Sequence[str | int]) -> Row:
+    key, kind, job_id, state, due_ms, queued_ms, *sums, version, body = values
+    return Row(key, kind, job_id, state, due_ms, queued_ms, tuple(sums), body, (version,))  # type: ignore[arg-type]
+
+
+def _marks(values: object) -> str:
+    return ", ".join("?" * len(values))  # type: ignore[arg-type]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is; None where there is none."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    """The tables in an empty file, unless another program was quicker."""
+    _keep_a_log(connection)
+    with _transaction(connection):
+        if not _has_tables(connection):
+            for statement in _SCHEMA.split(";\n"):
+                connection.execute(statement)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+def _keep_a_log(connection: sqlite3.Connection) -> None:
+    """Lets readers and a writer work at once; tries for a while, since this does not wait by itself for another."""
+    until = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        else:
+            return
+        time.sleep(0.01)

@@ -1,0 +1,36 @@
+"""Where a document comes from, as one string that is stored, shown and sent: a path, or an address in a store."""
+
+import os
+import re
+from pathlib import Path
+
+_ADDRESS = re.compile(r"(?!file://)(?:[\w+.-]+::)*[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
+_SPELLED_OUT = re.compile(r"\\u(dc[89a-f][0-9a-f])")
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is in a store (`s3://bucket/key`) and no path; `file://` is another spelling of a path.
+
+    >>> is_address("s3://bucket/key"), is_address("file:///docs"), is_address("docs")
+    (True, False, False)
+    """
+    return _ADDRESS.match(source) is not None
+
+
+def source_of(path: Path) -> str:
+    """A path as it is stored and shown; bytes that are no UTF-8 are spelled out."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def path_of(source: str) -> Path:
+    r"""The path that `source_of` spelled out, or that `file://` goes before.
+
+    >>> source_of(path_of(r"/docs/\udcff.md")) == r"/docs/\udcff.md"
+    True
+    >>> path_of("file:///docs/plan.pdf").as_posix()
+    '/docs/plan.pdf'
+    """
+    name = source.removeprefix("file://")
+    if os.path.lexists(name):  # it may hold a backslash of its own
+        return Path(name)
+    return Path(_SPELLED_OUT.sub(lambda match: chr(int(match[1], 16)), name))

@@ -1,0 +1,140 @@
+"""What is in an object store or on a file server, through fsspec.
+
+Only an address that the user named, and what the store lists below it, is ever opened: no chain of protocols, nothing
+of this machine, no page whose links would be followed. Credentials are the store's library's to find.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from esrag.errors import ParsingError
+
+# They read this machine's memory and files, wrap another file system, or list a page by the links in it.
+_NO_STORES = {
+    *("asynclocal", "data", "dir", "dvc", "file", "git", "local", "memory", "pyscript"),
+    *("async_wrapper", "asyncwrapper", "blockcache", "cached", "dask", "filecache", "generic", "libarchive"),
+    *("reference", "simplecache", "tar", "zip"),
+    *("http", "https"),
+}
+_PASSWORD = re.compile(r"^([^:]+://[^/:@]*):(?!\d+(?:/|$))[^@]*@")
+_MESSAGE_CHARACTERS = 300
+CHANGES = "changes while it is read: run ingest again when it is written"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address, and where that is in which file system of fsspec (which has no types)."""
+
+    url: str
+    store: Any
+    path: str
+
+    def kind(self) -> Literal["file", "folder", ""]:
+        """What is there; "" for nothing. Raises: ParsingError where the store does not say."""
+        with told():
+            try:
+                return "folder" if self.store.info(self.path)["type"] == "directory" else "file"
+            except FileNotFoundError:
+                return ""
+
+    def entries(self, below: str = "") -> Iterator[tuple[str, bool]]:
+        """What is in the folder, or in one below it: the names, and whether each is a folder of its own.
+
+        A folder that has no name is given as "". Raises: ParsingError.
+        """
+        folder = f"{self.path.rstrip('/')}/{below}" if below else self.path
+        with told():
+            found = [
+                (entry["name"].rstrip("/"), entry["type"] == "directory")
+                for entry in self.store.ls(folder, detail=True)
+            ]
+        for path, is_folder in found:
+            own = path.strip("/") == folder.strip("/")
+            if is_folder or not own:  # else it stands for the folder itself
+                yield "" if own else path.rpartition("/")[2], is_folder
+
+    def pieces(self, max_bytes: int, piece_bytes: int = 2**23) -> Iterator[bytes]:
+        """The bytes of an object that did not change while they were read, in pieces. Raises: ParsingError."""
+        with told(), self.store.open(self.path, "rb", block_size=piece_bytes) as stream:
+            size = getattr(stream, "size", None) or self.store.info(self.path)["size"] or 0
+            require_size(size, max_bytes)
+            read = 0
+            while piece := stream.read(min(piece_bytes, size + 1 - read)):
+                read += len(piece)
+                yield piece
+            if read != size:
+                raise ParsingError(CHANGES)
+
+    def stamp(self) -> str:
+        """What changes when the object is written. Raises: ParsingError."""
+        with told():
+            return str(self.store.ukey(self.path))
+
+
+def place_of(url: str) -> Place:
+    """The place that an address names; nothing is asked for yet.
+
+    Raises: ParsingError for one that is no store's, holds a password, or needs a package that is not installed.
+    """
+    protocol, _, rest = url.partition("://")
+    protocol = protocol.lower()
+    if "::" in protocol or protocol in _NO_STORES:
+        message = f"{protocol}:// is not read: not a store by itself"
+        raise ParsingError(message, hint="name files by their paths, and stores as in s3://bucket/folder")
+    if _PASSWORD.match(url):
+        hint = "put it where the store's own library looks for it, such as AWS_SECRET_ACCESS_KEY"
+        raise ParsingError("holds a password, which would be stored with every document", hint=hint)
+    url = f"{protocol}://{rest.rstrip('/')}"
+    if not rest.strip("/"):
+        raise ParsingError("names no bucket or server")
+    with told():
+        store = _opened(protocol, url)
+        store.invalidate_cache()  # of listings: what is there now is asked for
+        return Place(url, store, store._strip_protocol(url))  # noqa: SLF001 -- fsspec's own way from one to the other
+
+
+def without_password(url: str) -> str:
+    """An address that can be shown.
+
+    >>> without_password("s3://key:secret@bucket/a@b"), without_password("sftp://host:22/a@b")
+    ('s3://key:…@bucket/a@b', 'sftp://host:22/a@b')
+    """
+    return _PASSWORD.sub(r"\1:…@", url)
+
+
+def require_size(size: int, max_bytes: int) -> None:
+    """Raises: ParsingError for a source that is larger than allowed."""
+    if size > max_bytes:
+        raise ParsingError(f"has {size} bytes, loading.max_bytes allows {max_bytes}: split it or raise the limit")
+
+
+def _opened(protocol: str, url: str) -> Any:
+    import fsspec
+
+    try:
+        kind = fsspec.get_filesystem_class(protocol)
+    except ImportError as error:
+        hint = "pip install 'esrag[s3]'" if protocol in {"s3", "s3a"} else str(error)
+        raise ParsingError(f"{protocol}:// needs a package that is not installed", hint=hint) from error
+    except ValueError as error:
+        raise ParsingError(f"{protocol}:// is not a protocol that fsspec knows") from error
+    return fsspec.filesystem(protocol, **kind._get_kwargs_from_urls(url))  # noqa: SLF001 -- as fsspec does for a URL
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Makes one line of whatever a store's library raises."""
+    try:
+        yield
+    except (ParsingError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise ParsingError("there is no such object or folder") from error
+    except Exception as error:
+        said = " ".join(str(getattr(error, "strerror", "") or error).split()) or type(error).__name__
+        denied = isinstance(error, PermissionError) or "credential" in said.lower()
+        hint = "credentials come from where the store's own library looks for them" if denied else ""
+        raise ParsingError(f"cannot be read: {said[:_MESSAGE_CHARACTERS]}", hint=hint) from error

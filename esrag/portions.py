@@ -1,0 +1,118 @@
+"""Prepared documents → vectors → the index, a portion at a time; of an ingest and of a move alike."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from esrag.caching.vectors import VectorCache
+from esrag.embedding import Embedder, Vectors, checked
+from esrag.engines import Prepared, Writer
+
+PORTION_CHUNKS = 128  # chunks stored together; a crash costs at most this much work
+_ENCODED_TEXTS = 96  # at once: what Cohere takes in a request, so that each request that was paid for is kept
+
+Known = Callable[[Sequence[str]], Mapping[str, Vectors]]
+
+
+class Encoding:
+    """Vectors of texts: those that are stored, those that are in the cache, and what the encoder makes of the rest.
+
+    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known; `alive` is called after
+    every portion, so that whoever waits knows that the work goes on.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        known: Known,
+        cache: VectorCache | None = None,
+        alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.embedded = self.reused = 0
+        self._embedder = embedder
+        self._known = known
+        self._cache = cache
+        self._alive = alive
+
+    def with_vectors(self, documents: Sequence[Prepared]) -> list[Prepared]:
+        """The documents with their vectors; a text that is known or comes twice is not encoded again."""
+        texts = list(dict.fromkeys(text for one in documents for text in one.indexed_texts))
+        vectors = dict(self._known(texts))
+        if self._cache:
+            vectors |= self._cache.known([text for text in texts if text not in vectors])
+        new = [text for text in texts if text not in vectors]
+        for start in range(0, len(new), _ENCODED_TEXTS):
+            portion = new[start : start + _ENCODED_TEXTS]
+            vectors |= zip(portion, self._encoded(portion), strict=True)
+            self._alive()
+        self.embedded += len(new)
+        self.reused += sum(len(one.chunks) for one in documents) - len(new)
+        return [replace(one, vectors=_rows(one, vectors, self._embedder.dimensions)) for one in documents]
+
+    def _encoded(self, texts: Sequence[str]) -> Vectors:
+        """The vectors, in the cache from now on: what was paid for once is not paid for again."""
+        rows = checked(self._embedder.embed(texts), len(texts), self._embedder.dimensions)
+        return self._cache.keep(texts, rows) if self._cache else rows
+
+
+class Portions:
+    """Takes documents one by one, stores them in portions; a context manager that stores the rest at its end.
+
+    `writing` gives the index's writer for as long as a portion is stored; `current` is asked within it which documents
+    are still to be stored. Without an `encoding` documents are stored as they are. `stored` counts the chunks that are
+    in the index; `refused` says why documents are not, by source. Reading the next portion while the encoder works on
+    this one gained nothing on two cores: the encoder has a thread on each.
+    """
+
+    def __init__(
+        self,
+        writing: Callable[[], AbstractContextManager[Writer]],
+        encoding: Encoding | None,
+        current: Callable[[Sequence[Prepared]], list[Prepared]] = list,
+    ) -> None:
+        self.stored = 0
+        self.refused: dict[str, list[str]] = {}
+        self._writing = writing
+        self._encoding = encoding
+        self._current = current
+        self._gathered: list[Prepared] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._store()
+
+    def add(self, prepared: Prepared) -> None:
+        """One more document; stores a portion when there is enough."""
+        self._gathered.append(prepared)
+        if sum(len(one.chunks) for one in self._gathered) >= PORTION_CHUNKS:
+            self._store()
+
+    def _store(self) -> None:
+        portion, self._gathered = self._gathered, []
+        if not portion:
+            return
+        if self._encoding:
+            portion = self._encoding.with_vectors(portion)
+        with self._writing() as writer:
+            portion = self._current(portion)
+            reasons = writer.replace(portion)
+        for one in portion:
+            if reason := reasons.get(one.document.doc_id):
+                self.refused.setdefault(one.document.source, []).append(reason)
+            else:
+                self.stored += len(one.chunks)
+
+
+def _rows(prepared: Prepared, vectors: Mapping[str, Vectors], dimensions: int) -> Vectors:
+    """A document's vectors as one array, shape (n, dimensions), also for none."""
+    rows: Iterable[Vectors] = [vectors[text] for text in prepared.indexed_texts]
+    return np.array(rows, dtype=np.float32).reshape(-1, dimensions)

@@ -1,0 +1,165 @@
+"""The queue: batches handed to workers by their id, through Celery on Redis.
+
+Celery on Redis may lose a message and may deliver one twice, whatever is set: it takes one with BRPOP and only then
+writes down that it is under way. What must not be lost is in the ledger; a message only tells whoever is free that
+there is something to claim.
+"""
+
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from esrag.errors import QueueUnreachable, SettingsError
+from esrag.settings import QueueSettings, shown
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+BATCH_TASK, SWEEP_TASK = "esrag.batch", "esrag.sweep"
+PREFIX = "esrag:q:"  # of every key, so that a user of the Redis can be held to them
+_GRACE_S = 30
+_ANSWER_S = 15  # a link that swallows what it is given hung a worker for ever without it
+_PRODUCER_S, _AGAIN_S = 2, 0.2  # a connection is tried twice: nobody waits longer than 5 s
+
+
+class QueueName(StrEnum):
+    """The queues; workers/README.md has their table."""
+
+    INGEST = "ingest"  # batches of files to load, embed and store
+    CONTROL = "control"  # sweeps: what was lost or is overdue is queued again, jobs are ended
+
+
+class Queue:
+    """Gives batches to workers; connects anew each time, so that it notices no restart of its Redis."""
+
+    def __init__(self, settings: QueueSettings) -> None:
+        self._settings = settings
+
+    def publish(self, batch_ids: Sequence[str]) -> None:
+        """Puts batches into the queue in one exchange. Raises: QueueUnreachable, within seconds; SettingsError.
+
+        After an error all of them may be in the queue nevertheless, when it was the answer that was lost.
+        """
+        with self._channel() as channel, self._app.amqp.Producer(channel) as producer, producer.batch():
+            for batch_id in batch_ids:
+                self._app.send_task(BATCH_TASK, (batch_id,), queue=QueueName.INGEST, producer=producer, retry=False)
+
+    def depth(self) -> int:
+        """Batches that wait in the queue. Raises: QueueUnreachable, within seconds; SettingsError.
+
+        Those with a worker are not counted: a worker that was killed leaves its own among the unacknowledged for as
+        long as the visibility time-out, and a queue would look busy that nobody works on. The ledger knows who works.
+        """
+        with self._channel() as channel:
+            return int(channel.client.llen(QueueName.INGEST))
+
+    def close(self) -> None:
+        """Lets go of what was opened; the next use opens it again."""
+        if app := self.__dict__.pop("_app", None):
+            app.close()
+
+    @cached_property
+    def _app(self) -> "Celery":
+        app = celery("esrag", self._settings, set_as_current=False)
+        app.conf.broker_transport_options |= {"socket_timeout": _PRODUCER_S, "socket_connect_timeout": _PRODUCER_S}
+        return app
+
+    @contextmanager
+    def _channel(self) -> Iterator[Any]:
+        """A channel; whatever goes wrong with it is one line, without what the address may hold."""
+        app = self._app
+        from kombu.exceptions import KombuError
+        from redis.exceptions import RedisError
+
+        try:
+            with app.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)  # kombu's own wait is 2 s
+                with connection.channel() as channel:
+                    yield channel
+        except (RedisError, KombuError, OSError) as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
+            raise QueueUnreachable(f"no queue at {shown(self._settings.url)}: {reason}", hint=hint) from error
+        except ValueError as error:  # a port or a database that is no number; may quote a password, so it is not shown
+            hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
+            raise SettingsError("queue.url is no address of a Redis", hint=hint) from error
+
+
+def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
+    """A Celery application with our settings. Raises: SettingsError without the libraries or without queue.url."""
+    try:
+        import redis  # noqa: F401 -- Celery would miss it much later, in other words
+        from celery import Celery
+    except ImportError as error:
+        message = "the packages for a queue are not installed"
+        raise SettingsError(message, hint="install them: pip install 'esrag[queue]'") from error
+    if not settings.url:
+        raise SettingsError("queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0")
+    app = Celery(name, **options)
+    app.conf.update(celery_settings(settings))
+    return app
+
+
+def celery_settings(settings: QueueSettings) -> dict[str, Any]:
+    """What Celery is told, on both sides of the queue; every line was tried.
+
+    Neither task_reject_on_worker_lost nor task_retry_on_worker_lost is set. A process that is killed leaves its claim
+    in the ledger, so a message that came back at once would find the batch claimed and do nothing; the claim ends with
+    the process or the lease, and the sweep queues the batch again and counts. Nor is there a soft time limit, whose
+    exception would fail all files of a batch: one that is killed is cut into its files, and the guilty one is found.
+    Nor a limit on a process's memory: it is measured after a batch, and a large encoder would be loaded anew for each.
+    """
+    hard_s = settings.time_limit_s + _GRACE_S  # a batch that is too slow ends its own process; this is the net
+    visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
+    return {
+        **_STEADY,
+        "broker_url": settings.url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host="),
+        # kombu's own choice for rediss:// is not to verify; what the address says comes before this
+        "broker_use_ssl": {"ssl_cert_reqs": ssl.CERT_REQUIRED} if settings.url.startswith("rediss:") else None,
+        "broker_transport_options": {**_TRANSPORT, "visibility_timeout": visibility_s},
+        "visibility_timeout": visibility_s,
+        "task_time_limit": hard_s,
+    }
+
+
+_TRANSPORT = {
+    "global_keyprefix": PREFIX,
+    "priority_steps": [0],  # one list a queue
+    "unacked_restore_interval": 10,
+    "unacked_restore_throttle": 1,  # by default only each tenth look is one
+    "socket_timeout": _ANSWER_S,
+    "socket_connect_timeout": 5,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+}
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+_STEADY: Mapping[str, Any] = {
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,  # a worker waits for its Redis for ever
+    "broker_channel_error_retry": True,  # nor does one end because its Redis is full
+    "broker_pool_acquire_timeout": 30,
+    "accept_content": ["json"],
+    "task_serializer": "json",
+    "task_ignore_result": True,  # and there is no result backend: the ledger has the results
+    "task_default_queue": QueueName.INGEST.value,
+    "task_queues": {name.value: {} for name in QueueName},
+    "task_create_missing_queues": False,  # a misspelt -Q is an error and no queue that nobody fills
+    "task_routes": {SWEEP_TASK: {"queue": QueueName.CONTROL.value}},
+    "task_acks_late": True,
+    "task_acks_on_failure": True,
+    "task_acks_on_timeout": True,  # without it a batch that is always too slow comes back for ever
+    "worker_prefetch_multiplier": 1,
+    "worker_lost_wait": 1,  # for the last word of a process that died; it is in the ledger
+    "worker_max_tasks_per_child": 500,  # leaks of the libraries end with their process
+    "worker_proc_alive_timeout": 120,
+    "worker_soft_shutdown_timeout": 30,
+    "worker_enable_soft_shutdown_on_idle": True,
+    "worker_cancel_long_running_tasks_on_connection_loss": False,  # True lost them
+    "worker_enable_remote_control": False,  # nobody asks, and whoever reaches the Redis cannot stop the workers
+    "worker_redirect_stdouts": False,
+    "worker_log_format": _LOG_FORMAT,
+    "worker_task_log_format": _LOG_FORMAT,
+}

@@ -1,0 +1,98 @@
+"""Vectors by text: the same bits from an empty and a full cache, and nothing that is damaged."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from esrag.caching.opening import open_cache
+from esrag.caching.vectors import VectorCache
+from esrag.embedding import checked
+from esrag.settings import CacheSettings
+
+
+def units(count, dimensions, seed=1):
+    """Random unit rows."""
+    rows = np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("dimensions", [1, 8, 384, 1024])
+def test_vectors_come_back_as_they_were_given_back(cache, dimensions):
+    """To the bit, alone or among others; unit rows, near to what was kept."""
+    texts, rows = [f"text {number}" for number in range(600)], units(600, dimensions)
+    vectors = VectorCache(cache, "model", dimensions)
+
+    kept = vectors.keep(texts, rows)
+
+    assert checked(kept, 600, dimensions).dtype == np.float32
+    assert float(np.abs((kept * rows).sum(axis=1) - 1).max()) < 1e-6
+    again = vectors.known([*texts, "another"])
+    assert set(again) == set(texts)
+    assert all(np.array_equal(again[text], row) for text, row in zip(texts, kept, strict=True))
+    for number in (0, 299, 599):
+        assert np.array_equal(vectors.known([texts[number]])[texts[number]], kept[number])
+        assert np.array_equal(vectors.keep([texts[number]], rows[number : number + 1])[0], kept[number])
+
+
+@examples(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    texts=st.lists(st.text(st.characters(), max_size=20), unique=True, min_size=1, max_size=5),
+    row=arrays.arrays(np.float32, 6, elements=st.floats(-1, 1, width=32)).filter(lambda row: np.linalg.norm(row) > 0.1),
+)
+def test_any_text_and_any_direction(tmp_path, texts, row):
+    """Also texts that UTF-8 cannot write."""
+    rows = np.tile(row / np.linalg.norm(row), (len(texts), 1)).astype(np.float32)
+    with closing(open_cache(CacheSettings(url=str(tmp_path / "cache.db")))) as cache:
+        vectors = VectorCache(cache, "model", 6)
+        kept = vectors.keep(texts, rows)
+        known = vectors.known(texts)
+
+    assert [known[text].tolist() for text in texts] == kept.tolist()
+
+
+def test_another_model_or_width_knows_nothing(cache):
+    """The fingerprint is in the key."""
+    VectorCache(cache, "model a", 8).keep(["text"], units(1, 8))
+
+    assert VectorCache(cache, "model b", 8).known(["text"]) == {}
+    assert VectorCache(cache, "model a", 4).known(["text"]) == {}
+    assert set(VectorCache(cache, "model a", 8).known(["text", "Text", "text "])) == {"text"}
+
+
+def test_no_text_is_no_work(cache):
+    """Neither way."""
+    vectors = VectorCache(cache, "model", 8)
+
+    assert vectors.known([]) == {}
+    assert vectors.keep([], np.zeros((0, 8), np.float32)).shape == (0, 8)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"", b"x", bytes(15), bytes(17), bytes(16), b"\xff" * 16, np.full(8, np.inf, "<f2").tobytes(), b"[0.5, 0.5]"],
+    ids=repr,
+)
+def test_what_is_damaged_is_missing_and_is_rewritten(cache, value):
+    """Too short, too long, zeros, NaN, infinity, JSON (case 27)."""
+    vectors = VectorCache(cache, "model", 8)
+    kept = vectors.keep(["good", "bad"], units(2, 8))
+    cache.set_many({vectors._key("bad"): value}, 60)
+
+    assert set(vectors.known(["good", "bad"])) == {"good"}
+    vectors.keep(["bad"], units(2, 8)[1:])
+    assert np.array_equal(vectors.known(["bad"])["bad"], kept[1])
+
+
+def test_half_a_kilobyte_a_vector(admin, redis_url):
+    """A vector of 384 numbers is 768 bytes, and about a kilobyte with its key."""
+    with closing(open_cache(CacheSettings(url=redis_url))) as cache:
+        VectorCache(cache, "model", 384).keep(["text"], units(1, 384))
+
+    (key,) = admin.keys()
+    assert admin.strlen(key) == 768
+    assert admin.memory_usage(key) < 1200

@@ -1,0 +1,65 @@
+"""A TCP proxy whose link can be frozen, cut, slowed and healed."""
+
+import contextlib
+import socket
+import threading
+import time
+
+
+class Proxy:
+    """Passes bytes on to a port of this machine until told otherwise."""
+
+    def __init__(self, upstream_port):
+        self.upstream_port, self.delay_s, self.lose_after = upstream_port, 0.0, b""
+        self._open = threading.Event()
+        self._open.set()
+        self._sockets, self._closed = [], False
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def freeze(self):
+        """Swallows nothing, answers nothing: what is sent waits, as behind a firewall that forgot the connection."""
+        self._open.clear()
+
+    def heal(self):
+        """Passes everything on again, without delay."""
+        self.delay_s, self.lose_after = 0.0, b""
+        self._open.set()
+
+    def cut(self):
+        """Resets every connection; new ones are taken."""
+        for one in self._sockets:
+            with contextlib.suppress(OSError):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+                one.shutdown(socket.SHUT_RDWR)
+                one.close()
+        self._sockets = []
+
+    def close(self):
+        """Ends it."""
+        self._closed = True
+        self._listener.close()
+        self._open.set()
+        self.cut()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.upstream_port))
+                self._sockets += [client, server]
+                for pair in ((client, server), (server, client)):
+                    threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
+
+    def _pass_on(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                self._open.wait()
+                time.sleep(self.delay_s)
+                target.sendall(data)
+                if self.lose_after and self.lose_after in data:  # it arrived, and its answer never will
+                    self.cut()
+        for one in (source, target):
+            with contextlib.suppress(OSError):
+                one.close()
