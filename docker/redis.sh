@@ -4,7 +4,7 @@ set -eu
 
 case $1 in
 queue) # keeps what it was given; when it is full it says so
-    rules='~esrag:* allchannels +@all -@admin -@dangerous +info'
+    rules='~esrag:q:* resetchannels +@all -@admin -@dangerous +info'
     memory='maxmemory-policy noeviction
 appendonly yes'
     ;;

@@ -3,6 +3,7 @@
 EsragError
 ├── UsageError            wrong use: an option, a filter, a question             exit 2
 ├── SettingsError         a setting is missing, unknown or contradictory         exit 2
+│   └── KeyRefused            a service refuses the key it was given             exit 2
 ├── LoadingError          one source could not be turned into documents          exit 1
 │   ├── UnsupportedFormat     no loader takes it                                 exit 1
 │   └── ParsingError          a loader took it and failed                        exit 1
@@ -11,6 +12,7 @@ EsragError
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4
+├── JobEnded              a job was cancelled, or a rebuild is not whole         exit 1
 ├── LedgerError           the ledger cannot be read or written                   exit 1
 └── EngineError           the index refused or could not be used                 exit 1
     ├── IndexMissing          nothing was ingested here yet                      exit 2
@@ -48,6 +50,10 @@ class SettingsError(EsragError):
     """A setting is missing, unknown or contradictory."""
 
     exit_code = 2
+
+
+class KeyRefused(SettingsError):  # noqa: N818
+    """A service refuses the key it was given: whoever asks with it is refused as well."""
 
 
 class LoadingError(EsragError):
@@ -92,6 +98,10 @@ class CacheUnreachable(EsragError):  # noqa: N818
     """No Redis answers at `cache.url`: raised for `esrag cache` alone, everything else does without."""
 
     exit_code = 4
+
+
+class JobEnded(EsragError):  # noqa: N818
+    """A job was cancelled while it was worked on, or a rebuild is not whole and was thrown away."""
 
 
 class LedgerError(EsragError):

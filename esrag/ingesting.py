@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Protocol
 
@@ -130,15 +130,15 @@ class _Batch:
     alive: Callable[[], None]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
-    former: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
+    former: dict[str, set[str]] = field(default_factory=dict)  # documents that are or were stored of them
+    read_ids: dict[str, set[str]] = field(default_factory=dict)  # documents of the last reading
     changed: set[str] = field(default_factory=set)
-    stamps: dict[str, str] = field(default_factory=dict)  # of files that were what was read of them
+    stamps: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
         """What the files gave that could be parsed, and what came of the others."""
-        for task, parsed in zip(tasks, parser.parse((task.source, task.doc_id) for task in tasks), strict=True):
+        for task, parsed in zip(tasks, parser.parse(map(self._handed, tasks)), strict=True):
             self.alive()
             if isinstance(parsed, LoadingError):
                 self.outcomes[task.source] = outcome = _unreadable(task, parsed)
@@ -146,11 +146,17 @@ class _Batch:
             else:
                 yield task, parsed
 
+    def _handed(self, task: Task) -> tuple[str, str]:
+        """What the parser is told of a file; what the file looks like is noted before it is read."""
+        with suppress(LoadingError):  # the parser says why
+            self.stamps[task.source] = stamp(task.source)
+        return task.source, task.doc_id
+
     def loaded(self, task: Task, parsed: Parsed, prepared: Sequence[Prepared]) -> None:
         """One file is about to be stored."""
         self.parts[task.source] = [Skip(f"{task.source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
-        self.written |= {one.document.doc_id for one in prepared}
-        self.former[task.source] = task.stored_ids
+        self.former[task.source] = {*task.stored_ids, *self.former.get(task.source, ())}
+        self.read_ids[task.source] = {one.document.doc_id for one in prepared}
         self.outcomes[task.source] = Outcome(task.source, task.state)
         self.step(task.source, f"{task.state}, {sum(len(one.chunks) for one in prepared)} chunks")
 
@@ -161,7 +167,10 @@ class _Batch:
         """
         read = {one.document.source: one.document.source_sha256 for one in documents}
         self.changed |= {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
-        return [one for one in documents if one.document.source not in self.changed]
+        current = [one for one in documents if one.document.source not in self.changed]
+        for one in current:
+            self.former[one.document.source].add(one.document.doc_id)
+        return current
 
     def _is_still(self, source: str, sha256: str) -> bool:
         """Whether a file is what was read of it; one that is gone since is what it was: the next ingest removes it."""
@@ -186,8 +195,9 @@ class _Batch:
         self.outcomes |= {task.source: Outcome(task.source, "failed", _CHANGES) for task in tasks}
 
     def stale(self) -> list[str]:
-        """Documents that were stored of these files and are no more in them."""
-        return [doc_id for ids in self.former.values() for doc_id in ids if doc_id not in self.written]
+        """Documents that were stored of these files and are no more in them; of one that failed what there is stays."""
+        good = [source for source, outcome in self.outcomes.items() if outcome.state not in {"failed", "skipped"}]
+        return [doc_id for source in good for doc_id in sorted(self.former[source] - self.read_ids[source])]
 
     def result(self, encoding: Encoding | None) -> Result:
         """The batch's own account."""

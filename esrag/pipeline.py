@@ -19,10 +19,10 @@ from esrag.answering.verify import refusal, verify
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
-from esrag.errors import EngineError, IndexBusy, IndexMissing
+from esrag.errors import EngineError, IndexBusy, IndexMissing, JobEnded
 from esrag.filters import Filter
 from esrag.ingesting import Progress, Target
-from esrag.jobs.recording import job_key, open_job
+from esrag.jobs.recording import job_key, open_job, promised
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import drain, files_left, remove_gone, take_over
 from esrag.jobs.work import Work
@@ -64,39 +64,50 @@ class Asked:
 
 
 def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
-    """Makes the index hold what the files hold, in this process.
+    """Makes the index hold what the files hold, in this process; what other ingests left to do is done first.
 
     Raises: EngineError, ModelError, EmbeddingError; what is left to do is in the ledger, and done by the next ingest. A
     file that cannot be loaded is reported and the others go on; with `eager` the first error of any batch is raised.
     """
     started = perf_counter()
-    engine = work.stages.engine
+    engine, key = work.stages.engine, _key(request, work.settings)
     with engine.writer(work.made, rebuild=request.rebuild) as writer:
-        plan = plan_ingest(request, engine, work.settings.loading.max_bytes)
-        job = open_job(work, plan, _key(request, work.settings), rebuild=request.rebuild)
-        todo = [job] if request.rebuild else [job, *take_over(work, job)]
         target = Target(work.made, lambda: nullcontext(writer), _none if request.rebuild else engine.vectors_of)
-        progress.start(sum(files_left(work, one) for one in todo))
-        for one in todo:
-            drain(work, one, target, progress, eager=eager)
-            if one.gone and not one.rebuild:
-                remove_gone(engine, writer, one)
-    for one in todo:
-        work.ledger.end(one.job_id)
+        for left in () if request.rebuild else take_over(work, key):
+            progress.start(files_left(work, left))
+            _done_here(left, work, target, progress, eager=eager)
+            remove_gone(engine, writer, left)
+            work.ledger.end(left.job_id)
+        job = open_job(work, plan_ingest(request, work), key, rebuild=request.rebuild)
+        progress.start(job.files)
+        _done_here(job, work, target, progress, eager=eager)
+        if not request.rebuild:
+            remove_gone(engine, writer, job)
+    work.ledger.end(job.job_id)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
+
+
+def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eager: bool) -> None:
+    """Does what there is to do of a job. Raises: EsragError where it was cancelled, or a rebuild is not whole."""
+    if job.state != "open":
+        return
+    drain(work, job, target, progress, eager=eager)
+    counts = work.ledger.counts(job.job_id).batches
+    if work.ledger.job(job.job_id).state == "cancelled":
+        raise JobEnded(f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}")
+    if job.rebuild and (lost := counts["failed"] + counts["dead"]):
+        message = f"the rebuild lacks {lost} batches and is thrown away; the index is as it was"
+        raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 
 def enqueue(request: IngestRequest, work: Work) -> Job:
     """Writes down what is to be done, for workers. Raises: EngineError, LedgerError, ModelError."""
-    engine = work.stages.engine
-    target = engine.create(work.made) if request.rebuild else ""
-    with nullcontext() if target else engine.writer(work.made):  # a mismatch, or no right to write, is said now
-        plan = plan_ingest(request, engine, work.settings.loading.max_bytes)
-        return open_job(work, plan, _key(request, work.settings), rebuild=request.rebuild, target=target)
+    with work.stages.engine.writer(work.made):  # a mismatch, or no right to write, is said now
+        return open_job(work, plan_ingest(request, work), _key(request, work.settings))
 
 
 def _key(request: IngestRequest, settings: Settings) -> str:
-    return job_key(settings, request.arguments, request.include, request.exclude)
+    return job_key(settings, request.arguments, request.include, request.exclude, request.rebuild)
 
 
 def _none(_: Sequence[str]) -> Mapping[str, Vectors]:
@@ -104,12 +115,18 @@ def _none(_: Sequence[str]) -> Mapping[str, Vectors]:
     return {}
 
 
-def plan_ingest(request: IngestRequest, engine: Engine, max_bytes: int) -> sync.Plan:
+def plan_ingest(request: IngestRequest, work: Work) -> sync.Plan:
     """What an ingest would do; nothing is written."""
-    stored = _stored(request, engine)
+    stored = _stored(request, work.stages.engine)
     listing = list_files(request.arguments, request.include, request.exclude)
-    how = {"keep_missing": request.keep_missing, "rebuild": request.rebuild}
-    return sync.plan(listing, stored, max_bytes=max_bytes, **how)
+    return sync.plan(
+        listing,
+        stored,
+        keep_missing=request.keep_missing,
+        rebuild=request.rebuild,
+        max_bytes=work.settings.loading.max_bytes,
+        promised=promised(work),
+    )
 
 
 def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:

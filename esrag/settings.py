@@ -136,7 +136,9 @@ class KibanaSettings(Section):
 class QueueSettings(Section):
     """How an ingest is handed to workers."""
 
-    url: str = Field(default="", description="Address of the queue's Redis; nothing: the command does the work itself.")
+    url: str = Field(
+        default="", repr=False, description="Address of the queue's Redis; nothing: the command does the work itself."
+    )
     window_batches: int = Field(default=200, ge=1, le=100_000, description="Batches in the queue at once, at most.")
     batch_files: int = Field(default=64, ge=1, le=1000, description="Files of a batch, at most.")
     batch_bytes: int = Field(default=4 * 2**20, ge=1, description="Bytes of a batch's files, but for a single one.")
@@ -166,7 +168,7 @@ class LedgerSettings(Section):
 class CacheSettings(Section):
     """Where vectors and answers are kept so that they are not made twice."""
 
-    url: str = Field(default="", description="Address of the cache's Redis, or a file; nothing: no cache.")
+    url: str = Field(default="", repr=False, description="Address of the cache's Redis, or a file; nothing: no cache.")
     ttl_days: float = Field(default=30.0, gt=0, le=3650, description="Days a vector or an answer is kept.")
 
 

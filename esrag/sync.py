@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from esrag.errors import LoadingError
@@ -74,18 +75,19 @@ class _Known:
         return self.doc_ids[0].partition("#")[0]
 
 
-def plan(
+def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     listing: Listing,
     stored: Iterable[StoredDocument],
     *,
     keep_missing: bool = False,
     rebuild: bool = False,
     max_bytes: int = sys.maxsize,
+    promised: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """What to load, remove and leave, in the listing's order.
 
     A rebuild loads every file again, listed or stored, under the id it has; what is gone cannot be taken along. What
-    is larger than `max_bytes` is left out unread.
+    is larger than `max_bytes` is left out unread. `promised` are ids that files have without being stored yet.
 
     Raises: LoadingError where a store does not say whether what is stored of it is still there.
     """
@@ -95,7 +97,8 @@ def plan(
     digests, skips = _digests(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
     emptied = {skip.source for skip in skips if not skip.failed} & known.keys()
-    ids = document_ids(present, {source: it.base_id for source, it in known.items() if source not in gone})
+    stored_ids = {source: it.base_id for source, it in known.items() if source not in gone}
+    ids = document_ids(present, {**promised, **stored_ids})
     before = {} if rebuild else known
     tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
@@ -122,7 +125,15 @@ def _tasks(
         yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else ())
 
 
-def _is_gone(source: str) -> bool:
+def is_emptied(source: str) -> bool:
+    """Whether a file is there and holds nothing."""
+    try:
+        return not is_address(source) and path_of(source).stat().st_size == 0
+    except OSError:
+        return False
+
+
+def is_gone(source: str) -> bool:
     """Whether nothing is there any more; a path that may not be looked at is there.
 
     Raises: LoadingError where a store does not say.
@@ -216,7 +227,7 @@ def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool
     return {
         source
         for source in sorted(known.keys() - present)
-        if (everywhere or _under(source, listing.folders)) and _is_gone(source)
+        if (everywhere or _under(source, listing.folders)) and is_gone(source)
     }
 
 

@@ -41,6 +41,7 @@ class Breaker:
         try:
             given = action()
         except self._refusals as error:
+            self._open_until = 0.0
             self._say(error)
             return otherwise
         except self._failures as error:

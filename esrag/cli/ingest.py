@@ -50,10 +50,10 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     )
     eager, no_wait = options.pop("eager"), options.pop("no_wait")
     work = Work(settings_of(embedding__offline=offline or None, **options))
-    if dry_run:
-        return _show_plan(plan_ingest(request, work.stages.engine, work.settings.loading.max_bytes), as_json=as_json)
     with closing(work):
-        if work.settings.queue.url and not eager:
+        if dry_run:
+            return _show_plan(plan_ingest(request, work), as_json=as_json)
+        if work.settings.queue.url and not (eager or request.rebuild):
             return _hand_over(request, work, wait=not no_wait, as_json=as_json)
         if no_wait:
             raise UsageError("--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker")

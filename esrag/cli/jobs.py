@@ -104,8 +104,6 @@ def cancel(job: str, **options: Any) -> int:
         now = work.ledger.job(found.job_id)
         before = found.state in {"done", "cancelled"}
         print_text(f"{now.job_id} {'was ' * before}{now.state}{' already' * before}")
-        if now.target and not before:
-            remark(f"what there is of the new index can be removed: esrag index drop {now.target}")
     return 0
 
 
@@ -258,8 +256,6 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
 
 def _advice(job: "Job") -> str:
     """Who goes on with a job where there is no queue."""
-    if job.target:
-        return "it is for workers: set queue.url, and start one: esrag worker"
     return f"to go on with it: esrag ingest {'--rebuild' if job.rebuild else 'anything'} into index {job.index}"
 
 

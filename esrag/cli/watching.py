@@ -75,7 +75,7 @@ def _until_interrupted() -> Iterator[Callable[[], None]]:
 
 def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
     """Whether an open job waits for somebody who takes its batches."""
-    from esrag.jobs.work import is_dead
+    from esrag.owners import is_dead
 
     if job.state != "open":
         return False

@@ -22,7 +22,7 @@ import numpy as np
 from esrag.embedding import EmbedderOptions, Kind, Vectors, checked
 from esrag.embedding.limits import Limits, largest_burst
 from esrag.embedding.windows import TokenIds, pooled
-from esrag.errors import EmbeddingError, EsragError, ServiceBusy, SettingsError
+from esrag.errors import EmbeddingError, EsragError, KeyRefused, ServiceBusy, SettingsError
 from esrag.settings import is_address, variable
 from esrag.text import normalise
 
@@ -176,7 +176,7 @@ class ServiceEmbedder(ABC):
         said = _one_line(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
         if failed.status in (_UNAUTHORISED, _FORBIDDEN):
-            return SettingsError(message, hint=f"is the key in {_KEY_VARIABLE} the right one?")
+            return KeyRefused(message, hint=f"is the key in {_KEY_VARIABLE} the right one?")
         if failed.status == _NOT_FOUND or 300 <= failed.status < 400:  # noqa: PLR2004 -- HTTP's redirects
             return SettingsError(message, hint="look at embedding.url and embedding.model")
         if not failed.passes:

@@ -15,7 +15,7 @@ from esrag.settings import Settings
 from esrag.sync import Plan, Task
 
 
-def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False, target: str = "") -> Job:
+def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     """Writes down what is to be done; from now on nothing of it can be lost. An older job of the same key gives way."""
     now = datetime.now(UTC)
     job = Job(
@@ -25,7 +25,6 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False, target:
         made=work.made,
         created_ms=round(now.timestamp() * 1000),
         files=len(plan.tasks),
-        target=target,
         rebuild=rebuild,
         gone=plan.gone,
         unchanged=plan.unchanged,
@@ -38,6 +37,14 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False, target:
         if older.state == "open" and older.key == key:
             work.ledger.cancel(older.job_id, "nothing of it is left to do")
     return replace(job, state="done")
+
+
+def promised(work: Work) -> dict[str, str]:
+    """The ids of documents that open jobs are about to store, by source, so that no other file gets one of them."""
+    ledger, index = work.ledger, work.settings.engine.index
+    jobs = [job for job in ledger.jobs() if job.state == "open" and job.index == index and not job.rebuild]
+    batches = (batch for job in jobs for batch in ledger.batches(job.job_id, {"pending", "running"}))
+    return {task.source: task.doc_id for batch in batches for task in batch.tasks}
 
 
 def job_key(settings: Settings, *what: object) -> str:

@@ -7,18 +7,21 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from esrag.engines import UNFINISHED, Engine, Writer
+from esrag.engines import Engine, Writer
 from esrag.errors import (
     EngineUnreachable,
     EsragError,
     IndexBusy,
     IndexMismatch,
     IndexUnwritable,
+    KeyRefused,
     LedgerError,
+    LoadingError,
     ModelError,
     QueueUnreachable,
     ServiceBusy,
@@ -26,17 +29,19 @@ from esrag.errors import (
     UsageError,
 )
 from esrag.ingesting import Progress, Target
-from esrag.jobs.work import Work, is_dead
+from esrag.jobs.work import Work
 from esrag.ledger import Batch, Job
 from esrag.ledger.ledger import Ledger
+from esrag.owners import is_dead
 from esrag.records import Fingerprint
+from esrag.sync import is_emptied, is_gone
 
-# Passes by itself: it costs a batch no attempt.
+# Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
 PASSES = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
-
-_STOPS = (SettingsError, ModelError, IndexMismatch, UsageError)  # the next batch would meet it as well
-
+_OURS = (SettingsError, ModelError)
+_STOPS = (KeyRefused, IndexMismatch, UsageError)  # whoever takes the next batch would meet it as well
 _AT_ONCE = 20  # batches asked for together: on a server each question costs a refresh
+_LOOKS_S = 0.2
 
 
 class _Stopped(Exception):  # noqa: N818 -- no error
@@ -49,36 +54,38 @@ def files_left(work: Work, job: Job) -> int:
 
 
 def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bool = False) -> None:
-    """Does a job's batches here, one after the other. With `eager` the first error of any kind ends it.
+    """Does a job's batches here, one after the other, until none is open or the job was cancelled.
 
-    Raises: what the next batch would meet as well; the batch waits in the ledger.
+    With `eager` the first error of any kind ends it. Raises: what the next batch would meet as well; the batch waits in
+    the ledger.
     """
     ledger = work.ledger
-    ledger.requeue(round(1000 * time.time()) + 1)  # what was handed to a queue before is this command's now
     while True:
         for waiting in ledger.waiting(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)
             try:
                 if batch:
                     _perform(work, batch, lambda: target, progress.step)
-            except (*PASSES, *_STOPS):
+            except (*PASSES, *_OURS, *_STOPS):
                 raise
             except Exception:
                 if eager:
                     raise
-        due_ms = ledger.next_due_ms(job.job_id)
-        if due_ms is None:
+        if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
-        time.sleep(max(0.0, due_ms / 1000 - time.time()))
+        if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
+            ledger.requeue(round(1000 * time.time()) + 1)  # what a queue was given is this command's now
+            ledger.reap(is_dead)
+        time.sleep(_LOOKS_S)
 
 
-def take_over(work: Work, job: Job) -> Iterator[Job]:
-    """What earlier ingests into the same index left to do; asked while nobody else works on it."""
+def take_over(work: Work, key: str) -> Iterator[Job]:
+    """What other ingests into the same index left to do; asked while nobody else writes it."""
     work.ledger.reap(is_dead)
     for left in list(work.ledger.jobs()):
-        if left.state != "open" or left.index != job.index or left.job_id == job.job_id or left.target:
+        if left.state != "open" or left.index != work.settings.engine.index or left.key == key:
             continue
-        if left.rebuild or left.made != job.made:
+        if left.rebuild or left.made != work.made:
             work.ledger.cancel(left.job_id, "was cut short, and the index is made otherwise now: run esrag ingest")
             continue
         yield left
@@ -94,11 +101,11 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
         return None
     job = work.ledger.job(batch.job_id)
     try:
-        _perform(work, batch, lambda: _target(work, job), _untold)
+        _perform(work, batch, lambda: _target(work, job), _untold, patient=True)
     except Exception:  # noqa: BLE001 -- it is in the ledger
         return work.ledger.batch(batch_id)
-    if not work.ledger.counts(job.job_id).open:
-        end(work, job)
+    with suppress(EsragError):  # else a sweep ends it
+        end(work, work.ledger.job(job.job_id))
     return work.ledger.batch(batch_id)
 
 
@@ -111,7 +118,7 @@ def _target(work: Work, job: Job) -> Target:
     if job.made != work.made:
         came = f"the job was made for {_told(job.made)}, this worker for {_told(work.made)}"
         raise IndexBusy(came, hint="give the worker the settings of the job, then it goes on")
-    engine = work.engine(job.target or job.index)
+    engine = work.engine(job.index)
     return Target(job.made, lambda: engine.writer(job.made), engine.vectors_of)
 
 
@@ -119,31 +126,56 @@ def _told(made: Fingerprint) -> str:
     return f"{made.model or 'no model'}, {made.chunker}"
 
 
-def _perform(work: Work, batch: Batch, target: Callable[[], Target], step: Callable[[str, str], None]) -> None:
-    """Works on a claimed batch and writes down what came of it. Raises: what stood in the way, also written down."""
+def _perform(
+    work: Work,
+    batch: Batch,
+    target: Callable[[], Target],
+    step: Callable[[str, str], None],
+    *,
+    patient: bool = False,
+) -> None:
+    """Works on a claimed batch and writes down what came of it. Raises: what stood in the way, also written down.
+
+    With `patience` a ledger that does not answer is asked again for as long as the claim lasts.
+    """
     started = time.perf_counter()
-    ledger, wait_s = work.ledger, work.settings.queue.sweep_s
+    ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
+    surely = partial(_surely, lease_s if patient else 0.0)
     try:
-        with _Held(ledger, batch, work.settings.queue.lease_s) as held:
+        with _Held(ledger, batch, lease_s) as held:
             result = work.ingestion.load(batch.tasks, target(), step, held)
     except _Stopped:
         ledger.put_back(batch, "", counted=False)
-    except PASSES as error:
-        told_s = error.wait_s if isinstance(error, ServiceBusy) else 0
-        ledger.put_back(batch, line_of(error), wait_s=max(wait_s, told_s), counted=False)
-        raise
     except _STOPS as error:
         ledger.give_up(batch, line_of(error), traceback.format_exc())
         ledger.cancel(batch.job_id, line_of(error))
         raise
+    except (*PASSES, *_OURS) as error:
+        wait_s = max(wait_s, error.wait_s) if isinstance(error, ServiceBusy) else wait_s
+        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, counted=False))
+        raise
     except Exception as error:
-        ledger.put_back(batch, line_of(error), traceback.format_exc(), wait_s=wait_s)
+        surely(partial(ledger.put_back, batch, line_of(error), traceback.format_exc(), wait_s=wait_s))
         raise
     except BaseException:  # told to stop
         ledger.put_back(batch, "", counted=False)
         raise
     else:
-        ledger.finish(batch, result, round(1000 * (time.perf_counter() - started)))
+        surely(partial(ledger.finish, batch, result, round(1000 * (time.perf_counter() - started))))
+
+
+def _surely(for_s: float, write: Callable[[], object]) -> None:
+    """Writes into the ledger; again, for so long, where it does not answer. Raises: EngineUnreachable, LedgerError."""
+    end_s = time.monotonic() + for_s
+    while True:
+        try:
+            write()
+        except (EngineUnreachable, LedgerError):
+            if time.monotonic() > end_s:
+                raise
+            time.sleep(_LOOKS_S)
+        else:
+            return
 
 
 def line_of(error: BaseException) -> str:
@@ -188,27 +220,28 @@ class _Held:
 
 
 def end(work: Work, job: Job) -> None:
-    """What is left when no batch is: documents of files that are gone go, a rebuilt index takes its place.
+    """Ends an open job of which no batch is open: documents of files that are gone go.
 
-    Done twice it changes nothing. Raises: EngineError.
+    Done twice it changes nothing. Raises: EngineError, LedgerError.
     """
+    if job.state != "open" or work.ledger.counts(job.job_id).open:
+        return
     if job.gone and not job.rebuild:
-        with work.engine(job.index).writer(job.made) as writer:
-            remove_gone(work.engine(job.index), writer, job)
-    if job.target:
-        _put_in_place(work.engine(job.index), job.target)
+        engine = work.engine(job.index)
+        with engine.writer(job.made) as writer:
+            remove_gone(engine, writer, job)
     work.ledger.end(job.job_id)
 
 
-def _put_in_place(engine: Engine, name: str) -> None:
-    """A rebuilt index in place of the one in use, unless that was done before."""
-    if any(index.name == name and index.problem == UNFINISHED for index in engine.indexes()):
-        former = engine.swap(name)
-        if former:
-            engine.drop(former)
-
-
 def remove_gone(engine: Engine, writer: Writer, job: Job) -> None:
-    """Removes what is stored of sources that are gone; an id that another source has by now stays."""
-    gone = set(job.gone)
+    """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
+    gone = {source for source in job.gone if _is_still_gone(source)}
     writer.remove([document.doc_id for document in engine.documents() if document.source in gone])
+
+
+def _is_still_gone(source: str) -> bool:
+    """Whether nothing of it came back; a store that does not say leaves it to the next ingest."""
+    try:
+        return is_gone(source) or is_emptied(source)
+    except LoadingError:
+        return False

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from esrag.errors import (
-    EngineUnreachable,
-)
+from esrag.errors import EngineUnreachable, EsragError
 from esrag.jobs.running import PASSES, end, line_of
-from esrag.jobs.work import Work, is_dead
+from esrag.jobs.work import Work
 from esrag.ledger import Counts, Job
+from esrag.owners import is_dead
 from esrag.queueing import Queue
 
 _LOOKS_S = 0.5
@@ -28,12 +28,27 @@ def sweep(work: Work, queue: Queue) -> None:
         waiting = queue.depth()
         if not waiting:  # what was handed out and is not there was lost, or is being claimed: then it comes twice
             ledger.requeue(round(1000 * (time.time() - limits.sweep_s)))
-        batch_ids = [batch.batch_id for batch in ledger.waiting(max(0, limits.window_batches - waiting))]
+        batch_ids = list(islice(_offered(work), max(0, limits.window_batches - waiting)))
         ledger.mark_queued(batch_ids)
         queue.publish(batch_ids)
-        for job in list(ledger.jobs()):
-            if job.state == "open" and not ledger.counts(job.job_id).open:
-                end(work, job)
+    for job in _for_workers(work):
+        try:
+            end(work, job)
+        except PASSES:  # the next sweep tries again
+            continue
+        except EsragError as error:
+            ledger.cancel(job.job_id, line_of(error))
+
+
+def _for_workers(work: Work) -> list[Job]:
+    """Open jobs, the oldest first; a rebuild is the command's own, which fills an index that nobody else knows."""
+    return [job for job in reversed(list(work.ledger.jobs())) if job.state == "open" and not job.rebuild]
+
+
+def _offered(work: Work) -> Iterator[str]:
+    """The batches that may be handed out."""
+    for job in _for_workers(work):
+        yield from (batch.batch_id for batch in work.ledger.waiting(work.settings.queue.window_batches, job.job_id))
 
 
 @dataclass(frozen=True, slots=True)

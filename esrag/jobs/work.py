@@ -1,16 +1,14 @@
 """What one process works with, whether it is the command itself or a worker."""
 
-import os
-import socket
 from dataclasses import dataclass, field
 from functools import cached_property
-from uuid import uuid4
 
 from esrag.caching.vectors import VectorCache
 from esrag.engines import Engine
 from esrag.ingesting import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
+from esrag.owners import new_owner
 from esrag.records import Fingerprint
 from esrag.settings import Settings
 from esrag.stages import Stages, open_engine, open_stages
@@ -20,8 +18,8 @@ from esrag.stages import Stages, open_engine, open_stages
 class Work:
     """What one process works with; a part is opened when it is first needed."""
 
-    settings: Settings
-    owner: str = field(default_factory=lambda: f"{socket.gethostname()} {os.getpid()} {uuid4()}")
+    settings: Settings = field(repr=False)
+    owner: str = field(default_factory=new_owner)
     _engines: dict[str, Engine] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -60,17 +58,5 @@ class Work:
                 opened[part].close()
         for engine in (*self._engines.values(), *([self.stages.engine] if "stages" in opened else ())):
             engine.close()
-
-
-def is_dead(owner: str) -> bool:
-    """Whether a claim's holder was a process of this machine that is no more."""
-    host, process, _ = owner.split(" ")
-    if host != socket.gethostname():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+        if "stages" in opened and self.stages.cache:
+            self.stages.cache.close()

@@ -26,10 +26,8 @@ JobState = Literal["recording", "open", "done", "cancelled"]
 class Job:
     """One ingest. `key` is the same for the same arguments on the same index: a newer job takes over from an older.
 
-    A `rebuild` by workers fills the index `target`, which takes the place of the one in use at the end; one by
-    the command itself has none, and nothing of it is left where it is cut short. `gone`
-    holds the sources that are no longer there: their documents are removed at the end. `note` says why it was
-    cancelled. Times are milliseconds since 1970.
+    Of a `rebuild` nothing is left where it is cut short. `gone` holds the sources that are no longer there: their
+    documents are removed at the end. `note` says why it was cancelled. Times are milliseconds since 1970.
     """
 
     job_id: str
@@ -38,7 +36,6 @@ class Job:
     made: Fingerprint
     created_ms: int
     files: int
-    target: str = ""
     rebuild: bool = False
     gone: tuple[str, ...] = ()
     unchanged: int = 0

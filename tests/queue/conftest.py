@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "servers")]
 
 import redis_server  # noqa: E402 -- found by the line above
 from proxy import Proxy  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 from esrag import plugins  # noqa: E402
 from esrag.jobs.reporting import problems  # noqa: E402
@@ -134,15 +134,6 @@ class Worker:
         """Ends it by a signal; gives the exit code."""
         self.process.send_signal(number)
         return self.process.wait(within_s)
-
-
-def wait_until(true, within_s=15):
-    """Until something is so, looked at often; a failure when it is not in time."""
-    end = time.monotonic() + within_s
-    while not (found := true()):
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Jobs that meet: two at once, one that is cancelled, several sweepers, clocks that differ; encoders that fail."""
 
 import json
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
-from conftest import wait_until
+from waiting import wait_until
 
 from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
@@ -166,3 +167,76 @@ def test_an_embedding_service_that_refuses(start_worker, ingests, service, case)
     assert said in ended.note
     assert ingests.states(job)["done"] == (2 if state == "done" else 0)
     Service.refusals.clear()
+
+
+def test_a_rebuild_that_is_not_whole_is_thrown_away(ingests, esrag, variables):
+    """An encoder that fails half of it leaves the index as it was, and says so."""
+    ingests.write(one="The kettle holds 1.7 litres.", two="The lamp takes an E27 bulb.")
+    assert esrag("ingest", "docs", **alone(variables)).code == 0
+    before = esrag("chunks", "--json").out
+    ingests.write(two="NO NUMBERS")
+    done = esrag("ingest", "docs", "--rebuild", **alone(variables))
+    assert (done.code, "the index is as it was" in done.err) == (1, True)
+    assert esrag("chunks", "--json").out == before
+
+
+def test_a_rebuild_is_not_handed_to_workers(start_worker, ingests, esrag, variables):
+    """Its batches go into an index of its own: a worker that sweeps meanwhile leaves them alone."""
+    ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(3)})
+    start_worker()
+    running = subprocess.Popen(
+        esrag.command("ingest", "docs", "--rebuild"), cwd=esrag.folder, env=esrag.environment(**variables)
+    )
+    (job,) = wait_until(lambda: [job for job in ingests.work.ledger.jobs() if job.state == "open"])
+    ingests.running(job)
+    time.sleep(1.5)
+    assert {batch.queued_ms for batch in ingests.work.ledger.batches(job.job_id)} == {0}
+    ingests.let("go")
+    assert running.wait(20) == 0
+    ingests.check(job)
+
+
+def test_a_file_that_came_back_stays(ingests, esrag, variables):
+    """What an ingest that was killed had to remove is looked at again by the one that goes on with it."""
+    ingests.write(one="The kettle holds 1.7 litres.", two="The lamp takes an E27 bulb.")
+    assert esrag("ingest", "docs", **alone(variables)).code == 0
+    (ingests.docs / "one.txt").rename(ingests.docs.parent / "one.txt")
+    job = ingests.begin(published=False)
+    assert job.gone == (str(ingests.docs / "one.txt"),)
+    (ingests.docs.parent / "one.txt").rename(ingests.docs / "one.txt")
+    assert esrag("ingest", "docs/two.txt", **alone(variables)).code == 0
+    assert ingests.work.ledger.job(job.job_id).state == "done"
+    assert {"one", "two"} == {document["doc_id"] for document in esrag("docs", "--json").lines}
+
+
+def test_two_jobs_do_not_share_an_id(ingests, esrag, variables):
+    """Files of one name in jobs that are open at the same time get ids of their own."""
+    ingests.write(one="The kettle holds 1.7 litres.")
+    ingests.begin(published=False)
+    other = ingests.docs.parent / "more"
+    other.mkdir()
+    (other / "one.txt").write_text("Another one, about lamps.\n")
+    assert esrag("ingest", "more", **alone(variables)).code == 0
+    stored = {document["doc_id"]: document["source"] for document in esrag("docs", "--json").lines}
+    assert sorted(stored.values()) == [str(ingests.docs / "one.txt"), str(other / "one.txt")]
+
+
+def test_an_ingest_that_is_cancelled_ends(ingests, esrag, variables):
+    """The command that does the work itself stops within a batch, says so and does not claim to be done."""
+    ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(3)})
+    command = esrag.command("ingest", "docs")
+    running = subprocess.Popen(
+        command, cwd=esrag.folder, env=esrag.environment(**alone(variables)), stderr=subprocess.PIPE, text=True
+    )
+    (job,) = wait_until(lambda: [job for job in ingests.work.ledger.jobs() if job.state == "open"])
+    ingests.running(job)
+    ingests.work.ledger.cancel(job.job_id, "by hand")
+    ingests.let("go")
+    _, said = running.communicate(timeout=20)
+    assert (running.returncode, "was cancelled" in said) == (1, True)
+    assert ingests.states(job)["pending"] >= 2
+
+
+def alone(variables):
+    """Without the queue, and a batch is tried once."""
+    return variables | {"ESRAG_QUEUE__URL": "", "ESRAG_QUEUE__ATTEMPTS": "1"}

@@ -6,8 +6,8 @@ import signal
 import time
 
 import pytest
-from conftest import wait_until
 from test_worker import APP, PLAIN
+from waiting import wait_until
 
 from esrag.jobs.sweeping import sweep
 

@@ -5,8 +5,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from conftest import wait_until
 from test_worker import APP
+from waiting import wait_until
 
 from esrag.errors import QueueUnreachable
 from esrag.jobs.sweeping import sweep

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import wait_until
+from waiting import wait_until
 
 CELERY = Path(sys.executable).with_name("celery")
 APP = [CELERY, "-A", "esrag.workers.app"]

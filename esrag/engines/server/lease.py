@@ -1,15 +1,13 @@
 """One writer at a time on a server: an entry that names the holder and ends by itself."""
 
-import os
-import socket
 import time
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import Entry
 from esrag.errors import IndexBusy, IndexMissing
+from esrag.owners import is_dead, new_owner
 
 _PATH = "_doc/lease"
 # Renewed with every batch. A file may take two minutes to be parsed, and a batch seconds to be encoded; a holder that
@@ -25,7 +23,7 @@ class Lease:
     def __init__(self, connection: Connection, index: str) -> None:
         self._connection = connection
         self._path = f"/{index}/{_PATH}"
-        self._holder = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
+        self._holder = new_owner()
         self._index = index
         self._held: Mapping[str, Any] = {}
         self.after_a_death = False
@@ -92,15 +90,4 @@ def _unchanged_since(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_over(entry: Entry) -> bool:
     """Whether the time is up, or the holder was a process of this machine that is no more."""
-    host, process, _ = str(entry["holder"]).split(" ")
-    return int(str(entry["expires"])) < time.time() or (host == socket.gethostname() and not _is_running(int(process)))
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return int(str(entry["expires"])) < time.time() or is_dead(str(entry["holder"]))

@@ -1,0 +1,38 @@
+"""Who holds something for a while, so that others of the same machine see when he is no more."""
+
+import os
+import socket
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from uuid import uuid4
+
+
+def new_owner() -> str:
+    """A name for this process that no other has: the machine, the process number, a mark."""
+    return f"{_machine()} {os.getpid()} {uuid4()}"
+
+
+def is_dead(owner: str) -> bool:
+    """Whether an owner was a process of this machine that is no more; False for what is no owner's name."""
+    machine, _, rest = owner.partition(" ")
+    number = rest.partition(" ")[0]
+    if machine != _machine() or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """Where a process number means the same: containers may share a host's name, and not its numbers."""
+    boot = numbers = ""
+    with suppress(OSError):  # no Linux
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        numbers = str(Path("/proc/self/ns/pid").stat().st_ino)
+    return f"{socket.gethostname()}/{boot}/{numbers}"
