@@ -73,13 +73,15 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
     engine, key = work.stages.engine, _key(request, work.settings)
     with engine.writer(work.made, rebuild=request.rebuild) as writer:
         target = Target(work.made, lambda: nullcontext(writer), _none if request.rebuild else engine.vectors_of)
+        total = 0
         for left in () if request.rebuild else take_over(work, key):
-            progress.start(files_left(work, left))
+            total += files_left(work, left)
+            progress.start(total)
             _done_here(left, work, target, progress, eager=eager)
             remove_gone(engine, writer, left)
             work.ledger.end(left.job_id)
         job = open_job(work, plan_ingest(request, work), key, rebuild=request.rebuild)
-        progress.start(job.files)
+        progress.start(total + job.files)
         _done_here(job, work, target, progress, eager=eager)
         if not request.rebuild:
             remove_gone(engine, writer, job)

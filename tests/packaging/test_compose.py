@@ -32,6 +32,7 @@ PROFILES = {
     "opensearch": {"opensearch", "dashboards", "dashboards-install", "queue", "cache", "worker"},
     "run": {"app"},
 }
+ALONE = {"ESRAG_QUEUE__URL": "", "ESRAG_CACHE__URL": ""}  # without the file's other servers
 ALL = set.union(*PROFILES.values())
 LONG_RUNNING = ["elasticsearch", "kibana", "opensearch", "dashboards", "queue", "cache", "worker"]
 
@@ -317,7 +318,7 @@ def is_healthy(body, url):
 def app(esrag, services, secured):
     """esrag with what the app's service sets, against the server that was set up."""
     assert set_up(services, secured)[0] == 0
-    where = services["app"]["environment"] | {"ESRAG_ENGINE__URL": secured.url}
+    where = services["app"]["environment"] | ALONE | {"ESRAG_ENGINE__URL": secured.url}
     return lambda *words, **variables: esrag(*words, **(where | variables))
 
 
@@ -388,6 +389,7 @@ def test_the_viewer_reads_and_does_not_write(app, services):
 def test_the_app_works_on_opensearch_too(esrag, services, opensearch):
     """A server without users does not mind that the app gives one, and the health check passes."""
     assert is_healthy(services["opensearch"], opensearch)
-    where = services["app"]["environment"] | {"ESRAG_ENGINE__URL": opensearch, "ESRAG_ENGINE__INDEX": "esrag-compose"}
+    where = services["app"]["environment"] | ALONE
+    where |= {"ESRAG_ENGINE__URL": opensearch, "ESRAG_ENGINE__INDEX": "esrag-compose"}
     assert esrag("ingest", "docs", **where).code == 0
     assert esrag("search", "kettle", **where).code == 0
