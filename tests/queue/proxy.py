@@ -13,7 +13,7 @@ class Proxy:
         self.upstream_port, self.delay_s, self.lose_after = upstream_port, 0.0, b""
         self._open = threading.Event()
         self._open.set()
-        self._sockets, self._closed = [], False
+        self._sockets, self._losing = [], False
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -24,7 +24,7 @@ class Proxy:
 
     def heal(self):
         """Passes everything on again, without delay."""
-        self.delay_s, self.lose_after = 0.0, b""
+        self.delay_s, self.lose_after, self._losing = 0.0, b"", False
         self._open.set()
 
     def cut(self):
@@ -38,7 +38,6 @@ class Proxy:
 
     def close(self):
         """Ends it."""
-        self._closed = True
         self._listener.close()
         self._open.set()
         self.cut()
@@ -57,9 +56,10 @@ class Proxy:
             while data := source.recv(65536):
                 self._open.wait()
                 time.sleep(self.delay_s)
-                target.sendall(data)
-                if self.lose_after and self.lose_after in data:  # it arrived, and its answer never will
+                if self._losing:  # what was sent arrived, and this is its answer
                     self.cut()
+                self._losing = self._losing or bool(self.lose_after and self.lose_after in data)
+                target.sendall(data)
         for one in (source, target):
             with contextlib.suppress(OSError):
                 one.close()
