@@ -39,6 +39,11 @@ class EsragError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    @property
+    def line(self) -> str:
+        """What came and what to do, for a report or a ledger."""
+        return "; ".join(filter(None, (str(self), self.hint)))
+
 
 class UsageError(EsragError):
     """Wrong use: an option, a filter or a question that cannot be understood."""

@@ -208,7 +208,7 @@ class _Batch:
 
 def _unreadable(task: Task, error: LoadingError) -> Outcome:
     kept = "what was stored of it before is kept" if task.stored_ids else ""
-    reason = "; ".join(filter(None, (str(error), error.hint, kept)))
+    reason = "; ".join(filter(None, (error.line, kept)))
     return Outcome(task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason)
 
 

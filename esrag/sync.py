@@ -212,7 +212,7 @@ def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str
         try:
             digest = sha256_of(file.source, max_bytes)
         except LoadingError as error:
-            skips.append(Skip(file.source, "; ".join(filter(None, (str(error), error.hint)))))
+            skips.append(Skip(file.source, error.line))
         else:
             if digest == _OF_NOTHING:
                 skips.append(Skip(file.source, "is empty", failed=False))

@@ -1,6 +1,7 @@
 """`esrag index`: the indexes at an address: made, looked at, put in place, moved, removed."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,7 @@ def list_(*, as_json: bool, **options: Any) -> int:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
-    """Remove the index NAME with all that is in it."""
+    """Remove the index NAME with all that is in it; what its ingests left to do is forgotten."""
     from esrag.stages import open_engine
 
     settings = settings_of(**options)
@@ -74,6 +75,8 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
         click.confirm(f"Remove {name} with all that is in it?", abort=True, err=True)
     open_engine(settings.engine).drop(name)
     print_text(f"removed {name}")
+    for former in (name, settings.engine.index):  # by its own name, or by that of its alias
+        _forget(settings, former)
     return 0
 
 
@@ -90,6 +93,7 @@ def swap(name: str, **options: Any) -> int:
     if problem:
         raise UsageError(f"{name} cannot be used: {problem}", hint="esrag index list shows the others")
     former = engine.swap(name)
+    _forget(settings, settings.engine.index, replaced=True)
     print_text(f"{settings.engine.index} is now what {name} was")
     _say_the_way_back(former)
     return 0
@@ -199,6 +203,17 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
         if one.problem:
             print_text(f"  {one.problem}")
         print_text(f"  made with {model}; {made.chunker}")
+
+
+def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:
+    """Lets the ledger forget the ingests of an index that is no more: what they stored is not in another."""
+    from esrag.ledger.opening import open_ledger
+    from esrag.stages import open_engine
+
+    where = settings.engine.model_copy(update={"index": index})
+    if replaced or not open_engine(where).exists():
+        with closing(open_ledger(settings.model_copy(update={"engine": where}))) as ledger:
+            ledger.forget(index)
 
 
 def _say_the_way_back(former: str) -> None:

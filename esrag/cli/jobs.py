@@ -269,7 +269,7 @@ def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
         for source, reason in _failures(batch):
             causes.setdefault(reason, _Cause()).add(source)
         if batch.state in {"failed", "dead"}:
-            given_up.append(_told(batch, "state") | {"files": len(batch.tasks)})
+            given_up.append(_told(batch, "state", "traceback") | {"files": len(batch.tasks)})
         elif batch.state == "pending" and batch.error and job.state == "open":
             waiting.append(_told(batch, "not_before_ms"))
     by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
@@ -299,8 +299,8 @@ def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
             yield outcome.source, outcome.reason
 
 
-def _told(batch: "Batch", name: str) -> dict[str, Any]:
-    return {field: getattr(batch, field) for field in ("batch_id", "attempts", "error", name)}
+def _told(batch: "Batch", *names: str) -> dict[str, Any]:
+    return {name: getattr(batch, name) for name in ("batch_id", "attempts", "error", *names)}
 
 
 def _done(told: dict[str, Any]) -> str:

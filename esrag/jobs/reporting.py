@@ -90,6 +90,8 @@ def last_words(work: Work) -> dict[str, LastWord]:
     for job in sorted(work.ledger.jobs(), key=lambda job: job.job_id):
         if job.index != work.settings.engine.index or (job.rebuild and job.state != "done"):
             continue
+        if job.rebuild:  # it holds nothing but this
+            words.clear()
         for source in job.gone:
             words.pop(source, None)
         for batch in work.ledger.batches(job.job_id):

@@ -179,10 +179,8 @@ def _surely(for_s: float, write: Callable[[], object]) -> None:
 
 
 def line_of(error: BaseException) -> str:
-    """An error as it is shown: what and what to do."""
-    if isinstance(error, EsragError):
-        return "; ".join(filter(None, (str(error), error.hint)))
-    return f"{type(error).__name__}: {error}"
+    """An error as the ledger shows it; of a bug its kind as well."""
+    return error.line if isinstance(error, EsragError) else f"{type(error).__name__}: {error}"
 
 
 class _Held:

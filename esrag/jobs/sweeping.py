@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from esrag.errors import EngineUnreachable, EsragError
-from esrag.jobs.running import PASSES, end, line_of
+from esrag.jobs.running import PASSES, end
 from esrag.jobs.work import Work
 from esrag.ledger import Counts, Job
 from esrag.owners import is_dead
@@ -37,7 +37,7 @@ def sweep(work: Work, queue: Queue) -> None:
         except PASSES:  # the next sweep tries again
             continue
         except EsragError as error:
-            ledger.cancel(job.job_id, line_of(error))
+            ledger.cancel(job.job_id, error.line)
 
 
 def _for_workers(work: Work) -> list[Job]:
@@ -77,7 +77,7 @@ def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
         except EngineUnreachable as error:
             if seen is None:
                 raise
-            seen = replace(seen, trouble=line_of(error))
+            seen = replace(seen, trouble=error.line)
         yield seen
         if seen.job.state != "open":
             return
@@ -89,5 +89,5 @@ def _sweep(work: Work, queue: Queue) -> str:
     try:
         sweep(work, queue)
     except PASSES as error:
-        return line_of(error)
+        return error.line
     return ""

@@ -222,11 +222,15 @@ class Ledger:
     def prune(self, before_ms: int) -> int:
         """Removes jobs that ended before, or were begun before and never recorded, and their batches; how many jobs."""
         old = [job.job_id for job in self.jobs() if _is_over(job, before_ms)]
-        for job_id in old:
-            for some in _portions(row.key for row in found(self._store, Query("batch", job_id, bodies=False))):
-                self._store.remove(some)
-            self._store.remove([job_key(job_id)])
+        self._remove(old)
         return len(old)
+
+    def forget(self, index: str) -> None:
+        """Removes all jobs of an index that is no more; whoever works on one stops."""
+        known = [job.job_id for job in self.jobs() if job.index == index]
+        for job_id in known:
+            self._cancel(job_id, "its index is no more")
+        self._remove(known)
 
     @contextmanager
     def sweeping(self, for_s: float) -> Iterator[bool]:
@@ -250,6 +254,12 @@ class Ledger:
     def close(self) -> None:
         """Lets go of files and connections."""
         self._store.close()
+
+    def _remove(self, job_ids: Iterable[str]) -> None:
+        for job_id in job_ids:
+            for some in _portions(row.key for row in found(self._store, Query("batch", job_id, bodies=False))):
+                self._store.remove(some)
+            self._store.remove([job_key(job_id)])
 
     def _now_ms(self) -> int:
         return int(1000 * self._clock())

@@ -145,7 +145,7 @@ def _in_store(url: str, wanted: Callable[..., bool]) -> Listing:
     try:
         return _found(url.rstrip("/"), wanted)
     except ParsingError as error:
-        return Listing((), (Problem(without_password(url), "; ".join(filter(None, (str(error), error.hint)))),))
+        return Listing((), (Problem(without_password(url), error.line),))
 
 
 def _found(url: str, wanted: Callable[..., bool]) -> Listing:

@@ -68,6 +68,18 @@ def test_a_copy_takes_the_place_and_the_former_comes_back(at, where, name):
 
 
 @ENGINES
+def test_what_was_ingested_into_a_dropped_index_is_not_missed(at, where, name):
+    """The ledger forgets what it held: in the next index of this name there is what was ingested since."""
+    at("ingest", "docs")
+    (used,) = listed(at, where)
+    assert at("index", "drop", used, "--yes").code == 0
+    assert at("jobs", "list").out == ""
+    assert at("ingest", "docs/lamp.html", "--json").json["added"] == 1
+    assert at("doctor").code == 0
+    assert at("jobs", "show", "--json").json["files"] == 1
+
+
+@ENGINES
 @pytest.mark.weights
 def test_another_model(at, name, real_model):
     """The texts are embedded anew from what is stored; then that model must be set to ask."""

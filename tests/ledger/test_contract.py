@@ -262,6 +262,22 @@ def test_pruning_removes_what_is_over(place, ledger):
     assert list(ledger.batches("cancelled")) == ledger.problems() == []
 
 
+@everywhere
+def test_what_is_forgotten_stops_and_is_no_more(place, ledger):
+    """All jobs of an index go, whoever works on one of them loses his claim; those of another stay."""
+    opened(ledger, 2, name="open")
+    opened(ledger, name="done", key="done")
+    opened(ledger, name="other", key="other", index="letters")
+    assert ledger.end("done")
+    batch = ledger.claim("open-000001", "me")
+    ledger.forget("docs")
+    assert not ledger.renew(batch)
+    ledger.put_back(batch, "", counted=False)
+    assert not ledger.finish(batch, done(batch), 1)
+    assert [job.job_id for job in place().jobs()] == ["other"]
+    assert list(ledger.batches("open")) == ledger.problems() == []
+
+
 def test_jobs_come_newest_first(ledger):
     """By when they were created."""
     for name, created_ms in (("b", 5), ("a", 9), ("c", 7)):

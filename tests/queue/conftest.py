@@ -130,10 +130,11 @@ class Worker:
         wait_until(lambda: self.log.count(text) >= times or not self.lives, within_s)
         assert self.log.count(text) >= times, self.log
 
-    def end(self, number=signal.SIGTERM, within_s=15):
+    def end(self, number=signal.SIGTERM, within_s=40):  # an answer of its Redis is waited for 15 s
         """Ends it by a signal; gives the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(within_s)
+        wait_until(lambda: not self.lives, within_s)
+        return self.process.returncode
 
 
 @pytest.fixture
