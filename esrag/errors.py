@@ -10,6 +10,7 @@ EsragError
 ├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
 ├── EmbeddingError        an encoder broke its contract                          exit 1
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
+├── RerankError           a reranker failed; the order before it stays           exit 1
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4
 ├── JobEnded              a job was cancelled, or a rebuild is not whole         exit 1
@@ -91,6 +92,10 @@ class ServiceBusy(EmbeddingError):  # noqa: N818
     def __init__(self, message: str, *, wait_s: float = 0, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.wait_s = wait_s
+
+
+class RerankError(EsragError):
+    """A reranker did not do its work; what it was given stays in its order."""
 
 
 class QueueUnreachable(EsragError):  # noqa: N818

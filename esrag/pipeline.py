@@ -4,6 +4,7 @@
 - ask: question → retrieve → evidence → generate → verify → answer
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.loading.listing import list_files
 from esrag.records import Answer, Evidence, StoredDocument
+from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import require_question, retrieve
 from esrag.retrieving.neighbours import with_neighbours
 from esrag.settings import Settings, is_address
@@ -165,7 +167,7 @@ def search(question: str, settings: Settings, stages: Stages, where: Filter | No
     """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
     question = normalise(question)
     require_question(question)
-    found = partial(retrieve, question, stages.engine, stages.embedder, settings.retrieval, where)
+    found = partial(_retrieved, question, settings, stages, where)
     if stages.cache is None:
         return found()
     key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
@@ -182,13 +184,24 @@ def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, ot
     user = (engine.username, engine.api_key.get_secret_value())  # a server may let each see something else
     index = (address, engine.index, stages.engine.generation(), *user)
     model = stages.embedder.fingerprint if stages.embedder else ""
-    return key_of(kind, code_version(), index, model, question, settings.retrieval, *others)
+    rerankers = (settings.rerank, *(plugins.made_by("rerankers", name) for name, _ in stages.rerankers))
+    return key_of(kind, code_version(), index, model, question, settings.retrieval, rerankers, *others)
+
+
+def _retrieved(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
+    """The hits in the order of the rerankers, which read more of them than come back."""
+    wanted, limits = settings.retrieval, settings.rerank
+    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if stages.rerankers else wanted
+    found = retrieve(question, stages.engine, stages.embedder, deep, where)
+    in_time = Limits(limits.depth, limits.budget_ms / 1000 or math.inf)
+    reranked = rerank(question, found.hits, stages.rerankers, in_time)
+    return SearchResult(reranked.hits[: wanted.k], found.path, reranked.notes)
 
 
 def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None) -> Asked:
     """The answer, made now."""
     clock = _Clock()
-    retrieved = retrieve(question, stages.engine, stages.embedder, settings.retrieval, where)
+    retrieved = _retrieved(question, settings, stages, where)
     clock.lap("retrieve")
     limits = settings.answer
     around = with_neighbours(retrieved.hits, stages.engine, limits.neighbours)

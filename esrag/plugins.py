@@ -10,7 +10,7 @@ from typing import Any
 
 from esrag.errors import SettingsError
 
-STAGES = ("loaders", "chunkers", "embedders", "engines", "generators")
+STAGES = ("loaders", "chunkers", "embedders", "engines", "rerankers", "generators")
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,10 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved chunk with its fused score and what each leg said of it (rank from 1, None: not in that leg)."""
+    """A retrieved chunk with its score and what each leg said of it (rank from 1, None: not in that leg).
+
+    The score is the fusion's, and what rerankers `added` to it, by what it is for.
+    """
 
     chunk: Chunk
     score: float
@@ -128,6 +131,7 @@ class Hit:
     vector_rank: int | None = None
     keyword_score: float | None = None
     vector_score: float | None = None
+    added: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

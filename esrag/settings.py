@@ -108,6 +108,31 @@ class RetrievalSettings(Section):
     vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
 
 
+class RerankSettings(Section):
+    """What is done with the order of the hits. Bonuses are written NAME=NUMBER, separated by commas."""
+
+    chain: str = Field(
+        default="", description="Rerankers in order, separated by commas; nothing: the order of the fusion stays."
+    )
+    depth: int = Field(default=50, gt=0, le=1000, description="Hits that are reranked, at most.")
+    budget_ms: int = Field(
+        default=0, ge=0, description="Milliseconds for it all, by which fewer hits are read; 0: as long as it takes."
+    )
+    model: str = Field(default="", description="Folder of a cross-encoder, or the name of a service's model.")
+    url: str = Field(default="", description="Address of a reranking service; nothing: the provider's own.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the reranking service.")
+    group_by: str = Field(default="doc_id", description="Key of the metadata that round-robin takes turns by.")
+    relevance: float = Field(
+        default=0.7, ge=0, le=1, description="What mmr gives to nearness to the question; the rest is for variety."
+    )
+    weight: float = Field(default=0.6, ge=0, description="What late-interaction counts beside the fused score.")
+    authority: str = Field(default="", description="Bonus of quality by the domain of a hit's url: gov=0.05.")
+    completeness: str = Field(default="600=0.10, 400=0.05", description="Bonus of quality above so many characters.")
+    indicators: str = Field(
+        default="digit=0.03, is|are|must|requires|allows=0.02", description="Bonus of quality for one of these words."
+    )
+
+
 class GeneratorSettings(Section):
     """What writes the answer."""
 
@@ -184,6 +209,7 @@ class Settings(Section):
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    rerank: RerankSettings = RerankSettings()
     generator: GeneratorSettings = GeneratorSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()

@@ -87,7 +87,7 @@ def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: b
         "answer": answer.text,
         "refused": answer.refused,
         "reason": answer.reason,
-        "notes": answer.notes,
+        "notes": [*answer.notes, *asked.retrieved.notes],
         "citations": [asdict(citation) for citation in answer.citations],
         "confidence": asked.confidence,
         "confidence_band": asked.confidence_band,
@@ -122,5 +122,7 @@ def _show(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
     if explain:
         print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
+    for note in asked.retrieved.notes:
+        remark(note)
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

@@ -1,5 +1,6 @@
 """Options that several commands share, and the settings they lead to."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,29 @@ def retrieval_options(command: Command) -> Command:
         click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
         click.option("--fusion", "retrieval__fusion", type=fusions, help="How the two legs become one list."),
         click.option("--method", "retrieval__method", type=methods, help="Legs that are searched."),
+        click.option(
+            "--budget",
+            "rerank__budget_ms",
+            callback=_milliseconds,
+            metavar="TIME",
+            help="Time for reranking, as 800ms.",
+        ),
+        click.option("--rerank", "rerank__chain", metavar="NAME,…", help='Rerankers in order; "" for none.'),
         click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Hits that are retrieved."),
     ):
         command = option(command)
     return settings_options(command)
+
+
+def _milliseconds(_context: click.Context, _option: click.Parameter, given: str | None) -> int | None:
+    """A time, written 800ms or 1.5s. Raises: UsageError."""
+    if given is None:
+        return None
+    written = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)", given)
+    time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
+    if not time_ms:
+        raise UsageError(f"--budget {given!r} is no time", hint="write it as 800ms or 1.5s")
+    return time_ms
 
 
 def resolve(sets: Sequence[str] = (), index: str | None = None, engine: str | None = None, **flags: Any) -> "Resolved":

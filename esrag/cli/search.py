@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from esrag.cli.options import retrieval_options, settings_of
-from esrag.cli.output import print_json, print_text
+from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
     from esrag.records import Hit
@@ -30,11 +30,13 @@ def search(query: str, *, as_json: bool, explain: bool, where: tuple[str, ...], 
     result = run(query, settings, stages, parse_all(where))
     if as_json:
         hits = [hit_as_json(hit) for hit in result.hits]
-        print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "hits": hits})
+        print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "notes": result.notes, "hits": hits})
     else:
         print_text(render("hits.txt.j2", result=result))
         if explain:
             print_text(render("legs.txt.j2", result=result))
+        for note in result.notes:
+            remark(note)
     return 0
 
 

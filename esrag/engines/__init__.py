@@ -79,11 +79,12 @@ class SearchRequest:
 class SearchResult:
     """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
 
-    The others are `rrf-native`, `weighted-client` and `weighted-native`.
+    The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do.
     """
 
     hits: tuple[Hit, ...]
     path: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

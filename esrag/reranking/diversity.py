@@ -1,0 +1,71 @@
+"""Rerankers that spread hits over what there is: by source in turn, or by how much a hit adds to those before it.
+
+Both change places and no scores: the hit that comes first gets the highest score there is, and so on.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from esrag.chunking.cut import indexed_text
+from esrag.errors import SettingsError
+from esrag.records import Hit
+from esrag.reranking import Added, RerankOptions, by
+
+
+class RoundRobin:
+    """Takes one hit of each source in turn, the best first; `rerank.group_by` says what a source is."""
+
+    takes_long: ClassVar[bool] = False
+
+    def __init__(self, options: RerankOptions) -> None:
+        self._group_by = options.group_by
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:  # noqa: ARG002 -- the hits alone decide
+        """What makes the first hits of all sources come first, then the second ones."""
+        seen: Counter[str] = Counter()
+        turns = []
+        for hit in hits:
+            source = str(hit.chunk.metadata.get(self._group_by, hit.chunk.doc_id))
+            turns.append(seen[source])
+            seen[source] += 1
+        return by("round-robin", _moved(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n))))
+
+
+class MaximalMarginalRelevance:
+    """Takes next what is near the question and unlike what was taken (Carbonell & Goldstein, SIGIR 1998).
+
+    That is the highest λ·(cosine with the question) − (1−λ)·(highest cosine with one that was taken); λ is
+    `rerank.relevance`, 1 looks at the question alone.
+    """
+
+    takes_long: ClassVar[bool] = True
+
+    def __init__(self, options: RerankOptions) -> None:
+        self._embedder, self._relevance = options.embedder, options.relevance
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+        """What makes the hits come in that order."""
+        if self._embedder is None:
+            raise SettingsError("the reranker 'mmr' needs a model", hint="set embedding.model, or leave it out")
+        texts = [indexed_text(hit.chunk) for hit in hits]
+        asked, rows = self._embedder.embed([question], "query")[0], self._embedder.embed(texts)
+        relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
+        order: list[int] = []
+        left = list(range(len(hits)))
+        while left:
+            nearest = alike[np.ix_(left, order)].max(axis=1) if order else np.zeros(len(left))
+            value = (self._relevance * relevance[left] - (1 - self._relevance) * nearest).round(6)
+            order.append(left.pop(int(value.argmax())))  # of equals the one that came first
+        return by("mmr", _moved(hits, order))
+
+
+def _moved(hits: Sequence[Hit], order: Sequence[int]) -> list[float]:
+    """What to add so that the hits come in an order of their numbers; equal scores are told apart by very little."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    added = [0.0] * len(hits)
+    for place, number in enumerate(order):
+        added[number] = scores[place] - 1e-9 * place - hits[number].score
+    return added

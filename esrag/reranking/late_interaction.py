@@ -1,0 +1,52 @@
+"""Late interaction: every token of the question against every token of a hit, with the vectors of the index's encoder.
+
+A hit's score is the mean over the question's tokens of the best cosine with a token of the hit, as ColBERT adds them up
+(Khattab & Zaharia, SIGIR 2020), here of an encoder that was not trained for it. Both scores are brought to one scale by
+their spread among the hits: added is weight · (spread of the scores) · (how many spreads it is above the mean).
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from esrag.chunking.cut import indexed_text
+from esrag.embedding import Vectors
+from esrag.errors import SettingsError
+from esrag.records import Hit
+from esrag.reranking import Added, RerankOptions, by
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """An embedder that gives the vectors of tokens too."""
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text its tokens' unit vectors."""
+        ...
+
+
+class LateInteraction:
+    """Compares tokens; reads each hit with the encoder, which costs milliseconds a hit."""
+
+    takes_long: ClassVar[bool] = True
+
+    def __init__(self, options: RerankOptions) -> None:
+        self._embedder, self._weight = options.embedder, options.weight
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+        """The weighted, scaled mean of the best cosines."""
+        if not isinstance(self._embedder, TokenEncoder):
+            hint = "set embedding.provider=onnx, or leave it out of rerank.chain"
+            raise SettingsError("the reranker 'late-interaction' needs an encoder with token vectors", hint=hint)
+        asked, *read = self._embedder.token_vectors([question, *(indexed_text(hit.chunk) for hit in hits)])
+        best = np.array([_best(asked, tokens) for tokens in read], dtype=np.float64)
+        scores = np.array([hit.score for hit in hits], dtype=np.float64)
+        spread = best.std()
+        scaled = (best - best.mean()) / spread if spread > 0 else np.zeros(len(hits))
+        return by("late-interaction", self._weight * (scores.std() or 1.0) * scaled)
+
+
+def _best(asked: Vectors, tokens: Vectors) -> float:
+    """The mean over the question's tokens of the best cosine; 0 where either has none."""
+    return float((asked @ tokens.T).max(axis=1).mean()) if len(asked) and len(tokens) else 0.0

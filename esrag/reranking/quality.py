@@ -1,0 +1,70 @@
+"""Quality: small bonuses for where a hit comes from and for what it holds; each is a setting, and shown beside the hit.
+
+The score is brought to 0..1 over the hits first, for such bonuses mean nothing beside the 0.03 of an RRF score.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from esrag.records import Hit
+from esrag.reranking import Added, RerankOptions
+
+_DIGIT = "digit"
+_ADDRESSES = ("url", "source_url")  # of a hit's metadata
+
+
+class Quality:
+    """Prefers official sources, passages that are not cut short, and such as state something."""
+
+    takes_long: ClassVar[bool] = False
+
+    def __init__(self, options: RerankOptions) -> None:
+        self._authority, self._completeness = options.authority, options.completeness
+        self._indicators = options.indicators
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:  # noqa: ARG002 -- the hits alone decide
+        """The bonuses by name, and what brings the score to 0..1 under `scale`."""
+        scores = [hit.score for hit in hits]
+        low, width = min(scores), (max(scores) - min(scores)) or 1.0
+        return [{"scale": (hit.score - low) / width - hit.score, **self._bonuses(hit)} for hit in hits]
+
+    def _bonuses(self, hit: Hit) -> Added:
+        text = hit.chunk.text
+        return {
+            "authority": _of_host(_host(hit), self._authority),
+            "completeness": max((b for n, b in self._completeness.items() if len(text) > int(n)), default=0.0),
+            "indicators": sum(bonus for words, bonus in self._indicators.items() if _holds(text, words)),
+        }
+
+
+def _host(hit: Hit) -> str:
+    """The host of the address that the hit's metadata hold, or ""."""
+    address = next((str(hit.chunk.metadata[name]) for name in _ADDRESSES if name in hit.chunk.metadata), "")
+    try:
+        return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _of_host(host: str, authority: Mapping[str, float]) -> float:
+    """The bonus of the longest domain that a host is or belongs to: never of a name elsewhere in its address.
+
+    >>> _of_host("www.uscis.gov", {"gov": 0.05, "uscis.gov": 0.15}), _of_host("uscis.gov.example", {"gov": 0.05})
+    (0.15, 0.0)
+    """
+    fitting = [domain for domain in authority if host == domain or host.endswith(f".{domain}")]
+    return authority[max(fitting, key=len)] if fitting else 0.0
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether one of the words, written a|b, is in the text as a word; `digit` stands for any.
+
+    >>> _holds("The island", "is|are"), _holds("It is", "is|are"), _holds("85,000", "digit")
+    (False, True, True)
+    """
+    if words == _DIGIT:
+        return any(character.isdigit() for character in text)
+    found = set(re.findall(r"\w+", text.lower()))
+    return any(word in found for word in words.lower().split("|"))

@@ -1,0 +1,47 @@
+"""Rerankers that look at words: cheap, without a model, the same on every machine."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from esrag.chunking.cut import indexed_text
+from esrag.records import Hit
+from esrag.reranking import Added, RerankOptions, by
+from esrag.terms import question_terms, technical_words, terms
+
+
+class ExactTokens:
+    """Brings hits with the question's technical words, as they are written, before all others: 1 for each."""
+
+    takes_long: ClassVar[bool] = False
+
+    def __init__(self, options: RerankOptions) -> None:
+        """Needs nothing of the options."""
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+        """How many of the question's technical words a hit holds."""
+        wanted = {term for word in technical_words(question) for term in terms(word)[:1]}
+        return by("exact-tokens", [len(wanted & _words(hit)) for hit in hits])
+
+
+class Lexical:
+    """Adds the share of the question's words that a hit holds, 0..1, those that few hits hold counting more."""
+
+    takes_long: ClassVar[bool] = False
+
+    def __init__(self, options: RerankOptions) -> None:
+        """Needs nothing of the options."""
+
+    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+        """The sum of the weights of the words it holds by that of all; a weight is log(1 + hits / (1 + with it))."""
+        held = [_words(hit) for hit in hits]
+        uses = Counter(term for words in held for term in words)
+        weights = {term: math.log(1 + len(hits) / (1 + uses[term])) for term in question_terms(question)}
+        whole = math.fsum(weights.values()) or 1.0
+        shares = [math.fsum(weight for term, weight in weights.items() if term in words) / whole for words in held]
+        return by("lexical", shares)
+
+
+def _words(hit: Hit) -> set[str]:
+    return set(terms(indexed_text(hit.chunk)))

@@ -1,0 +1,57 @@
+"""`--rerank` and `--budget` as they are typed."""
+
+QUESTION = "How large is the kettle?"
+
+
+def test_the_order_follows_the_chain(esrag, corpus):
+    """What was added is shown beside each hit, and the answer is made of that order."""
+    esrag("ingest", "docs")
+    plain = esrag("search", QUESTION, "--json").json
+    assert all(hit["added"] == {} for hit in plain["hits"])
+    ran = esrag("search", QUESTION, "--rerank", "lexical,exact-tokens", "--json").json
+    assert all(set(hit["added"]) == {"lexical", "exact-tokens"} for hit in ran["hits"])
+    assert sorted(hit["chunk_id"] for hit in ran["hits"]) == sorted(hit["chunk_id"] for hit in plain["hits"])
+    assert [hit["score"] for hit in ran["hits"]] == sorted((hit["score"] for hit in ran["hits"]), reverse=True)
+    assert "lexical +" in esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="lexical").out
+    assert "1.7 litres" in esrag("ask", QUESTION, "--rerank", "lexical").out
+
+
+def test_more_hits_are_reranked_than_come_back(esrag, corpus):
+    """The best one of them all comes, although the fusion had it last."""
+    esrag("ingest", "docs")
+    found = [hit["chunk_id"] for hit in esrag("search", "toaster bulb litres", "--json").json["hits"]]
+    last = esrag("search", "toaster bulb litres", "--k", "1", "--rerank", "round-robin", "--json").json["hits"]
+    assert (len(last), len(found)) == (1, 3)
+    deeper = {"ESRAG_RERANK__DEPTH": "1"}
+    assert esrag("search", QUESTION, "--rerank", "lexical", "--json", **deeper).json["hits"][-1]["added"] == {}
+
+
+def test_a_reranker_that_fails_is_said(esrag, corpus):
+    """On stderr for a reader, among the notes for a program; the answer comes all the same."""
+    esrag("ingest", "docs")
+    away = {
+        "ESRAG_RERANK__API_KEY": "a-key",
+        "ESRAG_RERANK__URL": "http://127.0.0.1:1",
+        "ESRAG_RERANK__CHAIN": "cohere",
+    }
+    ran = esrag("ask", QUESTION, "--budget", "1.5s", **away)
+    assert (ran.code, "1.7 litres" in ran.out) == (0, True)
+    assert "cohere was left out: Cohere did not answer" in ran.err
+    told = esrag("ask", QUESTION, "--json", **away).json
+    assert told["notes"] == ["cohere was left out: Cohere did not answer: ConnectError"]
+    assert esrag("search", QUESTION, "--json", **away).json["notes"]
+
+
+def test_wrong_use(esrag, corpus):
+    """An unknown name, a time that is none, a bonus that is none: one line and a hint, exit 2."""
+    esrag("ingest", "docs")
+    wrong = (
+        ("--rerank", "magic"), ("--rerank", "mmr", "--budget", "soon"), ("--rerank", "cohere"),
+        ("--rerank", "mmr", "--budget", "0.001ms"),
+        ("--rerank", "quality", "--set", "rerank.authority=gov"),
+        ("--rerank", "quality", "--set", "rerank.completeness=long=0.1"),
+        ("--rerank", "late-interaction"),
+    )  # fmt: skip
+    for options in wrong:
+        ran = esrag("search", QUESTION, *options)
+        assert (ran.code, len(ran.err.splitlines())) == (2, 2), (options, ran.err)

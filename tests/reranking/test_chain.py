@@ -1,0 +1,141 @@
+"""The chain: what each reranker adds, what is done with those that fail, are late or break their promise."""
+
+import math
+
+import pytest
+
+from esrag.errors import ModelError, RerankError, SettingsError
+from esrag.records import Chunk, Hit
+from esrag.reranking import by
+from esrag.reranking.chain import PROBED_HITS, Limits, rerank
+
+
+def hit(n, score, doc_id="d"):
+    """A hit on the n-th chunk."""
+    return Hit(Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, 5, n, n, "Words"), score)
+
+
+HITS = [hit(n, 1 / n) for n in range(1, 11)]
+
+
+def numbers(reranked):
+    """The hits by the numbers of their chunks."""
+    return [one.chunk.ordinal for one in reranked.hits]
+
+
+class Clock:
+    """Seconds that pass when somebody works."""
+
+    def __init__(self):
+        self.now_s = 0.0
+
+    def __call__(self):
+        """The time."""
+        return self.now_s
+
+
+class Later:
+    """Puts later chunks first, at a price for each hit."""
+
+    takes_long = True
+
+    def __init__(self, clock=None, hit_s=0.0, error=None, first_s=0.0):
+        self.clock, self.hit_s, self.error, self.first_s, self.read = clock, hit_s, error, first_s, []
+
+    def added(self, question, hits):
+        """Ten for each chunk before it."""
+        self.read.append(len(hits))
+        if self.clock:
+            self.clock.now_s += self.hit_s * len(hits) + (self.first_s if len(self.read) == 1 else 0)
+        if self.error:
+            raise self.error
+        return by("later", [10.0 * one.chunk.ordinal for one in hits])
+
+
+def test_without_a_chain_everything_stays():
+    """The very hits, with the scores of the fusion."""
+    assert rerank("?", HITS, (), Limits(50)).hits == tuple(HITS)
+
+
+def test_what_is_added_is_shown_and_decides():
+    """The order follows the sums; both rerankers' shares stand beside the hit."""
+
+    class Earlier(Later):
+        def added(self, question, hits):
+            """Takes half of it back."""
+            return by("earlier", [-5.0 * one.chunk.ordinal for one in hits])
+
+    reranked = rerank("?", HITS, (("a", Later()), ("b", Earlier())), Limits(50))
+    assert numbers(reranked) == list(range(10, 0, -1))
+    assert reranked.hits[0].added == {"later": 100.0, "earlier": -50.0}
+    assert reranked.hits[0].score == pytest.approx(50.1)
+
+
+def test_what_is_not_reached_follows_as_it_was():
+    """Below those that were read, in its order, also by its score."""
+    reranked = rerank("?", HITS, (("later", Later()),), Limits(4))
+    assert numbers(reranked) == [4, 3, 2, 1, 5, 6, 7, 8, 9, 10]
+    lowering = type("Lowering", (Later,), {"added": lambda _self, _question, hits: by("x", [-1e6 for _ in hits])})
+    lowered = rerank("?", HITS, (("lowering", lowering()),), Limits(4))
+    assert numbers(lowered) == list(range(1, 11))
+    assert sorted(lowered.hits, key=lambda one: -one.score) == list(lowered.hits)
+
+
+def test_who_has_nothing_to_say_changes_nothing():
+    """Equal hits stay as the engine ordered them."""
+    equal = [hit(n, 0.5, doc_id=name) for name in "ba" for n in (3, 1, 2)]
+    same = type("Same", (Later,), {"added": lambda _self, _question, hits: by("same", [0.0 for _ in hits])})
+    found = rerank("?", equal, (("same", same()),), Limits(50)).hits
+    assert [one.chunk for one in found] == [one.chunk for one in equal]
+
+
+def test_depth_follows_the_time_a_hit_takes():
+    """A hit takes 0.1 s; of 1.25 s, opening the model and measuring take 0.7 s: there is time for five."""
+    clock = Clock()
+    slow = Later(clock, hit_s=0.1, first_s=0.2)
+    reranked = rerank("?", HITS, (("slow", slow),), Limits(10, 1.25, clock))
+    assert slow.read == [1, PROBED_HITS, 5]
+    assert numbers(reranked) == [5, 4, 3, 2, 1, 6, 7, 8, 9, 10]
+    assert reranked.notes == ("slow had time for 5 of 10 hits",)
+
+
+def test_no_time_leaves_the_order():
+    """A reranker that costs all there is changes nothing, the one after it is not even asked, and both are said."""
+    clock = Clock()
+    slow, never = Later(clock, hit_s=1.0), Later(clock)
+    reranked = rerank("?", HITS, (("slow", slow), ("never", never)), Limits(10, 2.0, clock))
+    assert (numbers(reranked), never.read) == (list(range(1, 11)), [])
+    assert reranked.notes == ("slow had time for 0 of 10 hits", "never had time for 0 of 10 hits")
+
+
+def test_what_is_quick_is_not_measured():
+    """Words are counted whatever the time."""
+    quick = type("Quick", (Later,), {"takes_long": False})(Clock())
+    assert rerank("?", HITS, (("quick", quick),), Limits(10, 1e-9, Clock())).notes == ()
+    assert quick.read == [10]
+
+
+@pytest.mark.parametrize("answer", [[], by("x", [1.0] * 9), by("x", [math.nan] * 10), by("x", [math.inf] * 10)])
+def test_a_broken_promise_leaves_the_order(answer):
+    """Too few numbers, or none that are."""
+    broken = type("Broken", (Later,), {"added": lambda *_: answer})()
+    reranked = rerank("?", HITS, (("broken", broken), ("later", Later())), Limits(10))
+    assert numbers(reranked) == list(range(10, 0, -1))
+    assert len(reranked.notes) == 1
+    assert reranked.notes[0].startswith("broken was left out: ")
+
+
+def test_one_that_fails_is_left_out():
+    """Its line is in the notes; what the user has to put right is an error, though."""
+    reranked = rerank("?", HITS, (("later", Later(error=RerankError("no answer", hint="wait"))),), Limits(10))
+    assert (numbers(reranked), reranked.notes) == (list(range(1, 11)), ("later was left out: no answer; wait",))
+    for error in (SettingsError("no key"), ModelError("no weights")):
+        with pytest.raises(type(error)):
+            rerank("?", HITS, (("later", Later(error=error)),), Limits(10))
+
+
+def test_no_hits():
+    """Nothing is asked."""
+    later = Later()
+    assert rerank("?", (), (("later", later),), Limits(10, 1.0)).hits == ()
+    assert later.read == []
