@@ -94,7 +94,7 @@ def _measured(arguments: argparse.Namespace, name: str, index: Path) -> dict[str
             read[order] += min(limits.depth, len(found[FUSED]))
             runs[order] += _documents(row["_id"], hits)
     for order in arguments.chains:
-        print(f"{name}: {order}: {1000 * took_s[order] / read[order]:.2f} ms a hit", flush=True)
+        print(f"{name}: {order}: {1000 * took_s[order] / max(1, read[order]):.2f} ms a hit", flush=True)
     qrels = [it for row in asked[: arguments.questions] for it in judged[row["_id"]]]
     return {order: _by_question(qrels, run) for order, run in runs.items()}
 

@@ -10,7 +10,7 @@ EsragError
 ├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
 ├── EmbeddingError        an encoder broke its contract                          exit 1
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
-├── RerankError           a reranker failed; the order before it stays           exit 1
+├── RerankError           a reranker failed; never leaves its chain              exit 1
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4
 ├── JobEnded              a job was cancelled, or a rebuild is not whole         exit 1

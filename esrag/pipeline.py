@@ -158,7 +158,7 @@ def ask(question: str, settings: Settings, stages: Stages, where: Filter | None 
         return answered()
     generator = (settings.generator, plugins.made_by("generators", settings.generator.name))
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
-    asked, cached = remembered(stages.cache, key, Asked, answered, lambda made: made.answer.refused)
+    asked, cached = remembered(stages.cache, key, Asked, answered, _is_brief)
     clock.lap("cache")
     return replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked
 
@@ -171,7 +171,16 @@ def search(question: str, settings: Settings, stages: Stages, where: Filter | No
     if stages.cache is None:
         return found()
     key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
-    return remembered(stages.cache, key, SearchResult, found, lambda made: not made.hits)[0]
+    return remembered(stages.cache, key, SearchResult, found, _brings_little)[0]
+
+
+def _is_brief(asked: Asked) -> bool:
+    """Whether it is kept for a minute only: a refusal, or an order that a reranker could not make."""
+    return asked.answer.refused or _brings_little(asked.retrieved)
+
+
+def _brings_little(found: SearchResult) -> bool:
+    return not found.hits or bool(found.notes)
 
 
 def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, others: tuple[object, ...]) -> str:
@@ -184,17 +193,16 @@ def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, ot
     user = (engine.username, engine.api_key.get_secret_value())  # a server may let each see something else
     index = (address, engine.index, stages.engine.generation(), *user)
     model = stages.embedder.fingerprint if stages.embedder else ""
-    rerankers = (settings.rerank, *(plugins.made_by("rerankers", name) for name, _ in stages.rerankers))
-    return key_of(kind, code_version(), index, model, question, settings.retrieval, rerankers, *others)
+    chain = [(plugins.made_by("rerankers", name), getattr(it, "fingerprint", "")) for name, it in stages.rerankers()]
+    return key_of(kind, code_version(), index, model, question, settings.retrieval, settings.rerank, chain, *others)
 
 
 def _retrieved(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
-    """The hits in the order of the rerankers, which read more of them than come back."""
-    wanted, limits = settings.retrieval, settings.rerank
-    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if stages.rerankers else wanted
+    """The hits in the order of the rerankers, which look at more of them than come back."""
+    wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
+    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
     found = retrieve(question, stages.engine, stages.embedder, deep, where)
-    in_time = Limits(limits.depth, limits.budget_ms / 1000 or math.inf)
-    reranked = rerank(question, found.hits, stages.rerankers, in_time)
+    reranked = rerank(question, found.hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
     return SearchResult(reranked.hits[: wanted.k], found.path, reranked.notes)
 
 

@@ -122,7 +122,7 @@ class StoredDocument:
 class Hit:
     """A retrieved chunk with its score and what each leg said of it (rank from 1, None: not in that leg).
 
-    The score is the fusion's, and what rerankers `added` to it, by what it is for.
+    The score is the fusion's and all that rerankers `added` to it, by what it is for.
     """
 
     chunk: Chunk

@@ -116,16 +116,19 @@ class RerankSettings(Section):
     )
     depth: int = Field(default=50, gt=0, le=1000, description="Hits that are reranked, at most.")
     budget_ms: int = Field(
-        default=0, ge=0, description="Milliseconds for it all, by which fewer hits are read; 0: as long as it takes."
+        default=0,
+        ge=0,
+        le=86_400_000,
+        description="Milliseconds for it all, by which fewer hits are read; 0: as long as it takes.",
     )
     model: str = Field(default="", description="Folder of a cross-encoder, or the name of a service's model.")
-    url: str = Field(default="", description="Address of a reranking service; nothing: the provider's own.")
+    url: str = Field(default="", repr=False, description="Address of a reranking service; nothing: the provider's own.")
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the reranking service.")
     group_by: str = Field(default="doc_id", description="Key of the metadata that round-robin takes turns by.")
     relevance: float = Field(
         default=0.7, ge=0, le=1, description="What mmr gives to nearness to the question; the rest is for variety."
     )
-    weight: float = Field(default=0.6, ge=0, description="What late-interaction counts beside the fused score.")
+    weight: float = Field(default=0.6, ge=0, le=100, description="What late-interaction counts beside the fused score.")
     authority: str = Field(default="", description="Bonus of quality by the domain of a hit's url: gov=0.05.")
     completeness: str = Field(default="600=0.10, 400=0.05", description="Bonus of quality above so many characters.")
     indicators: str = Field(

@@ -1,7 +1,9 @@
 """The opened parts that a question or an ingest goes through, as the settings name them."""
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache as once
+from functools import partial
 
 from esrag import plugins
 from esrag.caching import Cache
@@ -14,72 +16,41 @@ from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
 from esrag.settings import EngineSettings, Settings, is_address
 
-_SERVICE_S = 10.0  # without a budget; a question waits for it
-_BY_LENGTH = "rerank.completeness"
-
 
 @dataclass(frozen=True, slots=True)
 class Stages:
     """The opened parts; `embedder` is None where `embedding.model` is none, `cache` where `cache.url` is.
 
-    `rerankers` are those of `rerank.chain` by their names, in its order.
+    `rerankers` opens those of `rerank.chain` when a question first needs them: an ingest has no use for their keys.
     """
 
     engine: Engine
     embedder: Embedder | None
     cache: Cache | None = None
-    rerankers: Chain = ()
+    rerankers: Callable[[], Chain] = tuple
 
 
 def open_stages(settings: Settings) -> Stages:
     """The engine, the embedder, the cache and the rerankers that the settings name; nothing slow happens yet."""
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
-    return Stages(open_engine(settings.engine), embedder, cache, open_rerankers(settings, embedder))
+    return Stages(open_engine(settings.engine), embedder, cache, once(partial(open_rerankers, settings, embedder)))
 
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:
-    """The rerankers of `rerank.chain`. Raises: SettingsError for an unknown name, or a setting that one needs."""
+    """The rerankers of `rerank.chain`. Raises: SettingsError for an unknown name, or where one lacks something."""
     names = [name.strip() for name in settings.rerank.chain.split(",") if name.strip()]
-    if not names:
-        return ()
-    options = rerank_options(settings, embedder)
+    if len(set(names)) < len(names):
+        raise SettingsError(f"rerank.chain names one twice: {', '.join(names)}", hint="each is asked once")
+    options = rerank_options(settings, embedder) if names else None
     return tuple((name, plugins.load("rerankers", name)(options)) for name in names)
 
 
 def rerank_options(settings: Settings, embedder: Embedder | None) -> RerankOptions:
     """The section `rerank` of the settings, as rerankers take it."""
-    rerank, embedding = settings.rerank, settings.embedding
-    return RerankOptions(
-        embedder=embedder,
-        model=rerank.model,
-        url=rerank.url,
-        api_key=rerank.api_key.get_secret_value(),
-        timeout_s=rerank.budget_ms / 1000 or _SERVICE_S,
-        precision=embedding.precision,
-        workers=embedding.workers,
-        offline=embedding.offline,
-        group_by=rerank.group_by,
-        relevance=rerank.relevance,
-        weight=rerank.weight,
-        authority=_bonuses("rerank.authority", rerank.authority),
-        completeness=_bonuses(_BY_LENGTH, rerank.completeness),
-        indicators=_bonuses("rerank.indicators", rerank.indicators),
-    )
-
-
-def _bonuses(key: str, written: str) -> dict[str, float]:
-    """NAME=NUMBER, … as a mapping. Raises: SettingsError."""
-    found: dict[str, float] = {}
-    for part in filter(None, map(str.strip, written.split(","))):
-        name, _, number = part.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            name = ""
-        if not name or not math.isfinite(found[name.strip()]) or (key == _BY_LENGTH and not name.strip().isdecimal()):
-            raise SettingsError(f"{key}: {part!r} is no bonus", hint="write NAME=NUMBER, …, as 600=0.10, 400=0.05")
-    return found
+    section = settings.rerank.model_dump(exclude={"chain", "depth", "budget_ms", "api_key"})
+    key, encoder = settings.rerank.api_key.get_secret_value(), settings.embedding
+    return RerankOptions(embedder, api_key=key, precision=encoder.precision, workers=encoder.workers, **section)
 
 
 def embedder_options(settings: Settings) -> EmbedderOptions:

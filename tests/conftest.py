@@ -13,7 +13,7 @@ import pytest
 from esrag.embedding import weights
 from esrag.errors import ModelError
 
-sys.path.insert(0, str(Path(__file__).parent))  # for models.py, which the tests of several folders use
+sys.path.insert(0, str(Path(__file__).parent))  # for made_up_models.py, which the tests of several folders use
 
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
 hypothesis.settings.load_profile("esrag")

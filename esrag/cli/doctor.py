@@ -49,7 +49,14 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
     engine, ledger = (stages.engine.examine(), _tried(_ledger(work))[0]) if there else ((), [])
     found: dict[str, Finding] = {}
-    for finding in (*_model(stages), *engine, *index, *ledger, *_tried(examine(work.settings))[0]):
+    for finding in (
+        *_model(stages),
+        *_tried(_rerankers(stages))[0],
+        *engine,
+        *index,
+        *ledger,
+        *_tried(examine(work.settings))[0],
+    ):
         found.setdefault(finding.what, finding)
     return [*found.values()], code or int(any(finding.level == "error" for finding in found.values()))
 
@@ -86,6 +93,14 @@ def _model(stages: "Stages") -> "Iterator[Finding]":
         yield Finding("ok", f"encoder works: {stages.embedder.fingerprint}")
     except EsragError as error:
         yield _failed(error)
+
+
+def _rerankers(stages: "Stages") -> "Iterator[Finding]":
+    """Whether those that a question goes through have what they need. Raises: EsragError."""
+    from esrag.engines import Finding
+
+    if chain := stages.rerankers():
+        yield Finding("ok", f"reranks: {', '.join(name for name, _ in chain)}")
 
 
 def _index(stages: "Stages") -> "Iterator[Finding]":

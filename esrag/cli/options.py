@@ -62,7 +62,7 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     """A time, written 800ms or 1.5s. Raises: UsageError."""
     if given is None:
         return None
-    written = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)", given)
+    written = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(ms|s)", given)
     time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
     if not time_ms:
         raise UsageError(f"--budget {given!r} is no time", hint="write it as 800ms or 1.5s")

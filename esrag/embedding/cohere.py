@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from esrag.embedding import EmbedderOptions, Kind
-from esrag.embedding.service import Failed, ServiceEmbedder, seconds_to_wait, words_of
+from esrag.embedding.service import ServiceEmbedder
 from esrag.errors import SettingsError
+from esrag.services import Failed, seconds_to_wait, words_of
 from esrag.settings import variable
 
 if TYPE_CHECKING:  # the client is imported where it is used, so that other providers need not have it

@@ -1,22 +1,15 @@
-"""Any service that speaks OpenAI's `/embeddings`: OpenAI's own, vLLM, Ollama, llama.cpp and others, by `embedding.url`.
-
-Asked with the standard library: no HTTP client is sure to come with what esrag needs.
-"""
+"""Any service that speaks OpenAI's `/embeddings`, by `embedding.url`: OpenAI's own, vLLM, Ollama, llama.cpp, others."""
 
 import json
-import time
 from base64 import b64decode
 from collections.abc import Sequence
-from contextlib import suppress
-from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import numpy as np
 
 from esrag.embedding import Kind
-from esrag.embedding.service import Failed, ServiceEmbedder, seconds_to_wait, words_of
+from esrag.embedding.service import ServiceEmbedder
+from esrag.services import posted
 
 
 class OpenAIEmbedder(ServiceEmbedder):
@@ -27,37 +20,10 @@ class OpenAIEmbedder(ServiceEmbedder):
     most_texts = 128
 
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:  # noqa: ARG002 -- both are read alike
-        # Some services turn urllib's own name away.
-        headers = {"Content-Type": "application/json", "User-Agent": "esrag"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        body = json.dumps({"model": self._model, "input": list(texts)}).encode()
-        request = Request(f"{self._url}/embeddings", body, headers)  # noqa: S310 -- http or https: looked at before
-        try:
-            with build_opener(_NoRedirects).open(request, timeout=self._timeout_s) as response:
-                answer = response.read()
-        except HTTPError as error:
-            raise _failed(error) from None
-        except (OSError, HTTPException) as error:  # refused, cut off, timed out
-            cause = getattr(error, "reason", error)
-            raise Failed(0, f"{type(cause).__name__}: {cause}") from None
+        body = {"model": self._model, "input": list(texts)}
+        with posted(f"{self._url}/embeddings", body, self._key, self._timeout_s) as response:
+            answer = response.read()
         return _rows(json.loads(answer))
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """A redirect is an error: the key would go along to wherever it leads."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """No request."""
-
-
-def _failed(error: HTTPError) -> Failed:
-    said = ""
-    with error, suppress(OSError, HTTPException):
-        said = error.read().decode(errors="replace")
-    with suppress(ValueError, RecursionError):
-        said = words_of(json.loads(said)) or said
-    return Failed(error.code, said, seconds_to_wait(error.headers.get("Retry-After"), time.time()))
 
 
 def _rows(answer: Any) -> list[Any]:

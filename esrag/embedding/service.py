@@ -8,14 +8,12 @@ import random
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -23,8 +21,8 @@ from esrag.embedding import EmbedderOptions, Kind, Vectors, checked
 from esrag.embedding.limits import Limits, largest_burst
 from esrag.embedding.windows import TokenIds, pooled
 from esrag.errors import EmbeddingError, EsragError, KeyRefused, ServiceBusy, SettingsError
-from esrag.settings import is_address, variable
-from esrag.text import normalise
+from esrag.services import Failed, shown_words, sound_address, sound_key
+from esrag.settings import variable
 
 TIMEOUT_S = 60.0
 TRIES = 6
@@ -33,25 +31,7 @@ WINDOW = 440
 _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
 _BLANK = "."  # stands for a text without a character to read, which services refuse
 _KEY_VARIABLE = variable("embedding.api_key")
-_SHOWN_CHARACTERS = 300
-_LONGEST_ASKED_S = 86_400.0
-_UNAUTHORISED, _FORBIDDEN, _NOT_FOUND, _TIMED_OUT, _TOO_MANY = 401, 403, 404, 408, 429
-
-
-class Failed(Exception):  # noqa: N818 -- named for what it is
-    """A request that brought no vectors.
-
-    `status` is HTTP's, 0 where no answer came; `said` the service's words; `wait_s` how long it asks to wait.
-    """
-
-    def __init__(self, status: int, said: str, wait_s: float | None = None) -> None:
-        super().__init__(status)
-        self.status, self.said, self.wait_s = status, said, wait_s
-
-    @property
-    def passes(self) -> bool:
-        """Whether another try may succeed."""
-        return self.status in (0, _TIMED_OUT, _TOO_MANY) or self.status >= 500  # noqa: PLR2004 -- HTTP's server errors
+_TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +59,8 @@ class ServiceEmbedder(ABC):
     ) -> None:
         """Takes the options. Raises: SettingsError for an address or a key that cannot be one."""
         self._model = options.model
-        self._url = _address(options.url or self.default_url)
-        self._key = _sound_key(options.api_key)
+        self._url = sound_address(options.url or self.default_url, "embedding")
+        self._key = sound_key(options.api_key, "embedding")
         self._sleep, self._timeout_s = sleep, timeout_s
         self._most_tokens = largest_burst(options.tokens_per_minute) if options.tokens_per_minute else None
         digest = blake2b(f"{self._url} {self._model}".encode(), digest_size=8).hexdigest()
@@ -173,11 +153,11 @@ class ServiceEmbedder(ABC):
 
     def _error(self, failed: Failed) -> EsragError:
         """What a failed request means to the user."""
-        said = _one_line(failed.said, self._key)
+        said = shown_words(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
-        if failed.status in (_UNAUTHORISED, _FORBIDDEN):
+        if failed.refuses_key:
             return KeyRefused(message, hint=f"is the key in {_KEY_VARIABLE} the right one?")
-        if failed.status == _NOT_FOUND or 300 <= failed.status < 400:  # noqa: PLR2004 -- HTTP's redirects
+        if failed.finds_nothing:
             return SettingsError(message, hint="look at embedding.url and embedding.model")
         if not failed.passes:
             return EmbeddingError(message)
@@ -186,33 +166,6 @@ class ServiceEmbedder(ABC):
             message = f"{self._url} did not answer: {said}"
             hint = "is the service running, and is embedding.url its address?"
         return ServiceBusy(f"{message} ({TRIES} tries)", wait_s=failed.wait_s or 0, hint=hint)
-
-
-def words_of(body: Any) -> str:
-    """What an answer that is an error says, in the forms that OpenAI, Cohere, vLLM, Ollama and FastAPI give it.
-
-    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of({"detail": []})
-    ('no such model', '')
-    """
-    if isinstance(body, Mapping):
-        return next((words_of(body[key]) for key in ("error", "message", "detail") if body.get(key)), "")
-    return body if isinstance(body, str) else ""
-
-
-def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
-    """The header Retry-After, a number of seconds or a date (RFC 9110, 10.2.3), in seconds from now; None for neither.
-
-    >>> seconds_to_wait("7", 0), seconds_to_wait("Thu, 01 Jan 1970 00:01:00 GMT", 45), seconds_to_wait("soon", 0)
-    (7.0, 15, None)
-    """
-    said = (retry_after or "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", said, re.ASCII):
-        return min(float(said), _LONGEST_ASKED_S)
-    try:
-        date = parsedate_tz(said)
-        return None if date is None else max(0, min(mktime_tz(date) - now, _LONGEST_ASKED_S))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _unit_rows(rows: Any, count: int) -> Vectors:
@@ -227,30 +180,3 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
 
 def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
     return Piece(text if text.strip() else _BLANK, np.array(spans, dtype=np.int32).reshape(-1, 2))
-
-
-def _one_line(said: str, key: str) -> str:
-    """The service's words as they may be shown: without the key, without what a terminal would act on."""
-    line = " ".join(normalise(said.replace(key, "********") if key else said).split())
-    return line[:_SHOWN_CHARACTERS] or "no reason given"
-
-
-def _address(url: str) -> str:
-    """The address without a slash at its end; what is wrong with one is not quoted, for it may hold a password."""
-    try:
-        parts = urlsplit(url)
-        is_sound = is_address(url) and bool(parts.hostname) and (parts.port or 1) and not parts.query + parts.fragment
-    except ValueError:
-        is_sound = False
-    if not is_sound or "@" in url or not re.fullmatch(r"[!-~]+", url):
-        hint = f"write https://host/path, and the key as {_KEY_VARIABLE}"
-        raise SettingsError("embedding.url must be the address of a service, without user and password", hint=hint)
-    return url.rstrip("/")
-
-
-def _sound_key(key: str) -> str:
-    """The key, which goes into a header. Raises: SettingsError, which does not quote it."""
-    key = key.strip()
-    if not re.fullmatch(r"[!-~]*", key):
-        raise SettingsError("embedding.api_key holds characters that no key has", hint=f"look at {_KEY_VARIABLE}")
-    return key

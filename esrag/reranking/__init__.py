@@ -2,10 +2,13 @@
 
 The contract, for every class registered under `esrag.rerankers`:
 
-- `Reranker(options)` does nothing slow. `added(question, hits)` → for each hit what is added to its score, finite
-  numbers by what they are for; the same question and hits give the same numbers. Hits come best first.
-- `takes_long` is True where a pair of question and hit costs milliseconds: only then is time measured and kept.
+- `Reranker(options)` does nothing slow. Raises: SettingsError where something is missing that it needs.
+- `added(question, hits, left_s)` → for each hit what is added to its score, finite numbers by what they are for. The
+  same question and hits give the same numbers. Hits come best first, at least one; `left_s` is how long it may take.
+- `cost` is "free" where words are counted, "hit" where each hit takes its time: then that is measured first, and only
+  as many hits are given as there is time for; "request" where a service is asked once for all of them.
 - What passes by itself, or is a service's fault, is a RerankError: the order before it stays, and the user is told.
+- One that reads files of its own has a `fingerprint` of them, so that an answer is not kept longer than they are.
 
 `chain.rerank` is the one way in.
 """
@@ -18,6 +21,7 @@ from esrag.embedding import Embedder
 from esrag.records import Hit
 
 Added = Mapping[str, float]
+Cost = Literal["free", "hit", "request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +30,26 @@ class RerankOptions:
 
     embedder: Embedder | None = None
     model: str = ""
-    url: str = ""
+    url: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
-    timeout_s: float = 10.0
     precision: Literal["int8", "fp32"] = "int8"
     workers: int = 0
-    offline: bool = False
     group_by: str = "doc_id"
     relevance: float = 0.7
     weight: float = 0.6
-    authority: Mapping[str, float] = field(default_factory=dict)
-    completeness: Mapping[str, float] = field(default_factory=dict)
-    indicators: Mapping[str, float] = field(default_factory=dict)
+    authority: str = ""
+    completeness: str = ""
+    indicators: str = ""
 
 
 class Reranker(Protocol):
     """Adds to the scores of hits; see the module for the promises."""
 
-    takes_long: ClassVar[bool]
+    cost: ClassVar[Cost]
 
     def __init__(self, options: RerankOptions) -> None: ...
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """What is added to the score of each hit."""
         ...
 
@@ -63,3 +65,8 @@ class Reranked:
 def by(reason: str, values: Sequence[float]) -> list[Added]:
     """What a reranker that adds one number to each hit returns."""
     return [{reason: float(value)} for value in values]
+
+
+def in_place(reason: str, hits: Sequence[Hit], scores: Sequence[float]) -> list[Added]:
+    """What a reranker returns whose scores take the place of those before."""
+    return by(reason, [score - hit.score for hit, score in zip(hits, scores, strict=True)])

@@ -11,6 +11,7 @@ from esrag.reranking import Added, Reranked, Reranker
 
 PROBED_HITS = 4  # are tried first, where time is short, to know what one costs
 _STEP = 1e-6  # what a hit that was not reached is below the one before it
+_NOT_REACHED = "not reached"
 
 Chain = Sequence[tuple[str, Reranker]]
 
@@ -24,59 +25,93 @@ class Limits:
     clock: Callable[[], float] = time.perf_counter
 
 
-def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> Reranked:
-    """The hits in the order of the chain, those it did not reach after the others; scores fall as the hits follow.
+class _Late(Exception):  # noqa: N818 -- no error
+    """There is no time left."""
 
-    A reranker that takes long gets as many hits as there is time for. One that fails, or for which no time is left,
-    leaves the order as it is; the notes say so. Raises: SettingsError, ModelError.
+
+def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> Reranked:
+    """The hits in the order of the chain, those that a reranker did not reach after those that it did.
+
+    One that fails, or is late, leaves the order as it is; the notes say so. Raises: SettingsError, ModelError.
     """
     end, depth = limits.clock() + limits.budget_s, min(limits.depth, len(hits))
     notes: list[str] = []
-    for name, reranker in chain:
-        reached = hits[:depth]
+    for name, reranker in chain if hits else ():
         try:
-            if reranker.takes_long and end < math.inf:
-                reached = reached[: _affordable(reranker, question, reached, end, limits.clock)]
-            hits = [*_reordered(reranker, question, reached), *hits[len(reached) :]]
+            reached = _reordered(question, hits[:depth], reranker, end, limits.clock)
         except (SettingsError, ModelError):
             raise
+        except _Late:
+            notes.append(f"{name} was left out: no time was left")
         except EsragError as error:
             notes.append(f"{name} was left out: {error.line}")
-            continue
-        if len(reached) < depth:
-            notes.append(f"{name} had time for {len(reached)} of {depth} hits")
-    return Reranked(tuple(_falling(hits)), tuple(notes))
+        else:
+            hits = list(_falling([*reached, *hits[len(reached) :]]))
+            if len(reached) < depth:
+                notes.append(f"{name} had time for {len(reached)} of {depth} hits")
+    return Reranked(tuple(hits), tuple(notes))
 
 
-def _affordable(reranker: Reranker, question: str, hits: Sequence[Hit], end: float, clock: Callable[[], float]) -> int:
+def _reordered(
+    question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
+) -> list[Hit]:
+    """As many hits as there is time for with what was added, best first. Raises: _Late, RerankError."""
+    if reranker.cost == "hit" and end < math.inf:
+        hits = hits[: _affordable(question, hits, reranker, end, clock)]
+    given = reranker.added(question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf)
+    if len(given) != len(hits):
+        raise RerankError(f"it scored {len(given)} of {len(hits)} hits")
+    changed = [_changed(hit, added) for hit, added in zip(hits, given, strict=True)]
+    if reranker.cost != "free":
+        _left_s(end, clock)
+    return sorted(changed, key=lambda hit: -hit.score)
+
+
+def _affordable(question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]) -> int:
     """For how many hits there is time. The first of all opens a model, so it says nothing about the others."""
-    if clock() >= end or not hits:
-        return 0
-    reranker.added(question, hits[:1])
+    reranker.added(question, hits[:1], _left_s(end, clock))
+    probed = hits[:PROBED_HITS]
     began = clock()
-    reranker.added(question, hits[:PROBED_HITS])
-    hit_s = (clock() - began) / max(1, len(hits[:PROBED_HITS]))
-    return max(0, min(len(hits), int((end - clock()) / max(hit_s, 1e-9))))
+    reranker.added(question, probed, _left_s(end, clock))
+    hit_s = max((clock() - began) / len(probed), 1e-9)
+    affordable = int(_left_s(end, clock) / hit_s)
+    if not affordable:
+        raise _Late
+    return affordable
 
 
-def _reordered(reranker: Reranker, question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with what was added, best first. Raises: RerankError where that is not a number for each."""
-    given = reranker.added(question, hits) if hits else []
-    if len(given) != len(hits) or not all(math.isfinite(value) for added in given for value in added.values()):
-        raise RerankError(f"it gave {len(given)} hits something for {len(hits)}, or what is no number")
-    return sorted(map(_changed, hits, given), key=lambda hit: -hit.score)
+def _left_s(end: float, clock: Callable[[], float]) -> float:
+    """The time that is left, in seconds. Raises: _Late where there is none."""
+    left_s = end - clock()
+    if left_s <= 0:
+        raise _Late
+    return left_s
 
 
 def _changed(hit: Hit, added: Added) -> Hit:
-    """The hit with its new score, rounded, so that noise of the arithmetic is no order."""
-    shown = {reason: round(value, 6) for reason, value in added.items()}
-    score = round(hit.score + math.fsum(added.values()), 9)
-    return replace(hit, score=score, added={**hit.added, **shown})
+    """The hit with its new score, rounded, so that noise of the arithmetic is no order. Raises: RerankError."""
+    try:
+        score = round(hit.score + math.fsum(added.values()), 9)
+    except OverflowError:
+        score = math.inf
+    if not math.isfinite(score):
+        raise RerankError(f"what it adds to {hit.chunk.chunk_id} is no number")
+    return replace(hit, score=score, added=_shown(hit, added))
+
+
+def _shown(hit: Hit, added: Added) -> dict[str, float]:
+    """All that was added; what two rerankers add for one reason is added up."""
+    reasons = dict.fromkeys([*hit.added, *added])
+    return {reason: round(hit.added.get(reason, 0.0) + added.get(reason, 0.0), 6) for reason in reasons}
 
 
 def _falling(hits: Iterable[Hit]) -> Iterator[Hit]:
     """The hits in this order; the score of one that was not reached is put below those that were."""
     least = math.inf
     for hit in hits:
-        least = hit.score if hit.score <= least else round(least - _STEP, 9)
-        yield replace(hit, score=least)
+        if hit.score <= least:
+            least = hit.score
+            yield hit
+        else:
+            least = round(least - _STEP, 9)
+            yield replace(hit, score=least, added=_shown(hit, {_NOT_REACHED: least - hit.score}))

@@ -1,74 +1,110 @@
 """Cohere's rerank models, through its own client; it comes with the extra `esrag[cohere]`."""
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import finalize
 
 from esrag.chunking.cut import indexed_text
-from esrag.errors import RerankError, SettingsError
+from esrag.errors import EsragError, KeyRefused, RerankError, SettingsError
 from esrag.records import Hit
-from esrag.reranking import Added, RerankOptions, by
-from esrag.reranking.cross_encoder import replaced
+from esrag.reranking import Added, Cost, RerankOptions, in_place
+from esrag.services import Failed, shown_words, sound_address, sound_key, words_of
 from esrag.settings import variable
 
 if TYPE_CHECKING:
     from cohere import ClientV2
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"
-_REFUSED = (401, 403)
+_LONGEST_S = 10.0  # without a budget: whoever asks waits for it
 
 
 class CohereReranker:
     """Asks Cohere how well each hit fits; its score, 0..1, takes the place of the one before.
 
-    One request and no second try: whoever asks waits for it, and without it there is the order that there was.
+    One request and no second try: without it there is the order that there was.
     """
 
-    takes_long: ClassVar[bool] = False  # one request whatever the number of hits; it has a time limit of its own
+    cost: ClassVar[Cost] = "request"
 
     def __init__(self, options: RerankOptions) -> None:
-        """Takes the options. Raises: SettingsError when there is no key, or the extra is not installed."""
         if find_spec("cohere") is None:
-            raise SettingsError(
-                "the reranker 'cohere' needs a package that is not there", hint="pip install 'esrag[cohere]'"
-            )
-        if not options.api_key:
+            hint = "pip install 'esrag[cohere]'"
+            raise SettingsError("the reranker 'cohere' needs a package that is not installed", hint=hint)
+        self._key = sound_key(options.api_key, "rerank")
+        if not self._key:
             raise SettingsError("the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}")
-        self._options = options
+        self._url = sound_address(options.url or _URL, "rerank")
+        self._model = options.model or _MODEL
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """The model's relevance in place of the hit's score."""
-        import httpx
-        from cohere.core import ApiError
-
         texts = [indexed_text(hit.chunk) for hit in hits]
-        model = self._options.model or _MODEL
         try:
-            answer = self._client.rerank(
-                model=model, query=question, documents=texts, request_options={"max_retries": 0}
-            )
-            scores = {result.index: float(result.relevance_score) for result in answer.results}
+            scores = self._scores(question, texts, min(left_s, _LONGEST_S))
+        except Failed as failed:  # the cause would show the answer's own words, which may hold the key
+            raise self._error(failed) from None
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            raise RerankError(f"{self._url} does not answer as Cohere does") from None
+        if len(scores) != len(hits):
+            raise RerankError(f"{self._url} scored {len(scores)} of {len(hits)} hits")
+        return in_place("cohere", hits, scores)
+
+    def _scores(self, question: str, texts: Sequence[str], within_s: float) -> list[float]:
+        """The relevance of each text that was scored, in the order of the texts.
+
+        The client's time limit is one for each part of an answer, and a part may be a byte: so another thread asks, and
+        is left to itself when the time is over. Raises: Failed; ValueError, TypeError, … for an answer of another form.
+        """
+        came: SimpleQueue[Any] = SimpleQueue()
+        Thread(target=self._ask, args=(question, texts, within_s, came.put), daemon=True).start()
+        try:
+            answer = came.get(timeout=within_s)
+        except Empty:
+            raise Failed(0, f"no answer within {within_s:.1f} s") from None
+        if isinstance(answer, Exception):
+            raise answer
+        found = {result.index: float(result.relevance_score) for result in answer.results}
+        if not all(0 <= score <= 1 for score in found.values()) or len(found) != len(answer.results):
+            raise ValueError
+        return [found[number] for number in range(len(texts)) if number in found]
+
+    def _ask(self, question: str, texts: Sequence[str], within_s: float, give: Any) -> None:
+        """Gives the answer, or what went wrong."""
+        import httpx
+        from cohere.core import ApiError, RequestOptions
+
+        once = RequestOptions(max_retries=0, timeout_in_seconds=max(1, math.ceil(within_s)))
+        try:
+            give(self._client.rerank(model=self._model, query=question, documents=texts, request_options=once))
         except ApiError as error:
-            if error.status_code in _REFUSED:
-                hint = f"is the key in {variable('rerank.api_key')} the right one?"
-                raise SettingsError(f"Cohere refuses the key ({error.status_code})", hint=hint) from None
-            raise RerankError(f"Cohere answered {error.status_code}") from None
+            give(Failed(error.status_code or 0, words_of(error.body)))
         except httpx.HTTPError as error:
-            raise RerankError(f"Cohere did not answer: {type(error).__name__}") from None
-        except (ValueError, TypeError, AttributeError):
-            raise RerankError("Cohere gave no scores") from None
-        if sorted(scores) != list(range(len(hits))):
-            raise RerankError(f"Cohere scored {len(scores)} of {len(hits)} hits")
-        return by("cohere", replaced(hits, [scores[number] for number in range(len(hits))]))
+            give(Failed(0, f"{type(error).__name__}: {error}"))
+        except Exception as error:  # noqa: BLE001 -- raised where it is waited for
+            give(error)
+
+    def _error(self, failed: Failed) -> EsragError:
+        """What a failed request means to the user."""
+        said = shown_words(failed.said, self._key)
+        if failed.status == 0:
+            return RerankError(f"{self._url} did not answer: {said}")
+        message = f"{self._url} answered {failed.status}: {said}"
+        if failed.refuses_key:
+            return KeyRefused(message, hint=f"is the key in {variable('rerank.api_key')} the right one?")
+        if failed.finds_nothing:
+            return SettingsError(message, hint="look at rerank.url and rerank.model")
+        return RerankError(message)
 
     @cached_property
     def _client(self) -> "ClientV2":
         import httpx
         from cohere import ClientV2
 
-        options = self._options
-        http = httpx.Client(timeout=options.timeout_s, follow_redirects=False)  # the key stays with its host
+        http = httpx.Client(follow_redirects=False)  # the key stays with its host
         finalize(self, http.close)
-        return ClientV2(options.api_key, base_url=options.url or _URL, client_name="esrag", httpx_client=http)
+        return ClientV2(self._key, base_url=self._url, client_name="esrag", httpx_client=http)

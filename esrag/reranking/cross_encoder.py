@@ -1,7 +1,4 @@
-"""Cross-encoders: question and hit read together by a model that was trained to say how well they fit.
-
-Their score takes the place of the one before: what is added is the difference.
-"""
+"""Cross-encoders: question and hit read together by a model that was trained to say how well they fit."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,61 +11,75 @@ import numpy as np
 from esrag.chunking.cut import indexed_text
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.onnx import OnnxClassifier
-from esrag.errors import SettingsError
+from esrag.embedding.weights import ModelFolder, locate
+from esrag.errors import ModelError, SettingsError
 from esrag.records import Hit
-from esrag.reranking import Added, RerankOptions, by
+from esrag.reranking import Added, Cost, RerankOptions, in_place
 
-_HINT = "set rerank.model to the folder of a cross-encoder"
+_MOST_LABELS = 2  # one score, or no and yes; with more it would be unknown which of them means that they fit
 
 
 class CrossEncoder:
     """Runs a BERT folder with a classifier head as ONNX; `rerank.model` is the folder."""
 
-    takes_long: ClassVar[bool] = True
+    cost: ClassVar[Cost] = "hit"
 
     def __init__(self, options: RerankOptions) -> None:
-        """Takes the options. Raises: SettingsError without a model."""
-        if not options.model:
-            raise SettingsError("the reranker 'cross-encoder' needs a model", hint=_HINT)
-        self._options = EmbedderOptions(options.model, options.precision, options.workers, offline=True)
+        _require_model("cross-encoder", options)
+        self._options = options
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
-        """The head's score in place of the hit's; of several labels the last, which says that they fit."""
+    @property
+    def fingerprint(self) -> str:
+        """Weights and precision."""
+        return f"{_folder(self._options).sha256} {self._options.precision}"
+
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """The head's score in place of the hit's. Raises: ModelError for another model."""
         logits = self._classifier.logits([(question, indexed_text(hit.chunk)) for hit in hits])
-        return by("cross-encoder", replaced(hits, logits[:, -1].tolist()))
+        if logits.shape[1] > _MOST_LABELS:
+            raise ModelError(f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2")
+        return in_place("cross-encoder", hits, logits[:, -1].tolist())
 
     @cached_property
     def _classifier(self) -> OnnxClassifier:
-        return OnnxClassifier(self._options)
+        options = self._options
+        return OnnxClassifier(EmbedderOptions(options.model, options.precision, options.workers, offline=True))
 
 
 class SentenceTransformersCrossEncoder:
-    """Runs `rerank.model` with sentence-transformers; it comes with the extra of that name."""
+    """Runs the folder `rerank.model` with sentence-transformers; it comes with the extra of that name."""
 
-    takes_long: ClassVar[bool] = True
+    cost: ClassVar[Cost] = "hit"
 
     def __init__(self, options: RerankOptions) -> None:
-        """Takes the options. Raises: SettingsError without a model, or without the extra."""
-        if not options.model:
-            raise SettingsError("the reranker 'sentence-transformers' needs a model", hint=_HINT)
+        _require_model("sentence-transformers", options)
         if find_spec("sentence_transformers") is None:
             hint = "pip install 'esrag[sentence-transformers]'"
-            raise SettingsError("the reranker 'sentence-transformers' needs a package that is not there", hint=hint)
+            raise SettingsError("the reranker 'sentence-transformers' needs a package that is not installed", hint=hint)
         self._options = options
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+    @property
+    def fingerprint(self) -> str:
+        """The weights."""
+        return _folder(self._options).sha256
+
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The model's score in place of the hit's."""
-        scores = np.asarray(
-            self._model.predict([(question, indexed_text(hit.chunk)) for hit in hits]), dtype=np.float64
-        )
-        return by("cross-encoder", replaced(hits, scores.reshape(len(hits), -1)[:, -1].tolist()))
+        pairs = [(question, indexed_text(hit.chunk)) for hit in hits]
+        scores = np.asarray(self._model.predict(pairs), dtype=np.float64).reshape(len(hits), -1)
+        return in_place("sentence-transformers", hits, scores[:, -1].tolist())
 
     @cached_property
     def _model(self) -> Any:
-        model = import_module("sentence_transformers").CrossEncoder
-        return model(self._options.model, device="cpu", local_files_only=self._options.offline)
+        path = str(_folder(self._options).path)
+        return import_module("sentence_transformers").CrossEncoder(path, device="cpu", local_files_only=True)
 
 
-def replaced(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
-    """What to add so that these are the scores."""
-    return [score - hit.score for hit, score in zip(hits, scores, strict=True)]
+def _require_model(name: str, options: RerankOptions) -> None:
+    if not options.model:
+        raise SettingsError(f"the reranker {name!r} needs a model", hint="set rerank.model to a cross-encoder's folder")
+
+
+def _folder(options: RerankOptions) -> ModelFolder:
+    """Raises: ModelError where there is no such folder."""
+    return locate(options.model, offline=True)

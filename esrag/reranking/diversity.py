@@ -10,28 +10,36 @@ from typing import ClassVar
 import numpy as np
 
 from esrag.chunking.cut import indexed_text
+from esrag.embedding import checked
 from esrag.errors import SettingsError
 from esrag.records import Hit
-from esrag.reranking import Added, RerankOptions, by
+from esrag.reranking import Added, Cost, RerankOptions, by
+
+_DOCUMENT = "doc_id"
 
 
 class RoundRobin:
     """Takes one hit of each source in turn, the best first; `rerank.group_by` says what a source is."""
 
-    takes_long: ClassVar[bool] = False
+    cost: ClassVar[Cost] = "free"
 
     def __init__(self, options: RerankOptions) -> None:
         self._group_by = options.group_by
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:  # noqa: ARG002 -- the hits alone decide
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """What makes the first hits of all sources come first, then the second ones."""
         seen: Counter[str] = Counter()
         turns = []
         for hit in hits:
-            source = str(hit.chunk.metadata.get(self._group_by, hit.chunk.doc_id))
+            source = self._source(hit)
             turns.append(seen[source])
             seen[source] += 1
         return by("round-robin", _moved(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n))))
+
+    def _source(self, hit: Hit) -> str:
+        """The value that the hit's metadata hold, else its document: a document may well hold a `doc_id` of its own."""
+        chunk = hit.chunk
+        return chunk.doc_id if self._group_by == _DOCUMENT else str(chunk.metadata.get(self._group_by, chunk.doc_id))
 
 
 class MaximalMarginalRelevance:
@@ -41,17 +49,18 @@ class MaximalMarginalRelevance:
     `rerank.relevance`, 1 looks at the question alone.
     """
 
-    takes_long: ClassVar[bool] = True
+    cost: ClassVar[Cost] = "hit"
 
     def __init__(self, options: RerankOptions) -> None:
+        if options.embedder is None:
+            raise SettingsError("the reranker 'mmr' needs a model", hint="set embedding.model, or leave it out")
         self._embedder, self._relevance = options.embedder, options.relevance
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
-        """What makes the hits come in that order."""
-        if self._embedder is None:
-            raise SettingsError("the reranker 'mmr' needs a model", hint="set embedding.model, or leave it out")
-        texts = [indexed_text(hit.chunk) for hit in hits]
-        asked, rows = self._embedder.embed([question], "query")[0], self._embedder.embed(texts)
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """What makes the hits come in that order; question and hits are encoded."""
+        encoder, texts = self._embedder, [indexed_text(hit.chunk) for hit in hits]
+        asked = checked(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
+        rows = checked(encoder.embed(texts), len(texts), encoder.dimensions)
         relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
         order: list[int] = []
         left = list(range(len(hits)))

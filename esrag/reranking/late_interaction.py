@@ -14,7 +14,9 @@ from esrag.chunking.cut import indexed_text
 from esrag.embedding import Vectors
 from esrag.errors import SettingsError
 from esrag.records import Hit
-from esrag.reranking import Added, RerankOptions, by
+from esrag.reranking import Added, Cost, RerankOptions, by
+
+_NOISE = 1e-9
 
 
 @runtime_checkable
@@ -29,22 +31,25 @@ class TokenEncoder(Protocol):
 class LateInteraction:
     """Compares tokens; reads each hit with the encoder, which costs milliseconds a hit."""
 
-    takes_long: ClassVar[bool] = True
+    cost: ClassVar[Cost] = "hit"
 
     def __init__(self, options: RerankOptions) -> None:
-        self._embedder, self._weight = options.embedder, options.weight
-
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
-        """The weighted, scaled mean of the best cosines."""
-        if not isinstance(self._embedder, TokenEncoder):
-            hint = "set embedding.provider=onnx, or leave it out of rerank.chain"
+        encoder = options.embedder
+        if not isinstance(encoder, TokenEncoder):
+            hint = "set embedding.provider=onnx and a model, or leave it out of rerank.chain"
             raise SettingsError("the reranker 'late-interaction' needs an encoder with token vectors", hint=hint)
-        asked, *read = self._embedder.token_vectors([question, *(indexed_text(hit.chunk) for hit in hits)])
-        best = np.array([_best(asked, tokens) for tokens in read], dtype=np.float64)
+        self._encoder: TokenEncoder = encoder
+        self._weight: float = options.weight
+
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """The weighted, scaled mean of the best cosines."""
+        asked, *read = self._encoder.token_vectors([question, *(indexed_text(hit.chunk) for hit in hits)])
+        best = np.array([_best(asked, tokens) for tokens in read], dtype=np.float64).round(6)
         scores = np.array([hit.score for hit in hits], dtype=np.float64)
         spread = best.std()
-        scaled = (best - best.mean()) / spread if spread > 0 else np.zeros(len(hits))
-        return by("late-interaction", self._weight * (scores.std() or 1.0) * scaled)
+        scaled = (best - best.mean()) / spread if spread > _NOISE else np.zeros(len(hits))
+        width = scores.std() if scores.std() > _NOISE else 1.0
+        return by("late-interaction", (self._weight * width * scaled).tolist())
 
 
 def _best(asked: Vectors, tokens: Vectors) -> float:

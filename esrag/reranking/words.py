@@ -1,4 +1,4 @@
-"""Rerankers that look at words: cheap, without a model, the same on every machine."""
+"""Rerankers that count words: without a model, the same on every machine."""
 
 import math
 from collections import Counter
@@ -7,33 +7,35 @@ from typing import ClassVar
 
 from esrag.chunking.cut import indexed_text
 from esrag.records import Hit
-from esrag.reranking import Added, RerankOptions, by
+from esrag.reranking import Added, Cost, RerankOptions, by
 from esrag.terms import question_terms, technical_words, terms
 
 
 class ExactTokens:
-    """Brings hits with the question's technical words, as they are written, before all others: 1 for each."""
+    """Brings hits with the question's technical words as a whole before all others, those with more of them first."""
 
-    takes_long: ClassVar[bool] = False
+    cost: ClassVar[Cost] = "free"
 
     def __init__(self, options: RerankOptions) -> None:
         """Needs nothing of the options."""
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
-        """How many of the question's technical words a hit holds."""
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+        """For each of them more than the scores of all hits lie apart."""
         wanted = {term for word in technical_words(question) for term in terms(word)[:1]}
-        return by("exact-tokens", [len(wanted & _words(hit)) for hit in hits])
+        scores = [hit.score for hit in hits]
+        step = 1 + max(scores) - min(scores)
+        return by("exact-tokens", [step * len(wanted & _words(hit)) for hit in hits])
 
 
 class Lexical:
     """Adds the share of the question's words that a hit holds, 0..1, those that few hits hold counting more."""
 
-    takes_long: ClassVar[bool] = False
+    cost: ClassVar[Cost] = "free"
 
     def __init__(self, options: RerankOptions) -> None:
         """Needs nothing of the options."""
 
-    def added(self, question: str, hits: Sequence[Hit]) -> Sequence[Added]:
+    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """The sum of the weights of the words it holds by that of all; a weight is log(1 + hits / (1 + with it))."""
         held = [_words(hit) for hit in hits]
         uses = Counter(term for words in held for term in words)

@@ -14,8 +14,9 @@ from esrag.embedding import EmbedderOptions, checked
 from esrag.embedding.cohere import CohereEmbedder
 from esrag.embedding.hashing import HashingEmbedder
 from esrag.embedding.openai import OpenAIEmbedder
-from esrag.embedding.service import TRIES, WINDOW, seconds_to_wait
+from esrag.embedding.service import TRIES, WINDOW
 from esrag.errors import EmbeddingError, ServiceBusy, SettingsError
+from esrag.services import seconds_to_wait
 
 PROVIDERS = [
     pytest.param(

@@ -1,5 +1,6 @@
 """Rerankers that are models: a cross-encoder from a folder, and Cohere's service, which may do anything."""
 
+import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.onnx import OnnxClassifier
-from esrag.errors import SettingsError
+from esrag.errors import ModelError, SettingsError
 from esrag.plugins import load
 from esrag.records import Chunk, Hit
 from esrag.reranking import RerankOptions
@@ -51,6 +52,21 @@ def test_cohere_scores_what_it_is_sent(service):
     assert found.hits[0].score == pytest.approx(float(np.dot(*service.encoder.embed([QUESTION, TEXTS[1]]))), abs=1e-6)
 
 
+def twice(body):
+    """With one document twice."""
+    return body | {"results": [*body["results"], body["results"][0]]}
+
+
+def beyond(value):
+    """With a relevance that is none."""
+    return lambda body: body | {"results": [{"index": n, "relevance_score": value} for n in range(3)]}
+
+
+def in_words(body):
+    """With an index that is none."""
+    return body | {"results": [{"index": "first", "relevance_score": 0.5}, *body["results"][1:]]}
+
+
 def fewer(body):
     """Without the last document."""
     return body | {"results": body["results"][:-1]}
@@ -61,21 +77,47 @@ def unknown(body):
     return body | {"results": [*body["results"][:-1], {"index": 9, "relevance_score": 0.5}]}
 
 
-def no_number(body):
-    """With a relevance that is none."""
-    return body | {"results": [{"index": n, "relevance_score": "high"} for n in range(3)]}
+FAULTS = {
+    "fewer": fewer,
+    "unknown": unknown,
+    "twice": twice,
+    "words": beyond("high"),
+    "below": beyond(-1e300),
+    "above": beyond(7),
+    "no index": in_words,
+}
+
+
+def drip(handler, honest):
+    """A byte at a time, for longer than anybody waits."""
+    handler.send_response(200)
+    handler.end_headers()
+    for _ in range(100):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        if handler.server.ended.wait(0.05):
+            return
 
 
 @cohere
-@pytest.mark.parametrize("fault", ["hang", "part", "fewer", "unknown", "no number", "no JSON", 429, 500, 400])
+@pytest.mark.parametrize("fault", [*FAULTS, "hang", "drip", "part", "no JSON", "deep", "large", 429, 500, 400])
 def test_without_an_answer_the_order_stays(service, answering, fault):
     """After one try, and within the time; the notes say why, without the key."""
-    changes = {"fewer": fewer, "unknown": unknown, "no number": no_number}
-    script = {"hang": answering.hang(), "part": answering.part(), "no JSON": answering(200, "<html>")}
+    script = {
+        "hang": answering.hang(),
+        "drip": drip,
+        "part": answering.part(),
+        "no JSON": answering(200, "<html>"),
+        "deep": answering(200, "[" * 200_000),
+        "large": answering(200, f'{{"results": [{{"index": 0, "relevance_score": {10**400}}}]}}'),
+    }
     if isinstance(fault, int):
         script[fault] = answering(fault, {"message": f"no {service.key}"})
-    service.script.append(script.get(fault) or answering.changed(changes[fault]))
-    found = reranked("cohere", url=service.url, api_key=service.key, timeout_s=0.5)
+    service.script.append(script.get(fault) or answering.changed(FAULTS[fault]))
+    chain = (("cohere", load("rerankers", "cohere")(RerankOptions(url=service.url, api_key=service.key))),)
+    began = time.monotonic()
+    found = rerank(QUESTION, HITS, chain, Limits(50, 1.0))
+    assert time.monotonic() - began < 3
     assert (numbers(found), len(service.asked)) == ([1, 2, 3], 1)
     assert len(found.notes) == 1
     assert found.notes[0].startswith("cohere was left out: ")
@@ -83,9 +125,35 @@ def test_without_an_answer_the_order_stays(service, answering, fault):
 
 
 @cohere
-def test_a_wrong_key_is_an_error(service, answering):
-    """It will not pass: the user is told, and which variable it is."""
-    service.script.append(answering(401, {"message": "invalid api token"}))
-    with pytest.raises(SettingsError, match="refuses the key") as caught:
+@pytest.mark.parametrize(("status", "hint"), [(401, "ESRAG_RERANK__API_KEY"), (404, "rerank.url"), (302, "rerank.url")])
+def test_what_will_not_pass_is_an_error(service, answering, status, hint):
+    """A wrong key, address or model: the user is told which setting it is."""
+    service.script.append(answering(status, {"message": f"{service.key} is wrong"}, {"Location": "http://127.0.0.1:1"}))
+    with pytest.raises(SettingsError, match=str(status)) as caught:
         reranked("cohere", url=service.url, api_key=service.key)
-    assert "ESRAG_RERANK__API_KEY" in caught.value.hint
+    assert hint in caught.value.hint
+    assert service.key not in str(caught.value)
+
+
+@cohere
+@pytest.mark.parametrize(
+    "options", [{"url": "nonsense"}, {"url": "http://a\nb"}, {"url": "http://user:hunter2@host"}, {"api_key": "ключ"}]
+)
+def test_no_address_and_no_key(options):
+    """Said when it is opened, without what may be secret."""
+    with pytest.raises(SettingsError) as caught:
+        load("rerankers", "cohere")(RerankOptions(**{"api_key": "a-key", **options}))
+    assert "hunter2" not in str(caught.value) + repr(RerankOptions(**options))
+
+
+def test_a_model_that_tells_more_apart_is_none(bert_folder):
+    """Of three labels nobody knows which one means that they fit."""
+    with pytest.raises(ModelError, match="3 labels"):
+        reranked("cross-encoder", model=str(bert_folder(labels=3)))
+
+
+def test_other_weights_are_another_cross_encoder(bert_folder):
+    """So that an answer that was kept is not given after the folder changed."""
+    first, second = (load("rerankers", "cross-encoder")(RerankOptions(model=str(bert_folder(name, labels=n))))
+                     for name, n in (("one", 1), ("two", 2)))  # fmt: skip
+    assert first.fingerprint != second.fingerprint

@@ -31,8 +31,11 @@ def test_hits_with_the_very_words_come_first():
     """Technical compounds as a whole: not the neighbour in the table, nor their parts."""
     hits = [hit(1, 0.3, "ML-KEM-512 has 800"), hit(2, 0.2, "ml-kem-768 has 1184"), hit(3, 0.1, "ML-KEM-768, SHAKE128")]
     order, added = ordered("exact-tokens", "Does ML-KEM-768 use SHAKE128?", hits)
-    assert (order, added) == ([3, 2, 1], [{"exact-tokens": 2.0}, {"exact-tokens": 1.0}, {"exact-tokens": 0.0}])
+    assert order == [3, 2, 1]
+    assert [one["exact-tokens"] for one in added] == pytest.approx([2.4, 1.2, 0.0])
     assert ordered("exact-tokens", "how is it made", hits)[0] == [1, 2, 3]
+    far = [hit(1, 12.0, "ML-KEM-512"), hit(2, 3.0, "ML-KEM-768")]
+    assert ordered("exact-tokens", "What is ML-KEM-768?", far)[0] == [2, 1]
 
 
 def test_words_that_few_hits_hold_count_more():
@@ -54,6 +57,14 @@ def test_each_source_in_turn():
     assert ordered("round-robin", "?", hits, group_by="nothing")[0] == list(range(10))  # one document
 
 
+def test_a_document_cannot_pass_for_several():
+    """By default a source is a document, whatever its metadata say of themselves."""
+    hits = [hit(1, 0.3, doc_id="a"), hit(2, 0.2, doc_id="a"), hit(3, 0.1, doc_id="b")]
+    hits[0].chunk.metadata["doc_id"] = "z1"
+    hits[1].chunk.metadata["doc_id"] = "z2"
+    assert ordered("round-robin", "?", hits)[0] == [1, 3, 2]
+
+
 def test_equal_scores_are_moved_too():
     """Ties of the fusion cannot undo what was decided."""
     hits = [hit(n, 0.5, source=n // 2) for n in range(6)]
@@ -70,13 +81,13 @@ def test_what_says_the_same_comes_later():
 def test_bonuses_are_shown_one_by_one():
     """By host and not by what else stands in an address; by length; by words as words. The score is 0..1 before."""
     bonuses = {
-        "authority": {"gov": 0.05, "uscis.gov": 0.15},
-        "completeness": {"600": 0.1, "400": 0.05},
-        "indicators": {"digit": 0.03, "is|must": 0.02},
+        "authority": "gov=0.05, USCIS.gov=0.15",
+        "completeness": "600=0.1, 400=0.05",
+        "indicators": "digit=0.03, is|must=0.02",
     }
     hits = [
         hit(1, 0.03, "This island", url="https://example.com/uscis.gov"),
-        hit(2, 0.02, "It is 85,000." + " x" * 300, source_url="https://www.uscis.gov/h1b"),
+        hit(2, 0.02, "It is 85,000." + " x" * 300, url="", source_url="https://www.uscis.gov/h1b"),
         hit(3, 0.01, "x" * 401, url="http://[broken"),
     ]
     order, added = ordered("quality", "?", hits, **bonuses)
@@ -85,6 +96,31 @@ def test_bonuses_are_shown_one_by_one():
     assert added[1] == {"scale": 0.48, "authority": 0.15, "completeness": 0.1, "indicators": 0.05}
     assert added[2] == {"scale": -0.01, "authority": 0.0, "completeness": 0.05, "indicators": 0.0}
     assert ordered("quality", "?", hits[:1], **bonuses)[1][0]["scale"] == -0.03
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example\\@uscis.gov/",
+        "https://evil.example\t@uscis.gov/",
+        "https://uscis.gov@evil.example/",
+        "javascript://uscis.gov/x",
+        "//uscis.gov/",
+        "https://uscis.gov.example/",
+    ],
+)
+def test_an_address_that_only_looks_official_gets_nothing(url):
+    """Whatever another program would make of it."""
+    assert ordered("quality", "?", [hit(1, 0.1, url=url)], authority="uscis.gov=0.15")[1][0]["authority"] == 0
+
+
+@pytest.mark.parametrize("written", ["gov", "=0.1", "gov=", "gov=x", "gov=nan", "gov=-1", "gov=1e3", "gov=99999"])
+def test_a_bonus_that_is_none(written):
+    """One line that shows what came."""
+    with pytest.raises(SettingsError, match=r"rerank\.authority: .* is no bonus"):
+        ordered("quality", "?", [hit(1, 0.1)], authority=written)
+    with pytest.raises(SettingsError, match=r"rerank\.completeness: .* is no bonus"):
+        ordered("quality", "?", [hit(1, 0.1)], completeness="long=0.1")
 
 
 class TokenEncoder:
@@ -110,11 +146,27 @@ def test_every_token_finds_its_best():
     assert ordered("late-interaction", "red", hits[:1], embedder=TokenEncoder())[0] == [1]
 
 
+def test_equal_scores_and_noise_are_told_apart():
+    """Equal fused scores leave all to the tokens, however 0.1 three times spreads in floating point."""
+    hits = [hit(n, 0.1, text) for n, text in enumerate(("lamp", "red", "red kettle"), 1)]
+    assert ordered("late-interaction", "red kettle", hits, embedder=TokenEncoder())[0] == [3, 2, 1]
+
+    class Noisy(TokenEncoder):
+        def token_vectors(self, texts):
+            """All alike but for the last digits."""
+            rows = [np.full((1, 4), 0.5, dtype=np.float32) for _ in texts]
+            rows[-1][0, 0] += 1e-7
+            return rows
+
+    assert ordered("late-interaction", "red", hits, embedder=Noisy())[0] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
         ("mmr", {}, "needs a model"),
         ("late-interaction", {"embedder": ENCODER}, "token vectors"),
+        ("late-interaction", {}, "token vectors"),
         ("cross-encoder", {}, "needs a model"),
         ("sentence-transformers", {}, "needs a model"),
         ("cohere", {}, "needs a key"),
@@ -123,12 +175,38 @@ def test_every_token_finds_its_best():
 def test_what_is_missing_is_said(name, options, said):
     """Each in one line, as a setting to be changed."""
     with pytest.raises(SettingsError, match=said):
-        ordered(name, "?", [hit(1, 0.1, "kettle")], **options)
+        load("rerankers", name)(RerankOptions(**options))
 
 
-def test_every_reranker_is_tried_here():
-    """A new one without a test is noticed."""
-    assert set(names("rerankers")) == {
-        "cohere", "cross-encoder", "exact-tokens", "late-interaction", "lexical", "mmr", "quality", "round-robin",
-        "sentence-transformers",
-    }  # fmt: skip
+class Encoder(HashingEmbedder, TokenEncoder):
+    """All that a reranker may need of an encoder."""
+
+
+@pytest.fixture
+def opened(bert_folder, service):
+    """Opens a reranker with all that it needs."""
+
+    def open_one(name):
+        if name in {"cohere", "sentence-transformers"}:
+            pytest.importorskip(name.replace("-", "_"))
+        model = "" if name == "cohere" else str(bert_folder(labels=1))
+        return load("rerankers", name)(
+            RerankOptions(Encoder(EmbedderOptions("")), model, service.url, service.key, authority="gov=0.1")
+        )
+
+    return open_one
+
+
+@pytest.mark.parametrize("name", names("rerankers"))
+def test_the_contract(name, opened):
+    """For each registered one: something for each hit, finite, twice the same, and the hits as they were."""
+    hits = [hit(n, 1 / n, text) for n, text in enumerate(("the cat sat", "", "red kettle", "the cat sat"), 1)]
+    before = list(hits)
+    reranker = opened(name)
+    first = reranker.added("red cat", hits, 10.0)
+    assert [dict(one) for one in first] == [dict(one) for one in reranker.added("red cat", hits, 10.0)]
+    assert len(first) == 4
+    assert all(np.isfinite(value) for one in first for value in one.values())
+    assert all(one for one in first)
+    assert hits == before
+    assert len(reranker.added("red cat", hits[:1], 10.0)) == 1

@@ -1,0 +1,138 @@
+"""Services over HTTP: one way to ask them, and what their failures say.
+
+The standard library asks: no HTTP client is sure to come with what esrag needs.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from email.utils import mktime_tz, parsedate_tz
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from esrag.errors import SettingsError
+from esrag.settings import is_address, variable
+from esrag.text import normalise
+
+_SHOWN_CHARACTERS = 300
+_LONGEST_ASKED_S = 86_400.0
+_TIMED_OUT, _TOO_MANY = 408, 429
+
+
+class Failed(Exception):  # noqa: N818 -- named for what it is
+    """A request that brought nothing.
+
+    `status` is HTTP's, 0 where no answer came; `said` the service's words; `wait_s` how long it asks to wait.
+    """
+
+    def __init__(self, status: int, said: str, wait_s: float | None = None) -> None:
+        super().__init__(status)
+        self.status, self.said, self.wait_s = status, said, wait_s
+
+    @property
+    def passes(self) -> bool:
+        """Whether another try may succeed."""
+        return self.status in (0, _TIMED_OUT, _TOO_MANY) or self.status >= 500  # noqa: PLR2004 -- HTTP's server errors
+
+    @property
+    def refuses_key(self) -> bool:
+        """Whether it is the key that is wrong."""
+        return self.status in (401, 403)
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether the address or the model is wrong: nothing is there, or it is somewhere else."""
+        return self.status == 404 or 300 <= self.status < 400  # noqa: PLR2004 -- HTTP's redirects
+
+
+@contextmanager
+def posted(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
+    """The answer to a JSON body, to be read; a key is sent where there is one. Raises: Failed."""
+    headers = {"Content-Type": "application/json", "User-Agent": "esrag"}  # some turn urllib's own name away
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    request = Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- http or https: looked at before
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=timeout_s) as response:
+            yield response
+    except HTTPError as error:
+        raise _failed(error) from None
+    except (OSError, HTTPException) as error:  # refused, cut off, timed out
+        cause = getattr(error, "reason", error)
+        raise Failed(0, f"{type(cause).__name__}: {cause}") from None
+
+
+def words_of(body: Any) -> str:
+    """What an answer that is an error says, in the forms that OpenAI, Cohere, vLLM, Ollama and FastAPI give it.
+
+    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of({"detail": []})
+    ('no such model', '')
+    """
+    if isinstance(body, Mapping):
+        return next((words_of(body[key]) for key in ("error", "message", "detail") if body.get(key)), "")
+    return body if isinstance(body, str) else ""
+
+
+def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
+    """The header Retry-After, a number of seconds or a date (RFC 9110, 10.2.3), in seconds from now; None for neither.
+
+    >>> seconds_to_wait("7", 0), seconds_to_wait("Thu, 01 Jan 1970 00:01:00 GMT", 45), seconds_to_wait("soon", 0)
+    (7.0, 15, None)
+    """
+    said = (retry_after or "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", said, re.ASCII):
+        return min(float(said), _LONGEST_ASKED_S)
+    try:
+        date = parsedate_tz(said)
+        return None if date is None else max(0, min(mktime_tz(date) - now, _LONGEST_ASKED_S))
+    except (ValueError, OverflowError):
+        return None
+
+
+def shown_words(said: str, key: str) -> str:
+    """A service's words as they may be shown: without the key, without what a terminal would act on."""
+    line = " ".join(normalise(said.replace(key, "********") if key else said).split())
+    return line[:_SHOWN_CHARACTERS] or "no reason given"
+
+
+def sound_address(url: str, section: str) -> str:
+    """The address without a slash at its end. Raises: SettingsError, which does not quote what may hold a password."""
+    try:
+        parts = urlsplit(url)
+        is_sound = is_address(url) and bool(parts.hostname) and (parts.port or 1) and not parts.query + parts.fragment
+    except ValueError:
+        is_sound = False
+    if not is_sound or "@" in url or not re.fullmatch(r"[!-~]+", url):
+        hint = f"write https://host/path, and the key as {variable(f'{section}.api_key')}"
+        raise SettingsError(f"{section}.url must be the address of a service, without user and password", hint=hint)
+    return url.rstrip("/")
+
+
+def sound_key(key: str, section: str) -> str:
+    """The key, which goes into a header. Raises: SettingsError, which does not quote it."""
+    key = key.strip()
+    if not re.fullmatch(r"[!-~]*", key):
+        hint = f"look at {variable(f'{section}.api_key')}"
+        raise SettingsError(f"{section}.api_key holds characters that no key has", hint=hint)
+    return key
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirect is an error: the key would go along to wherever it leads."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """No request."""
+
+
+def _failed(error: HTTPError) -> Failed:
+    said = ""
+    with error, suppress(OSError, HTTPException):
+        said = error.read().decode(errors="replace")
+    with suppress(ValueError, RecursionError):
+        said = words_of(json.loads(said)) or said
+    return Failed(error.code, said, seconds_to_wait(error.headers.get("Retry-After"), time.time()))
