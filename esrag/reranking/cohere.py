@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import finalize
 
 from esrag.chunking.cut import indexed_text
@@ -15,9 +14,6 @@ from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
 from esrag.services import Failed, shown_words, sound_address, sound_key, words_of
 from esrag.settings import variable
-
-if TYPE_CHECKING:
-    from cohere import ClientV2
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"
 _LONGEST_S = 10.0  # without a budget: whoever asks waits for it
@@ -40,6 +36,15 @@ class CohereReranker:
             raise SettingsError("the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}")
         self._url = sound_address(options.url or _URL, "rerank")
         self._model = options.model or _MODEL
+        self._client = self._opened()  # now: importing it takes longer than an answer may
+
+    def _opened(self) -> Any:
+        import httpx
+        from cohere import ClientV2
+
+        http = httpx.Client(follow_redirects=False)  # the key stays with its host
+        finalize(self, http.close)
+        return ClientV2(self._key, base_url=self._url, client_name="esrag", httpx_client=http)
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """The model's relevance in place of the hit's score."""
@@ -99,12 +104,3 @@ class CohereReranker:
         if failed.finds_nothing:
             return SettingsError(message, hint="look at rerank.url and rerank.model")
         return RerankError(message)
-
-    @cached_property
-    def _client(self) -> "ClientV2":
-        import httpx
-        from cohere import ClientV2
-
-        http = httpx.Client(follow_redirects=False)  # the key stays with its host
-        finalize(self, http.close)
-        return ClientV2(self._key, base_url=self._url, client_name="esrag", httpx_client=http)

@@ -87,7 +87,8 @@ def test_plugins_lists_every_stage(esrag):
     """Built-ins come from the package itself."""
     listed = esrag("plugins", "--json").lines
 
-    assert {plugin["stage"] for plugin in listed} == {"loaders", "chunkers", "embedders", "engines", "generators"}
+    stages = {"loaders", "chunkers", "embedders", "engines", "rerankers", "generators"}
+    assert {plugin["stage"] for plugin in listed} == stages
     assert {"name": "embedded", "package": "esrag"}.items() <= next(
         p for p in listed if p["stage"] == "engines"
     ).items()
