@@ -75,8 +75,8 @@ def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Set
 
 
 def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Settings, Stages]]) -> Iterator[Case]:
-    questions = _lines(arguments.data / name / "queries.jsonl")
-    answers = {row["_id"]: row for row in _lines(arguments.data / name / "answers.jsonl")}
+    questions = lines(arguments.data / name / "queries.jsonl")
+    answers = {row["_id"]: row for row in lines(arguments.data / name / "answers.jsonl")}
     random.Random(1).shuffle(questions)  # noqa: S311 -- a sample
     count = arguments.questions
     for number, question in enumerate(questions[:count]):
@@ -90,7 +90,8 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Set
             yield Case(number % 2 == 0, "foreign", other, ask(question["text"], *opened[other]), *(False, False))
 
 
-def _lines(path: Path) -> list[dict]:
+def lines(path: Path) -> list[dict]:
+    """The rows of a JSONL file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 

@@ -9,7 +9,6 @@ with Holm's correction over all chains and collections.
 
 import argparse
 import csv
-import json
 import tempfile
 import time
 from collections import defaultdict
@@ -19,6 +18,7 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import numpy.typing as npt
+from answers import Quiet, lines
 
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ingest
@@ -41,16 +41,6 @@ CHAINS = (
 HITS, CUT, DRAWS = 100, 10, 10_000
 
 Scores = npt.NDArray[np.float64]
-
-
-class Quiet:
-    """Progress that says nothing."""
-
-    def start(self, total: int) -> None:
-        """Nothing."""
-
-    def step(self, name: str, detail: str) -> None:
-        """Nothing."""
 
 
 def main() -> None:
@@ -80,7 +70,7 @@ def _measured(arguments: argparse.Namespace, name: str, index: Path) -> dict[str
     work = Work(settings[FUSED])
     ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Quiet())
     judged = _judgements(arguments.data / name)
-    asked = [row for row in _lines(arguments.data / name / "queries.jsonl") if row["_id"] in judged]
+    asked = [row for row in lines(arguments.data / name / "queries.jsonl") if row["_id"] in judged]
     runs: dict[str, list[ir_measures.ScoredDoc]] = {order: [] for order in orders}
     took_s, read = defaultdict[str, float](float), defaultdict[str, int](int)
     chains = {order: open_rerankers(settings[order], work.stages.embedder) for order in orders}
@@ -127,10 +117,6 @@ def _judgements(folder: Path) -> Mapping[str, list[ir_measures.Qrel]]:
         for row in csv.DictReader(file, delimiter="\t"):
             judged[row["query-id"]].append(ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"])))
     return judged
-
-
-def _lines(path: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _half(values: Mapping[str, Scores], rest: int) -> dict[str, Scores]:

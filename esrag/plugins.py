@@ -6,6 +6,7 @@ A package adds a stage by declaring an entry point in the group `esrag.<stage>`:
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any
 
 from esrag.errors import SettingsError
@@ -52,6 +53,12 @@ def made_by(stage: str, name: str) -> str:
     """The distribution and its version that brought what is registered under a name; "" where that is not known."""
     entry = _entries(stage).get(name)
     return f"{entry.dist.name} {entry.dist.version}" if entry and entry.dist else ""
+
+
+def require_extra(what: str, extra: str) -> None:
+    """Raises: SettingsError where the package that an extra is named for is not installed."""
+    if find_spec(extra.replace("-", "_")) is None:
+        raise SettingsError(f"{what} needs a package that is not installed", hint=f"pip install 'esrag[{extra}]'")
 
 
 def load(stage: str, name: str) -> Any:

@@ -3,9 +3,11 @@
 Made in Python so that every engine searches the same tokens whatever its own analysis can do.
 """
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice
 
@@ -53,6 +55,27 @@ def terms(text: str) -> list[str]:
 def question_terms(question: str) -> list[str]:
     """The distinct terms a question is searched by, in order of appearance."""
     return list(dict.fromkeys(terms(question[:LONGEST_QUESTION])))[:MOST_TERMS]
+
+
+def compounds(text: str) -> set[str]:
+    """The technical words of a text as tokens, each as a whole.
+
+    >>> compounds("What is the size of ML-KEM-768?")
+    {'ml-kem-768'}
+    """
+    return {term for word in technical_words(text) for term in terms(word)[:1]}
+
+
+def rarities(asked: Iterable[str], held: Sequence[Collection[str]]) -> dict[str, float]:
+    """What each term counts among some texts: log(1 + texts / (1 + texts with it))."""
+    uses = Counter(term for words in held for term in words)
+    return {term: math.log(1 + len(held) / (1 + uses[term])) for term in asked}
+
+
+def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> list[float]:
+    """The share of all weights that each text holds, 0..1."""
+    whole = sum(weights.values()) or 1.0
+    return [math.fsum(weight for term, weight in weights.items() if term in words) / whole for words in held]
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:

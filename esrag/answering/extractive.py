@@ -6,8 +6,6 @@ one half of 565 questions of QED, CLAPNQ and SQuAD 2.0 (how often the best sente
 benchmarks/answers.py measures them on the other half and does not fit them.
 """
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +13,7 @@ import numpy.typing as npt
 
 from esrag.answering import REFUSAL, Draft, GenerationTask
 from esrag.answering.candidates import Candidate, candidates
-from esrag.terms import technical_words, terms
+from esrag.terms import compounds, rarities, shares, terms
 from esrag.text import sentence_spans
 
 MEANING = 0.55  # cosine with the question
@@ -68,18 +66,14 @@ def _scores(task: GenerationTask, found: Sequence[Candidate]) -> Scores:
 
 def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
     """What each word of the question counts: log(1 + n / (1 + sentences with it)), technical compounds more."""
-    uses = Counter(term for words in held for term in words)
-    compounds = {term for word in technical_words(question) for term in terms(word)[:1]}
-    return {
-        term: math.log(1 + len(held) / (1 + uses[term])) * (TECHNICAL if term in compounds else 1)
-        for term in dict.fromkeys(terms(question))
-    }
+    named = compounds(question)
+    weights = rarities(dict.fromkeys(terms(question)), held)
+    return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
 
 
 def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
     """The share of the question's weight that each set of words holds, shape (len(held),)."""
-    whole = sum(asked.values()) or 1.0
-    return np.array([math.fsum(weight for term, weight in asked.items() if term in words) / whole for words in held])
+    return np.array(shares(asked, held))
 
 
 def _choose(found: Sequence[Candidate], scores: Scores, max_sentences: int) -> list[Candidate]:

@@ -75,7 +75,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
         click.confirm(f"Remove {name} with all that is in it?", abort=True, err=True)
     open_engine(settings.engine).drop(name)
     print_text(f"removed {name}")
-    for former in (name, settings.engine.index):  # by its own name, or by that of its alias
+    for former in dict.fromkeys((name, settings.engine.index)):  # by its own name, or by that of its alias
         _forget(settings, former)
     return 0
 

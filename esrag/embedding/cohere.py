@@ -3,13 +3,13 @@
 import time
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from esrag.embedding import EmbedderOptions, Kind
 from esrag.embedding.service import ServiceEmbedder
 from esrag.errors import SettingsError
+from esrag.plugins import require_extra
 from esrag.services import Failed, seconds_to_wait, words_of
 from esrag.settings import variable
 
@@ -26,9 +26,7 @@ class CohereEmbedder(ServiceEmbedder):
 
     def __init__(self, options: EmbedderOptions, **trial: Any) -> None:
         """Takes the options. Raises: SettingsError when there is no key, or the extra is not installed."""
-        if find_spec("cohere") is None:
-            hint = "pip install 'esrag[cohere]'"
-            raise SettingsError("the embedder 'cohere' needs a package that is not installed", hint=hint)
+        require_extra("the embedder 'cohere'", "cohere")
         super().__init__(options, **trial)
         if not self._key:
             raise SettingsError("the embedder 'cohere' needs a key", hint=f"set {variable('embedding.api_key')}")

@@ -6,14 +6,13 @@ It comes with the extra `esrag[sentence-transformers]`; vectors are float32 what
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from esrag.embedding import EmbedderOptions, Kind, Vectors, weights
 from esrag.embedding.windows import TokenIds, WindowTokeniser, pooled
-from esrag.errors import SettingsError
+from esrag.plugins import require_extra
 
 
 class SentenceTransformersEmbedder:
@@ -21,9 +20,7 @@ class SentenceTransformersEmbedder:
 
     def __init__(self, options: EmbedderOptions) -> None:
         """Takes the options. Raises: SettingsError when the extra is not installed."""
-        if find_spec("sentence_transformers") is None:
-            hint = "pip install 'esrag[sentence-transformers]'"
-            raise SettingsError("the embedder 'sentence-transformers' needs a package that is not installed", hint=hint)
+        require_extra("the embedder 'sentence-transformers'", "sentence-transformers")
         self._options = options
 
     @property

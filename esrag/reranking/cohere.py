@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from weakref import finalize
 
 from esrag.chunking.cut import indexed_text
 from esrag.errors import EsragError, KeyRefused, RerankError, SettingsError
+from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
 from esrag.services import Failed, shown_words, sound_address, sound_key, words_of
@@ -28,9 +28,7 @@ class CohereReranker:
     cost: ClassVar[Cost] = "request"
 
     def __init__(self, options: RerankOptions) -> None:
-        if find_spec("cohere") is None:
-            hint = "pip install 'esrag[cohere]'"
-            raise SettingsError("the reranker 'cohere' needs a package that is not installed", hint=hint)
+        require_extra("the reranker 'cohere'", "cohere")
         self._key = sound_key(options.api_key, "rerank")
         if not self._key:
             raise SettingsError("the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}")

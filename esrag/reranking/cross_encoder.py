@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from esrag.embedding import EmbedderOptions
 from esrag.embedding.onnx import OnnxClassifier
 from esrag.embedding.weights import ModelFolder, locate
 from esrag.errors import ModelError, SettingsError
+from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
 
@@ -28,7 +28,7 @@ class CrossEncoder:
         _require_model("cross-encoder", options)
         self._options = options
 
-    @property
+    @cached_property  # reading the weights takes a tenth of a second, and every question is asked for it
     def fingerprint(self) -> str:
         """Weights and precision."""
         return f"{_folder(self._options).sha256} {self._options.precision}"
@@ -53,12 +53,10 @@ class SentenceTransformersCrossEncoder:
 
     def __init__(self, options: RerankOptions) -> None:
         _require_model("sentence-transformers", options)
-        if find_spec("sentence_transformers") is None:
-            hint = "pip install 'esrag[sentence-transformers]'"
-            raise SettingsError("the reranker 'sentence-transformers' needs a package that is not installed", hint=hint)
+        require_extra("the reranker 'sentence-transformers'", "sentence-transformers")
         self._options = options
 
-    @property
+    @cached_property  # reading the weights takes a tenth of a second, and every question is asked for it
     def fingerprint(self) -> str:
         """The weights."""
         return _folder(self._options).sha256

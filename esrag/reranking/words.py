@@ -1,14 +1,12 @@
 """Rerankers that count words: without a model, the same on every machine."""
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
 from esrag.chunking.cut import indexed_text
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
-from esrag.terms import question_terms, technical_words, terms
+from esrag.terms import compounds, question_terms, rarities, shares, terms
 
 
 class ExactTokens:
@@ -21,8 +19,7 @@ class ExactTokens:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """For each of them more than the scores of all hits lie apart."""
-        wanted = {term for word in technical_words(question) for term in terms(word)[:1]}
-        scores = [hit.score for hit in hits]
+        wanted, scores = compounds(question), [hit.score for hit in hits]
         step = 1 + max(scores) - min(scores)
         return by("exact-tokens", [step * len(wanted & _words(hit)) for hit in hits])
 
@@ -38,11 +35,7 @@ class Lexical:
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """The sum of the weights of the words it holds by that of all; a weight is log(1 + hits / (1 + with it))."""
         held = [_words(hit) for hit in hits]
-        uses = Counter(term for words in held for term in words)
-        weights = {term: math.log(1 + len(hits) / (1 + uses[term])) for term in question_terms(question)}
-        whole = math.fsum(weights.values()) or 1.0
-        shares = [math.fsum(weight for term, weight in weights.items() if term in words) / whole for words in held]
-        return by("lexical", shares)
+        return by("lexical", shares(rarities(question_terms(question), held), held))
 
 
 def _words(hit: Hit) -> set[str]:
