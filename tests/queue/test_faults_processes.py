@@ -58,11 +58,8 @@ def test_a_worker_is_killed_with_messages_on_their_way(start_worker, ingests, cl
     """Case 3: what the Redis gave to a worker that never got to note it is queued again."""
     ingests.write(one="One.", two="Two.", three="Three.")
     job = ingests.begin(published=False)
-    worker = start_worker(command=[*APP, *PLAIN, "-Q", "ingest"])  # without sweeps it waits for work all the time
-    worker.send(signal.SIGSTOP)
     sweep(ingests.work, ingests.queue)
-    assert client.llen("esrag:q:ingest") == 2  # the third was handed out
-    worker.end(signal.SIGKILL)
+    assert client.rpop("esrag:q:ingest")  # handed out to a worker that dies in this moment
     assert client.hlen("esrag:q:unacked") == 0  # and nobody knows of it
     start_worker()
     ingests.finished(job)
