@@ -15,6 +15,7 @@ from esrag.ingesting import Progress
 from esrag.portions import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.retrieving.recall import lot, nearest
+from esrag.stages import Stages
 
 SAMPLE_CHUNKS = 20
 # Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
@@ -41,21 +42,20 @@ class Moved:
     found_again: float | None
 
 
-def move(
-    source: Engine, target: Engine, at: Callable[[str], Engine], embedder: Embedder | None, progress: Progress
-) -> Moved:
+def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stages | None, progress: Progress) -> Moved:
     """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
 
-    With an embedder the texts are embedded anew, else their vectors come along. The former index is kept. Where both
-    engines are one, the index in use takes another's place.
+    With stages to embed the texts `anew` they are, but for those whose vectors are in the cache; else the vectors come
+    along. The former index is kept. Where both engines are one, the index in use takes another's place.
     Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
     """
     before = source.generation()
+    embedder = anew.embedder if anew else None
     made = _made(source.fingerprint(), embedder)
     name = target.create(made)
     try:
         fresh = at(name)
-        encoding = Encoding(embedder, fresh.vectors_of) if embedder else None
+        encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
         with fresh.writer(made) as writer, Portions(lambda: nullcontext(writer), encoding) as portions:
             _copy(source, portions, progress, with_vectors=embedder is None)
         _require_taken(portions)

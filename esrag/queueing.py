@@ -5,7 +5,9 @@ writes down that it is under way. What must not be lost is in the ledger; a mess
 there is something to claim.
 """
 
+import json
 import ssl
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -55,6 +57,20 @@ class Queue:
         """
         with self._channel() as channel:
             return int(channel.client.llen(QueueName.INGEST))
+
+    def next(self) -> str:
+        """The id of the batch that has waited longest; "" where none waits, or what waits is nothing of ours.
+
+        Raises: QueueUnreachable, within seconds; SettingsError.
+        """
+        with self._channel() as channel:
+            # Taken from the right. kombu puts the prefix before the keys of the commands that it uses itself.
+            message = channel.client.lindex(f"{PREFIX}{QueueName.INGEST}", -1)
+        try:
+            (batch_id,), *_ = json.loads(b64decode(json.loads(message or "")["body"]))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return ""
+        return str(batch_id)
 
     def close(self) -> None:
         """Lets go of what was opened; the next use opens it again."""
@@ -151,6 +167,7 @@ _STEADY: Mapping[str, Any] = {
     "task_acks_late": True,
     "task_acks_on_failure": True,
     "task_acks_on_timeout": True,  # without it a batch that is always too slow comes back for ever
+    "worker_concurrency": 1,  # an encoder uses all cores; Celery's own choice is a process a core
     "worker_prefetch_multiplier": 1,
     "worker_lost_wait": 1,  # for the last word of a process that died; it is in the ledger
     "worker_max_tasks_per_child": 500,  # leaks of the libraries end with their process

@@ -8,6 +8,7 @@ from functools import partial
 from esrag import plugins
 from esrag.caching import Cache
 from esrag.caching.opening import open_cache
+from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.engines import Engine, EngineOptions
@@ -28,6 +29,12 @@ class Stages:
     embedder: Embedder | None
     cache: Cache | None = None
     rerankers: Callable[[], Chain] = tuple
+
+    @property
+    def vectors(self) -> VectorCache | None:
+        """The vectors of the embedder that are kept in the cache."""
+        embedder = self.embedder
+        return VectorCache(self.cache, embedder.fingerprint, embedder.dimensions) if self.cache and embedder else None
 
 
 def open_stages(settings: Settings) -> Stages:

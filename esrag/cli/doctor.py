@@ -45,7 +45,7 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     from esrag.errors import EngineUnreachable
 
     stages = work.stages
-    index, code = _tried(_index(stages))
+    index, code = _tried(_index(work))
     there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
     engine, ledger = (stages.engine.examine(), _tried(_ledger(work))[0]) if there else ((), [])
     found: dict[str, Finding] = {}
@@ -103,11 +103,12 @@ def _rerankers(stages: "Stages") -> "Iterator[Finding]":
         yield Finding("ok", f"reranks: {', '.join(name for name, _ in chain)}")
 
 
-def _index(stages: "Stages") -> "Iterator[Finding]":
-    """Whether there is an index, whether it is sound, and whether it fits the model. Raises: EsragError."""
+def _index(work: "Work") -> "Iterator[Finding]":
+    """Whether there is an index, whether it is sound, and whether it fits the settings. Raises: EsragError."""
     from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
 
+    stages = work.stages
     engine = stages.engine
     if not engine.exists():
         yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
@@ -120,6 +121,10 @@ def _index(stages: "Stages") -> "Iterator[Finding]":
         yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
         yield from _recall(stages, sum(sizes))
     require_same_model(engine, stages.embedder)
+    was, now = engine.fingerprint().chunker, work.made.chunker
+    if was != now:  # questions do not mind
+        what = f"documents were cut by {was}, the settings say {now}: nothing can be ingested"
+        yield Finding("warning", what, "run: esrag ingest --rebuild, or set chunking as it was")
 
 
 def _ledger(work: "Work") -> "Iterator[Finding]":

@@ -139,7 +139,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
             source,
             stages.engine,
             lambda name: open_engine(aim.engine.model_copy(update={"index": name})),
-            stages.embedder if model else None,
+            stages if model else None,
             bar,
         )
     if as_json:

@@ -14,6 +14,8 @@ from esrag.loading.sources import is_address, path_of
 from esrag.settings import Settings
 from esrag.sync import Plan, Task
 
+_STORED_FILES = 16  # of a store, whose sizes are not known, in a batch at most
+
 
 def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     """Writes down what is to be done; from now on nothing of it can be lost. An older job of the same key gives way."""
@@ -58,7 +60,7 @@ def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Tas
     portion: list[Task] = []
     size_bytes = 0
     for task in tasks:
-        own_bytes = _size_bytes(task.source)
+        own_bytes = _size_bytes(task.source, settings.queue.batch_bytes // _STORED_FILES)
         large = size_bytes + own_bytes > settings.queue.batch_bytes
         if portion and (large or len(portion) == settings.queue.batch_files):
             yield portion
@@ -69,9 +71,9 @@ def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Tas
         yield portion
 
 
-def _size_bytes(source: str) -> int:
-    """The size of a file; 0 for what is gone since, or in a store."""
+def _size_bytes(source: str, in_a_store: int) -> int:
+    """The size of a file; a guess for what is in a store, and 0 for what is gone since."""
     try:
-        return 0 if is_address(source) else path_of(source).stat().st_size
+        return in_a_store if is_address(source) else path_of(source).stat().st_size
     except OSError:
         return 0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.errors import EngineUnreachable, EsragError
+from esrag.errors import EngineUnreachable, EsragError, LedgerError
 from esrag.jobs.running import PASSES, end
 from esrag.jobs.work import Work
 from esrag.ledger import Counts, Job
@@ -26,8 +26,7 @@ def sweep(work: Work, queue: Queue) -> None:
             return
         ledger.reap(is_dead)
         waiting = queue.depth()
-        if not waiting:  # what was handed out and is not there was lost, or is being claimed: then it comes twice
-            ledger.requeue(round(1000 * (time.time() - limits.sweep_s)))
+        ledger.requeue(_lost_before_ms(work, queue))
         batch_ids = list(islice(_offered(work), max(0, limits.window_batches - waiting)))
         ledger.mark_queued(batch_ids)
         queue.publish(batch_ids)
@@ -38,6 +37,21 @@ def sweep(work: Work, queue: Queue) -> None:
             continue
         except EsragError as error:
             ledger.cancel(job.job_id, error.line)
+
+
+def _lost_before_ms(work: Work, queue: Queue) -> int:
+    """What was handed out before then is not in the queue: it was lost, or is just being claimed, and comes twice.
+
+    What waits longest is taken first, so all that was handed out before it was taken.
+    """
+    now_ms = round(1000 * (time.time() - work.settings.queue.sweep_s))
+    batch_id = queue.next()
+    if not batch_id:
+        return 0 if queue.depth() else now_ms
+    try:
+        return min(now_ms, work.ledger.batch(batch_id).queued_ms)
+    except LedgerError:  # another ledger's
+        return 0
 
 
 def _for_workers(work: Work) -> list[Job]:

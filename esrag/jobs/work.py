@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from esrag.caching.vectors import VectorCache
 from esrag.engines import Engine
 from esrag.ingesting import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
@@ -40,9 +39,7 @@ class Work:
     @cached_property
     def ingestion(self) -> Ingestion:
         """Loads files; ends with the process."""
-        embedder, cache = self.stages.embedder, self.stages.cache
-        vectors = VectorCache(cache, embedder.fingerprint, embedder.dimensions) if cache and embedder else None
-        return Ingestion(self.settings, embedder, vectors)
+        return Ingestion(self.settings, self.stages.embedder, self.stages.vectors)
 
     def engine(self, index: str) -> Engine:
         """An index at the address of the settings, by its name."""

@@ -88,9 +88,7 @@ class ServerStore:
         """What stands under keys, as last written."""
         if not keys or not self._is_there():
             return []
-        wanted = {"ids": list(keys)}
-        answer = self._connection.request("POST", f"/{self._alias}/_mget", wanted, _source_excludes=without)
-        return [entry for entry in answer["docs"] if entry.get("found")]
+        return self._connection.read(self._alias, keys, _source_excludes=without)
 
     def _refresh(self) -> None:
         """Lets what was written be found; who may only read finds what was there a second ago."""

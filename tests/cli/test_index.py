@@ -93,6 +93,16 @@ def test_another_model(at, name, real_model):
     assert at("ingest", "docs", "--json", **REAL).json["unchanged"] == 3
 
 
+@pytest.mark.weights
+def test_what_a_move_embeds_is_kept(esrag, corpus, real_model):
+    """In the cache: a second move to the same model encodes nothing, and fills the same index."""
+    esrag("ingest", "docs")
+    kept = {"ESRAG_EMBEDDING__PROVIDER": "onnx", "ESRAG_CACHE__URL": str(esrag.folder / "cache.db")}
+    to = ("index", "migrate", "--model", "all-MiniLM-L6-v2", "--json", "--to")
+    assert [esrag(*to, folder, **kept).json["embedded"] for folder in ("one", "two")] == [3, 0]
+    assert esrag("cache", "stats", "--json", **kept).json["vectors"] == 3
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("name", ["opensearch", "elasticsearch"])
 def test_from_a_folder_to_a_server_and_back(at, esrag, where, name, tmp_path):

@@ -100,6 +100,8 @@ def test_doctor_says_what_is_wrong_and_what_to_do(esrag, corpus):
     esrag("ingest", "docs")
     sound = esrag("doctor", "--json")
     assert (sound.code, {line["level"] for line in sound.lines}) == (0, {"ok"})
+    cut = esrag("doctor", ESRAG_CHUNKING__SIZE="50")
+    assert (cut.code, "documents were cut by sections 200/0" in cut.out) == (0, True)
 
     for vectors in (esrag.folder / ".esrag").rglob("*.f32"):
         vectors.write_bytes(b"")

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
@@ -234,6 +235,39 @@ def test_an_item_that_is_no_fault_of_the_entry_is_an_error(server, engine, numbe
     assert status == error.status
     assert CHUNKS[0] in str(error)
     assert 2 == len(server.asked("_bulk"))
+
+
+def test_a_record_that_cannot_be_read_is_not_one_that_is_not_there(server, engine):
+    """A shard that is just starting: it is asked again, for the former chunks would stay for ever."""
+    former = document_entry(DOCUMENT.document, [*CHUNKS, "old"])
+    unread = {"_id": "x", "error": {"type": "no_shard_available_action_exception", "reason": "No shard available"}}
+    server.answer("_mget", Answer({"docs": [unread]}), Answer({"docs": [{"found": True, "_source": former}]}))
+    write(engine)
+    gone = [line["delete"]["_id"] for request in server.asked("_bulk") for line in request.lines if "delete" in line]
+    assert [entry_id("chunk", "old")] == gone
+    server.answer("_mget", Answer({"docs": [unread]}))
+    assert "No shard available" in str(failure(lambda: write(engine)))
+
+
+def test_a_shard_that_cannot_be_counted_is_no_empty_index(server, engine):
+    """Else readers of a full index would see nothing of what is written until the end."""
+    server.answer("_count", Answer({"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}}))
+    assert "1 shards could not be counted" in str(failure(lambda: write(engine)))
+
+
+def test_a_document_with_an_entry_that_no_request_holds_is_set_aside(server, engine):
+    """It is the document's fault, and the others go on."""
+    large = entry_id("chunk", CHUNKS[1])
+
+    def refuses(request):
+        indexed = [line["index"]["_id"] for line in request.lines if "index" in line]
+        return recorded("limits_bulk_413") if large in indexed else taken(request)
+
+    server.answer("_bulk", refuses)
+    with engine.writer(FINGERPRINT) as writer:
+        reasons = writer.replace([DOCUMENT, prepared("other", ["gnu"])])
+    assert ["d"] == list(reasons)
+    assert "413" in reasons["d"]
 
 
 def test_removing_what_is_not_there_is_no_error(server, engine):
@@ -723,7 +757,7 @@ def test_an_index_that_lost_its_vectors_is_an_error(server, engine):
     [
         "unknown query [hybrid]",
         "Invalid processor type score-ranker-processor",
-        "[hybrid] query does not support [filter]",
+        "Field is not supported by [hybrid] query",
     ],
 )
 def test_an_opensearch_that_cannot_fuse(serve, opened, reason):
@@ -733,6 +767,33 @@ def test_an_opensearch_that_cannot_fuse(serve, opened, reason):
     refused = Answer({"error": error, "status": 400}, 400)
     server.answer("_msearch", lambda r: refused if asks_for_fusion(r) else found(r))
     assert "rrf-client" == opened(server.url).search(QUESTION).path
+
+
+def test_an_opensearch_before_3_filters_each_leg(serve, opened):
+    """It knows no filter of the fusion, and answers 400 to one; the filter stands in both legs."""
+
+    def older(request):
+        bodies = [line["query"]["hybrid"] for line in request.lines if "hybrid" in line.get("query", {})]
+        if any("filter" in body for body in bodies):
+            reason = "Field is not supported by [hybrid] query"
+            return Answer({"error": {"type": "parsing_exception", "reason": reason}, "status": 400}, 400)
+        return found(request)
+
+    server = serve("opensearch", "2.19.4")
+    server.answer("_msearch", older)
+    asked = SearchRequest("zebra", QUESTION.vector, filter=Terms("doc_id", ("wanted",)))
+    assert "rrf-native" == opened(server.url).search(asked).path
+    hybrid = server.asked("_msearch")[-1].lines[1]["query"]["hybrid"]
+    assert ["6:doc_id:t:wanted" in json.dumps(leg) for leg in hybrid["queries"]] == [True, True]
+
+
+def test_a_licence_that_ends_under_many_threads(server, engine):
+    """All of them are answered, whoever notices it first."""
+    assert "rrf-native" == engine.search(QUESTION).path
+    server.answer("_msearch", licensed_only(LICENCE))
+    with ThreadPoolExecutor(8) as pool:
+        paths = [result.path for result in pool.map(engine.search, [QUESTION] * 64)]
+    assert paths == ["rrf-client"] * 64
 
 
 def test_a_licence_that_ends(server, engine):
@@ -835,7 +896,8 @@ def test_every_search_is_strict_and_filtered(serve, opened, product, fuses):
     assert all("6:doc_id:t:wanted" in json.dumps(body) for body in bodies)
     server.answer("_search", Answer(NOTHING))
     assert [] == list(engine.chunks())
-    assert "allow_partial_search_results=false" in server.asked("_search")[0].query
+    assert {} == engine.vectors_of(["zebra"])
+    assert all("allow_partial_search_results=false" in request.query for request in server.asked("_search"))
 
 
 # What stands behind the alias

@@ -10,7 +10,7 @@ from waiting import wait_until
 
 from esrag.errors import QueueUnreachable
 from esrag.jobs.sweeping import sweep
-from esrag.queueing import Queue
+from esrag.queueing import PREFIX, Queue, QueueName
 from esrag.sync import Task
 
 DEFAULTS = ["worker", "--concurrency", "2", "-l", "INFO"]  # gossip and all
@@ -159,6 +159,28 @@ def test_emptied_between_two_publishes(start_worker, ingests, client):
     start_worker()
     ingests.finished(second)
     assert ingests.work.ledger.job(first.job_id).state == "cancelled"  # the second took over
+
+
+def test_a_message_that_is_lost_while_others_wait(ingests, client):
+    """It is queued again although the queue never runs dry: whatever was handed out before what waits now was taken."""
+    ingests.reset(window_batches=4, sweep_s=0.3)
+    ingests.write(**{f"f{number}": f"text {number}" for number in range(12)})
+    job = ingests.begin()
+    first, *others = [batch.batch_id for batch in ingests.work.ledger.batches(job.job_id)]
+    assert taken(ingests.queue, client) == first  # and its worker died before it claimed it
+    time.sleep(0.4)
+    sweep(ingests.work, ingests.queue)  # fills the window again
+    assert [taken(ingests.queue, client) for _ in range(3)] == others[:3]
+    time.sleep(0.4)
+    sweep(ingests.work, ingests.queue)
+    assert [taken(ingests.queue, client) for _ in range(4)] == [others[3], first, *others[:2]]
+
+
+def taken(queue, client):
+    """The batch that waited longest, which is not in the queue any more."""
+    batch_id = queue.next()
+    assert client.rpop(f"{PREFIX}{QueueName.INGEST}")
+    return batch_id
 
 
 def test_delivered_three_times_at_once(start_worker, ingests):

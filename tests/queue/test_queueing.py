@@ -47,6 +47,26 @@ def test_a_message_holds_ids_only(queue, client):
     assert [key for key in client.scan_iter() if not key.startswith(PREFIX.encode())] == []
 
 
+def test_what_waits_longest_is_known(queue, client):
+    """The batch that is taken next; nothing of a stranger's message, whatever it holds."""
+    assert queue.next() == ""
+    queue.publish(["job-000001", "job-000002"])
+    assert queue.next() == "job-000001"
+    client.rpop(f"{PREFIX}ingest")
+    assert queue.next() == "job-000002"
+    for strange in (
+        "",
+        "{",
+        "[]",
+        '{"body": 7}',
+        '{"body": "bm8="}',
+        '{"body": "W10="}',
+        '{"body": "' + "W1tdXQ==" + '"}',
+    ):
+        client.rpush(f"{PREFIX}ingest", strange)
+        assert queue.next() == ""
+
+
 def test_a_message_is_small(queue, client):
     """A queued batch takes less than 2 KB of the Redis."""
     before = client.info("memory")["used_memory"]

@@ -22,7 +22,10 @@ from esrag.records import Chunk, Fingerprint, StoredDocument
 _PAGE = 1000  # entries read at once
 _FORBIDDEN = 403
 # What a server says that does not know a retriever, a query or one of its parts, or a processor of search pipelines.
-_UNKNOWN = re.compile(r"unknown (retriever|query|field|key)|invalid processor type|does not support \[", re.IGNORECASE)
+_UNKNOWN = re.compile(
+    r"unknown (retriever|query|field|key)|invalid processor type|(not support|not supported by) \[", re.IGNORECASE
+)
+_WHOLE = {"allow_partial_search_results": False}  # else a failed shard is no error, and hits are missing
 
 
 class ServerEngine:
@@ -81,7 +84,7 @@ class ServerEngine:
             except Refused as error:  # a trial may end under a running program: the question is answered all the same
                 if not _cannot_fuse(error):
                     raise
-                del self._fuses[index.name]
+                self._fuses.pop(index.name, None)  # another thread may have been quicker
         return asked.client(self._connection, index.name)
 
     @contextmanager
@@ -229,11 +232,12 @@ class ServerEngine:
 
     def _may_fuse(self, index: Index) -> bool:
         """Whether the server fuses by ranks over the whole index: by version and shards, then by a tiny question."""
-        if index.name not in self._fuses:
+        fuses = self._fuses.get(index.name)
+        if fuses is None:
             server = self._connection.server
             by_shard = server.product == "opensearch" and server.version < RANKS_THE_WHOLE_INDEX and index.shards > 1
-            self._fuses[index.name] = not by_shard and self._fuses_when_asked(index)
-        return self._fuses[index.name]
+            fuses = self._fuses[index.name] = not by_shard and self._fuses_when_asked(index)
+        return fuses
 
     def _fuses_when_asked(self, index: Index) -> bool:
         import numpy as np
@@ -254,7 +258,7 @@ class ServerEngine:
         shown = with_vectors(self._connection.server, ["text_hash", "embedding"])
         wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
         body = {**wanted, "size": len(texts), "_source": shown}
-        hits = self._connection.request("POST", f"/{index}/_search", body)["hits"]["hits"]
+        hits = self._connection.request("POST", f"/{index}/_search", body, **_WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit["_source"])) for hit in hits)
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
@@ -265,8 +269,7 @@ class ServerEngine:
             body = {"query": query, "sort": sort, "size": _PAGE, "_source": shown, "track_total_hits": False}
             if after:
                 body["search_after"] = after
-            path, whole = f"/{index.name}/_search", {"allow_partial_search_results": False}
-            hits = self._connection.request("POST", path, body, **whole)["hits"]["hits"]
+            hits = self._connection.request("POST", f"/{index.name}/_search", body, **_WHOLE)["hits"]["hits"]
             yield from (hit["_source"] for hit in hits)
             if len(hits) < _PAGE:
                 return

@@ -6,7 +6,7 @@ The server is asked what it is, and the client that was made for it does the tal
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
@@ -25,7 +25,7 @@ _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
 }
 # What a server is taken for that says what it is only to those who hold the cluster privilege `monitor`.
 _ASSUMED: Mapping[Product, tuple[int, int]] = {"elasticsearch": (9, 2), "opensearch": (2, 19)}
-_FORBIDDEN, _NOT_FOUND = 403, 404
+_FORBIDDEN, _NOT_FOUND, _UNAVAILABLE = 403, 404, 503
 BUSY = (429, 502, 503, 504)  # what passes by itself
 # A node that restarts answers again within half a minute; the waits add up to 63 s.
 _WAITS_S = (1, 2, 4, 8, 16, 32)
@@ -150,6 +150,18 @@ class Connection:
                 return None
             raise
 
+    def read(self, index: str, ids: Sequence[str], **parameters: Any) -> list[Any]:
+        """What stands under ids. Raises: as `request`, also where one could not be read: it may well be there."""
+        for wait_s in (*_WAITS_S, None):
+            docs = self.request("POST", f"/{index}/_mget", {"ids": list(ids)}, **parameters)["docs"]
+            wrong = next((doc for doc in docs if _is_unread(doc)), None)
+            if wrong is None:
+                return [doc for doc in docs if doc.get("found")]
+            if wait_s is None:
+                raise refusal(self.shown_url, _UNAVAILABLE, wrong, about=str(wrong.get("_id", "")))
+            time.sleep(wait_s)
+        raise AssertionError("the last try returns or raises")
+
     def ask(self, path: str) -> Any:
         """What stands at a path, asked once: to one who only looks, no answer is an answer. Raises: as `request`."""
         _ = self.server
@@ -263,6 +275,12 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
     message = f"{url} answered {status}{about and f' for {about}'}: {said}"
     unwilling = status in BUSY or kind == "cluster_block_exception" or _DISK_FULL in reason
     return (Unwilling if unwilling else Refused)(message, status, kind, body, hint=_hint(status, kind, reason))
+
+
+def _is_unread(doc: Mapping[str, Any]) -> bool:
+    """Whether an entry could not be looked for; in an index that is not there, there is none."""
+    error = doc.get("error")
+    return bool(error) and not (isinstance(error, Mapping) and error.get("type") == "index_not_found_exception")
 
 
 def _hint(status: int, kind: str, reason: str) -> str:

@@ -32,6 +32,7 @@ _EVEN = 0.5  # share of the vector leg
 # Candidates a shard looks at for its k neighbours; with 200 Lucene's graph found all of the ten best of 10,000.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 200, 10_000
 RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
+_FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch knows no filter of a hybrid query, only those of its legs
 _LEAST_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 
@@ -136,11 +137,14 @@ class Search:
         return {**common, "query": {"knn": {"embedding": filtered}}}
 
     def _opensearch(self) -> Query:
-        hybrid = {
-            "pagination_depth": self.depth,
-            "filter": {"bool": {"filter": self._filters}},
-            "queries": [self._match(), {"knn": {"embedding": self._nearest()}}],
-        }
+        if self._server.version < _FILTERS_HYBRID_SINCE:
+            keyword = {"bool": {"must": [self._match()], "filter": self._filters}}
+            vector = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
+            filtered: Query = {"queries": [keyword, {"knn": {"embedding": vector}}]}
+        else:
+            queries = [self._match(), {"knn": {"embedding": self._nearest()}}]
+            filtered = {"filter": {"bool": {"filter": self._filters}}, "queries": queries}
+        hybrid = {"pagination_depth": self.depth, **filtered}
         pipeline = {"phase_results_processors": [self._processor()]}
         return {**self._shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
 

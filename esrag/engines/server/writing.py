@@ -34,7 +34,7 @@ BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
 BULK_ENTRIES = 500
 _MOST_IDS = 1000  # ids asked for at once
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
-_BAD_ENTRY, _TOO_LARGE = 400, 413
+_BAD_ENTRY, _TOO_LARGE, _UNAVAILABLE = 400, 413, 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class ServerWriter:
         found: dict[str, Entry] = {}
         for some in _portions(doc_ids, _MOST_IDS):
             ids = [entry_id("document", doc_id) for doc_id in some]
-            answer = self._connection.request("POST", f"/{self._index}/_mget", {"ids": ids})
-            found |= {doc["_source"]["doc_id"]: doc["_source"] for doc in answer["docs"] if doc.get("found")}
+            docs = self._connection.read(self._index, ids)
+            found |= {doc["_source"]["doc_id"]: doc["_source"] for doc in docs}
         return found
 
     def _set_aside(
@@ -141,7 +141,10 @@ class ServerWriter:
     def _is_empty(self) -> bool:
         """Whether readers see no document."""
         query = {"query": {"term": {"entry": "document"}}}
-        return not self._connection.request("POST", f"/{self._index}/_count", query, terminate_after=1)["count"]
+        answer = self._connection.request("POST", f"/{self._index}/_count", query, terminate_after=1)
+        if failed := answer.get("_shards", {}).get("failed", 0):  # a full index would look empty
+            raise refusal(self._connection.shown_url, _UNAVAILABLE, f"{failed} shards could not be counted")
+        return not answer["count"]
 
     def _surely(self, actions: Iterable[_Action]) -> None:
         """Sends what no document can be the cause of refusing. Raises: Refused."""
@@ -163,8 +166,11 @@ class ServerWriter:
             try:
                 answers = self._answers(actions)
             except Refused as error:
-                if error.status != _TOO_LARGE or len(actions) == 1:
+                if error.status != _TOO_LARGE:
                     raise
+                if len(actions) == 1:  # no smaller request holds it: it is this document's fault
+                    yield actions[0].doc_id, error
+                    return
                 middle = len(actions) // 2
                 yield from self._sent(actions[:middle])
                 yield from self._sent(actions[middle:])
