@@ -19,6 +19,7 @@ hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine
 hypothesis.settings.load_profile("esrag")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist's own, which reads the groups
 def pytest_collection_modifyitems(items):
     """In several processes, what shares servers, an index or a wheel is one process's: each would make its own.
 
