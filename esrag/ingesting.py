@@ -91,6 +91,7 @@ class Ingestion:
                     batch.loaded(task, parsed, prepared)
                     for one in prepared:
                         portions.add(one)
+                    batch.tell(portions)
             batch.take(portions)
             tasks = [task for task in tasks if task.source in batch.changed]
             batch.changed.clear()
@@ -134,6 +135,7 @@ class _Batch:
     read_ids: dict[str, set[str]] = field(default_factory=dict)  # documents of the last reading
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
+    untold: dict[str, int] = field(default_factory=dict)  # chunks of the files of which `step` was not told yet
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
@@ -157,8 +159,8 @@ class _Batch:
         self.parts[task.source] = [Skip(f"{task.source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
         self.former[task.source] = {*task.stored_ids, *self.former.get(task.source, ())}
         self.read_ids[task.source] = {one.document.doc_id for one in prepared}
-        self.outcomes[task.source] = Outcome(task.source, task.state)
-        self.step(task.source, f"{task.state}, {sum(len(one.chunks) for one in prepared)} chunks")
+        self.outcomes[task.source] = Outcome(task.source, task.state, sha256=parsed.sha256)
+        self.untold[task.source] = sum(len(one.chunks) for one in prepared)
 
     def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
         """Those whose file is still what was read of it. Asked while nobody else writes: what is stored is the newest.
@@ -184,15 +186,28 @@ class _Batch:
             return True
         return True
 
+    def tell(self, portions: Portions) -> None:
+        """Tells of the files of which nothing waits to be stored any more, and not before."""
+        waiting = portions.waiting() | self.changed
+        for source in [source for source in self.untold if source not in waiting]:
+            chunks = self.untold.pop(source)
+            if reasons := portions.refused.get(source):
+                self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
+            outcome = self.outcomes[source]
+            came = f"{outcome.state}: {outcome.reason}" if outcome.reason else f"{outcome.state}, {chunks} chunks"
+            self.step(source, came)
+
     def take(self, portions: Portions) -> None:
         """What was stored and what was refused of a reading."""
+        self.tell(portions)
         self.chunks += portions.stored
-        for source, reasons in portions.refused.items():
-            self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
+        self.untold.clear()  # those that changed are read again
 
     def fail(self, tasks: Iterable[Task]) -> None:
         """The files that kept changing."""
-        self.outcomes |= {task.source: Outcome(task.source, "failed", _CHANGES) for task in tasks}
+        for task in tasks:
+            self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
+            self.step(task.source, f"failed: {_CHANGES}")
 
     def stale(self) -> list[str]:
         """Documents that were stored of these files and are no more in them; of one that failed what there is stays."""

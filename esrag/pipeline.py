@@ -7,7 +7,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +20,7 @@ from esrag.answering.verify import refusal, verify
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
+from esrag.engines.clock import Clock
 from esrag.errors import EngineError, IndexBusy, IndexMissing, JobEnded
 from esrag.filters import Filter
 from esrag.ingesting import Progress, Target
@@ -104,6 +105,18 @@ def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eage
         raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 
+def over_window(work: Work) -> str:
+    """What is to be known of chunks that may be longer than the encoder reads at once; "" where none can be.
+
+    Raises: ModelError.
+    """
+    embedder, size = work.stages.embedder, work.settings.chunking.size
+    if embedder is None or size <= embedder.window:
+        return ""
+    came = f"chunking.size is {size}, and the encoder reads {embedder.window} tokens at once"
+    return f"{came}: a longer chunk gets the mean of its parts' vectors; a size of {embedder.window} or less avoids it"
+
+
 def enqueue(request: IngestRequest, work: Work) -> Job:
     """Writes down what is to be done, for workers. Raises: EngineError, LedgerError, ModelError."""
     with work.stages.engine.writer(work.made):  # a mismatch, or no right to write, is said now
@@ -150,7 +163,7 @@ def ask(question: str, settings: Settings, stages: Stages, where: Filter | None 
 
     Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch.
     """
-    clock = _Clock()
+    clock = Clock()
     question = normalise(question)
     require_question(question)
     answered = partial(_answered, question, settings, stages, where)
@@ -202,15 +215,17 @@ def _retrieved(question: str, settings: Settings, stages: Stages, where: Filter 
     wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
     found = retrieve(question, stages.engine, stages.embedder, deep, where)
+    clock = Clock()
     reranked = rerank(question, found.hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
-    return SearchResult(reranked.hits[: wanted.k], found.path, reranked.notes)
+    if chain:
+        clock.lap("rerank")
+    return SearchResult(reranked.hits[: wanted.k], found.path, reranked.notes, {**found.took_ms, **clock.took_ms})
 
 
 def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None) -> Asked:
     """The answer, made now."""
-    clock = _Clock()
     retrieved = _retrieved(question, settings, stages, where)
-    clock.lap("retrieve")
+    clock = Clock()
     limits = settings.answer
     around = with_neighbours(retrieved.hits, stages.engine, limits.neighbours)
     evidence = select(around, limits.evidence_chunks, limits.evidence_characters)
@@ -227,7 +242,8 @@ def _answered(question: str, settings: Settings, stages: Stages, where: Filter |
     answer = refusal(reason) if reason else verify(draft.text, evidence)
     clock.lap("verify")
     sure = (signals, sureness, band(sureness))
-    return Asked(question, answer, *sure, evidence, retrieved, generator.model, clock.took_ms)
+    took_ms = {**retrieved.took_ms, **clock.took_ms}
+    return Asked(question, answer, *sure, evidence, retrieved, generator.model, took_ms)
 
 
 def _closeness(retrieved: SearchResult) -> float | None:
@@ -243,17 +259,3 @@ def _too_little(retrieved: SearchResult, settings: Settings) -> Reason | None:
 
 def _too_unsure(draft: Draft, sureness: float, settings: Settings) -> Reason | None:
     return "below-threshold" if draft.text and sureness < settings.answer.refusal else None
-
-
-@dataclass(slots=True)
-class _Clock:
-    """Milliseconds by stage."""
-
-    took_ms: dict[str, float] = field(default_factory=dict)
-    last: float = field(default_factory=perf_counter)
-
-    def lap(self, stage: str) -> None:
-        """The stage that just ended."""
-        now = perf_counter()
-        self.took_ms[stage] = round(1000 * (now - self.last), 1)
-        self.last = now

@@ -96,6 +96,10 @@ class Portions:
         if sum(len(one.chunks) for one in self._gathered) >= PORTION_CHUNKS:
             self._store()
 
+    def waiting(self) -> set[str]:
+        """The sources of documents that were added and are not stored yet."""
+        return {one.document.source for one in self._gathered}
+
     def _store(self) -> None:
         portion, self._gathered = self._gathered, []
         if not portion:

@@ -122,7 +122,8 @@ class StoredDocument:
 class Hit:
     """A retrieved chunk with its score and what each leg said of it (rank from 1, None: not in that leg).
 
-    The score is the fusion's and all that rerankers `added` to it, by what it is for.
+    The score is the fusion's and all that rerankers `added` to it, by what it is for; `fused_score` is the fusion's
+    alone, as `retrieve` found it.
     """
 
     chunk: Chunk
@@ -132,6 +133,7 @@ class Hit:
     keyword_score: float | None = None
     vector_score: float | None = None
     added: Mapping[str, float] = field(default_factory=dict)
+    fused_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

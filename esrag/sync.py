@@ -27,13 +27,17 @@ State = Literal["added", "changed", "renamed"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One file to load: the id its document gets, the folder it can be filtered by, what is stored of it now."""
+    """One file to load: the id its document gets, the folder it can be filtered by, what is stored of it now.
+
+    `sha256` is the hash of its bytes when it was listed.
+    """
 
     source: str
     doc_id: str
     folder: str
     state: State
     stored_ids: tuple[str, ...] = ()
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ def _tasks(
         state: State = "changed" if before else "renamed" if gone[digest] else "added"
         gone[digest] -= state == "renamed"
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else ())
+        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else (), digest)
 
 
 def is_emptied(source: str) -> bool:

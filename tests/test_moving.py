@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from esrag.chunking.cut import indexed_text
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.server import ServerEngine
 from esrag.errors import EngineError, IndexBusy
 from esrag.moving import move
 
@@ -102,3 +104,51 @@ def test_a_move_that_is_interrupted_leaves_nothing(engine, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         move(engine, engine, at(tmp_path), None, Fails())
     assert ["esrag"] == [index.name for index in engine.indexes()]
+
+
+@pytest.fixture
+def on_server(request):
+    """Opens indexes on real servers, by the server's name, and closes them."""
+    opened = []
+
+    def open_(server, index, shards=1):
+        opened.append(ServerEngine(EngineOptions(request.getfixturevalue(server), index, shards=shards)))
+        return opened[-1]
+
+    yield open_
+    for engine in opened:
+        engine.close()
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("opensearch", "opensearch"),
+        ("elasticsearch", "elasticsearch"),
+        ("opensearch", "elasticsearch"),
+        ("elasticsearch", "opensearch"),
+    ],
+)
+def test_a_move_from_server_to_server_and_over_three_shards(on_server, one, other):
+    """The copy is equal, in as many shards as it was to have, and the move back lands beside what was there before."""
+    first, second = (f"move-{uuid.uuid4().hex[:12]}-{name}" for name in "ab")
+    source, target = on_server(one, first), on_server(other, second, shards=3)
+    with source.writer(FINGERPRINT) as writer:
+        writer.replace([replace(it, indexed_texts=tuple(map(indexed_text, it.chunks))) for it in library(20, 5)])
+    before, vectors = content(source), {key: vector.tolist() for key, vector in source.vectors()}
+    moved = move(source, target, lambda name: on_server(other, name, shards=3), None, Silent())
+    assert (moved.former, moved.documents, moved.chunks, moved.found_again) == ("", 20, 100, 1.0)
+    assert moved.agreement >= 0.99
+    assert before == content(target)
+    assert 3 == target._indexes.current().shards
+    copied = {key: vector.tolist() for key, vector in target.vectors()}
+    assert vectors.keys() == copied.keys()
+    assert all(copied[key] == pytest.approx(vectors[key], abs=1e-6) for key in vectors)
+
+    back = move(target, source, lambda name: on_server(one, name), None, Silent())
+    assert back.former == f"{first}-000001"
+    assert (before, 1) == (content(source), source._indexes.current().shards)
+    assert [] == list(source.check())
+    assert back.name == source.swap(back.former)
+    assert before == content(source)

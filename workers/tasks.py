@@ -22,6 +22,7 @@ _SWEEPS = 6  # as many may pile up behind a long batch before the first is dropp
 
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)  # whatever Celery's own level is
+logging.getLogger("opensearch").setLevel(logging.INFO)  # at DEBUG it writes whole documents
 
 
 def application(settings: Settings) -> "Celery":

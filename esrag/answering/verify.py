@@ -92,8 +92,7 @@ def _claim(text: str, markers: str) -> Claim:
 def _support(claim: Claim, given: Mapping[str, Evidence]) -> float:
     """The share of the sentence's words that its passages hold. Raises: Violation for too few, or a missing number."""
     for key in claim.keys:
-        if key not in given:
-            raise Violation("contract", f"cites {key}, which was not given")
+        _require_citable(key, given)
     passages = [_readable(given[key].chunk) for key in claim.keys]
     numbers = {number for passage in passages for number in _NUMBER.findall(passage)}
     for number in _NUMBER.findall(claim.text):
@@ -105,6 +104,15 @@ def _support(claim: Claim, given: Mapping[str, Evidence]) -> float:
     if support < MIN_SUPPORT:
         raise Violation("unsupported", f"only {support:.0%} of the words are in {', '.join(claim.keys)}")
     return round(support, 4)
+
+
+def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
+    """That the key was given, and that its passage is somewhere; without pages all is page 1. Raises: Violation."""
+    if key not in given:
+        raise Violation("contract", f"cites {key}, which was not given")
+    chunk = given[key].chunk
+    if not 0 < chunk.start_page <= chunk.end_page:
+        raise Violation("contract", f"cites {key}, which is on pages {chunk.start_page} to {chunk.end_page}")
 
 
 def _citations(

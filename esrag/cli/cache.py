@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def cache() -> None:
-    """Count and remove what is kept so that it is not made twice (cache.url)."""
+    """Count and remove what is kept so as not to be made twice."""
 
 
 @cache.command()
@@ -37,7 +37,7 @@ def stats(*, as_json: bool, **options: Any) -> int:
 @cache.command()
 @settings_options
 def clear(**options: Any) -> int:
-    """Remove all that esrag keeps in the cache, and nothing that others keep there."""
+    """Remove all that esrag keeps in the cache. What others keep there stays."""
     print_text(f"removed {_opened(settings_of(**options)).clear():,} entries")
     return 0
 

@@ -47,12 +47,14 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     stages = work.stages
     index, code = _tried(_index(work))
     there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
-    engine, ledger = (stages.engine.examine(), _tried(_ledger(work))[0]) if there else ((), [])
+    sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
+    engine = stages.engine.examine() if there else ()
     found: dict[str, Finding] = {}
     for finding in (
         *_model(stages),
         *_tried(_rerankers(stages))[0],
         *engine,
+        *sound,
         *index,
         *ledger,
         *_tried(examine(work.settings))[0],
@@ -104,7 +106,7 @@ def _rerankers(stages: "Stages") -> "Iterator[Finding]":
 
 
 def _index(work: "Work") -> "Iterator[Finding]":
-    """Whether there is an index, whether it is sound, and whether it fits the settings. Raises: EsragError."""
+    """Whether there is an index, and whether it fits the settings. Raises: EsragError."""
     from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
 
@@ -113,13 +115,6 @@ def _index(work: "Work") -> "Iterator[Finding]":
     if not engine.exists():
         yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
         return
-    problems = engine.check()
-    yield from (Finding("error", problem, "run: esrag ingest --rebuild") for problem in problems)
-    if not problems:
-        sizes = [document.chunk_count for document in engine.documents()]
-        made = engine.fingerprint().model or "no model"
-        yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
-        yield from _recall(stages, sum(sizes))
     require_same_model(engine, stages.embedder)
     was, now = engine.fingerprint().chunker, work.made.chunker
     if was != now:  # questions do not mind
@@ -127,23 +122,36 @@ def _index(work: "Work") -> "Iterator[Finding]":
         yield Finding("warning", what, "run: esrag ingest --rebuild, or set chunking as it was")
 
 
+def _sound(work: "Work") -> "Iterator[Finding]":
+    """Whether index and ledger are sound and agree. Raises: EsragError."""
+    from esrag.engines import Finding
+    from esrag.jobs.reporting import problems
+
+    engine, wrong = work.stages.engine, False
+    for problem in problems(work):
+        wrong = True
+        yield problem
+    if not wrong and engine.exists():
+        sizes = [document.chunk_count for document in engine.documents()]
+        made = engine.fingerprint().model or "no model"
+        yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
+        yield from _recall(work.stages, sum(sizes))
+
+
 def _ledger(work: "Work") -> "Iterator[Finding]":
-    """Whether the ledger is sound and agrees with the index, and what in it waits for somebody. Raises: EsragError."""
+    """What in the ledger waits for somebody. Raises: EsragError."""
     from esrag.cli.watching import is_idle
     from esrag.engines import Finding
-    from esrag.jobs.reporting import last_words, unaccounted
+    from esrag.jobs.reporting import last_words
 
     ledger = work.ledger
-    yield from (Finding("error", problem, "a bug: esrag jobs prune removes old jobs") for problem in ledger.problems())
-    if work.stages.engine.exists():
-        yield from (Finding("error", line, "run: esrag ingest FOLDER") for line in unaccounted(work))
     idle = [job for job in ledger.jobs() if is_idle(ledger, job, ledger.counts(job.job_id))]
     time.sleep(LOOK_AGAIN_S if idle else 0)
     for job in (ledger.job(job.job_id) for job in idle):
         if is_idle(ledger, job, ledger.counts(job.job_id)):
             advice = "start a worker: esrag worker" if work.settings.queue.url else "run: esrag ingest FOLDER"
             yield Finding("warning", f"job {job.job_id} is open and nobody works on it", advice)
-    failed = [word.job_id for word in last_words(work).values() if word.failed]
+    failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding("warning", f"{len(failed):,} files failed to be ingested", f"run: esrag jobs show {max(failed)}")
 

@@ -55,7 +55,7 @@ def info(*, as_json: bool, **options: Any) -> int:
 @json_option
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
-    """List every index at the address; the one in use is marked by a star."""
+    """List every index at the address. The one in use is marked by a star."""
     from esrag.stages import open_engine
 
     _show(open_engine(settings_of(**options).engine).indexes(), as_json=as_json)
@@ -67,7 +67,7 @@ def list_(*, as_json: bool, **options: Any) -> int:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
-    """Remove the index NAME with all that is in it; what its ingests left to do is forgotten."""
+    """Remove the index NAME with all that is in it. What its ingests left to do is forgotten."""
     from esrag.stages import open_engine
 
     settings = settings_of(**options)
@@ -84,7 +84,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
 @click.argument("name")
 @settings_options
 def swap(name: str, **options: Any) -> int:
-    """Put the index NAME in the place of the one in use, which is kept."""
+    """Put the index NAME in the place of the one in use. That one is kept."""
     from esrag.stages import open_engine
 
     settings = settings_of(**options)
@@ -115,10 +115,10 @@ def refresh(**options: Any) -> int:
 @json_option
 @settings_options
 def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any) -> int:
-    """Fill a new index with what is stored, compare the two, and put the new one in place.
+    """Fill a new index with what is stored and put it in place.
 
-    No file is read again. Without --to and --model it is a copy with the settings of now, such as engine.shards. The
-    former index is kept.
+    The two are compared before, and the former index is kept. No file is read again. Without --to and --model it is a
+    copy with the settings of now, such as engine.shards.
     """
     from esrag.cli.progress import progress
     from esrag.moving import move
@@ -161,7 +161,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 @json_option
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
-    """Compare the vector leg with an exact search over every stored vector."""
+    """Compare the vector leg with an exact search over all vectors."""
     from esrag.retrieving.recall import LEAST_RECALL, recall
     from esrag.stages import open_engine
 

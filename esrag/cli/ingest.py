@@ -42,7 +42,7 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     Ctrl-C leaves the job to them.
     """
     from esrag.jobs.work import Work
-    from esrag.pipeline import IngestRequest, plan_ingest
+    from esrag.pipeline import IngestRequest, over_window, plan_ingest
 
     names = ("include", "exclude", "keep_missing", "rebuild")
     request = IngestRequest(
@@ -53,6 +53,8 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     with closing(work):
         if dry_run:
             return _show_plan(plan_ingest(request, work), as_json=as_json)
+        if advice := over_window(work):
+            remark(advice)
         if work.settings.queue.url and not (eager or request.rebuild):
             return _hand_over(request, work, wait=not no_wait, as_json=as_json)
         if no_wait:
@@ -121,14 +123,15 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
 
 
 def _show_plan(plan: "Plan", *, as_json: bool) -> int:
+    """Prints what would happen; a source that cannot be read is as much a failure as it would be."""
     counts = {state: plan.count(state) for state in ("added", "changed", "renamed")}
     counts |= {"removed": plan.removed, "unchanged": plan.unchanged, "failed": sum(s.failed for s in plan.skips)}
     if as_json:
         print_json({"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]})
-        return 0
-    for task in plan.tasks:
-        print_text(f"{task.state:8} {task.source}")
-    for skip in plan.skips:
-        remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
-    print_text("would be: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    return 0
+    else:
+        for task in plan.tasks:
+            print_text(f"{task.state:8} {task.source}")
+        for skip in plan.skips:
+            remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
+        print_text("would be: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    return 1 if counts["failed"] else 0

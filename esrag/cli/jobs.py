@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,20 +75,24 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
 @click.argument("job", required=False)
 @click.option("--all", "every", is_flag=True, help="Those of every job that was not cancelled.")
 @click.option("--batch", "batch_ids", multiple=True, metavar="ID", help="Only these batches.")
+@click.option("--file", "sources", multiple=True, metavar="PATH", help="Only these files, as esrag jobs show has them.")
 @settings_options
-def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], **options: Any) -> int:
-    """Try the failed and dead batches of JOB again, from their first attempt on.
+def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: tuple[str, ...], **options: Any) -> int:
+    """Try what failed of JOB again. Attempts count anew.
 
-    A file that failed by itself, in a batch that was done, is tried again by the next esrag ingest.
+    These are failed and dead batches, and single files of batches that were done.
     """
-    if bool(job) == every or (every and batch_ids):
+    from esrag.loading.sources import is_address, source_of
+
+    if bool(job) == every or (every and (batch_ids or sources)):
         raise UsageError("retry takes a JOB, or --all", hint="esrag jobs list shows what there is")
     with _opened(options) as work:
         ledger = work.ledger
         wanted = [it for it in ledger.jobs() if it.state != "cancelled"] if every else [_named(ledger, job)]
         for batch_id in batch_ids:
             _require_batch(ledger.batch(batch_id), wanted[0])
-        counts = {it.job_id: ledger.retry(it.job_id, batch_ids) for it in wanted}
+        files = [name if is_address(name) else source_of(Path(name).absolute()) for name in sources]
+        counts = {it.job_id: ledger.retry(it.job_id, batch_ids, files) for it in wanted}
         _say_retried(counts)
         _hand_out(work, [it for it in wanted if counts[it.job_id]])
     return 0
@@ -97,7 +102,7 @@ def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], **options
 @click.argument("job")
 @settings_options
 def cancel(job: str, **options: Any) -> int:
-    """Stop JOB: what is stored stays, and what is worked on is left within a batch."""
+    """Stop JOB. What is stored stays, and what is worked on is left within a batch."""
     with _opened(options) as work:
         found = _named(work.ledger, job)
         work.ledger.cancel(found.job_id, "by esrag jobs cancel")
@@ -130,7 +135,7 @@ def resume(job: str, **options: Any) -> int:
 @click.option("--older-than", type=click.FloatRange(0), default=30, show_default=True, metavar="DAYS", help="Days.")
 @settings_options
 def prune(*, older_than: float, **options: Any) -> int:
-    """Remove jobs from the ledger that ended long ago; the index is not touched."""
+    """Remove jobs from the ledger that ended long ago. The index is not touched."""
     with _opened(options) as work:
         count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
     print_text(f"removed {count} job{'s' * (count != 1)}")
@@ -225,7 +230,7 @@ def _named(ledger: "Ledger", name: str | None) -> "Job":
 
 def _require_batch(batch: "Batch", job: "Job") -> None:
     """Raises: UsageError for a batch of another job, or one that did not fail."""
-    if batch.job_id != job.job_id or batch.state not in {"failed", "dead"}:
+    if batch.job_id != job.job_id or not list(_failures(batch)):
         came = f"batch {batch.batch_id!r} of job {batch.job_id} is {batch.state}"
         raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists those that can be tried again")
 
@@ -235,8 +240,7 @@ def _say_retried(counts: "dict[str, int]") -> None:
         if count:
             print_text(f"{count:,} batch{'es' * (count != 1)} of {job_id} wait{'s' * (count == 1)} again")
     if not any(counts.values()):
-        print_text("no batch failed or is dead")
-        remark("files that failed by themselves are tried again by the next esrag ingest of them")
+        print_text("nothing failed that can be tried again")
 
 
 def _hand_out(work: "Work", opened: "list[Job]") -> None:
@@ -269,7 +273,7 @@ def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
         for source, reason in _failures(batch):
             causes.setdefault(reason, _Cause()).add(source)
         if batch.state in {"failed", "dead"}:
-            given_up.append(_told(batch, "state", "traceback") | {"files": len(batch.tasks)})
+            given_up.append(_told(batch, "state", "traceback") | {"files": len(batch.left)})
         elif batch.state == "pending" and batch.error and job.state == "open":
             waiting.append(_told(batch, "not_before_ms"))
     by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
@@ -293,7 +297,7 @@ class _Cause:
 def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
     """Files of a batch that failed, and why."""
     if batch.state in {"failed", "dead"}:
-        yield from ((task.source, batch.error) for task in batch.tasks)
+        yield from ((task.source, batch.error) for task in batch.left)
     for outcome in batch.result.outcomes:
         if outcome.state == "failed":
             yield outcome.source, outcome.reason
@@ -346,9 +350,7 @@ def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]
 
 
 def _advise(told: dict[str, Any]) -> None:
-    if told["given_up"]:
-        remark(f"to try batches again: esrag jobs retry {told['job_id']}")
-    elif told["failed"]:
-        remark("to try failed files again: esrag ingest, as before")
+    if told["failed"]:
+        remark(f"to try what failed again: esrag jobs retry {told['job_id']}, or esrag ingest as before")
     if told["dropped"] and told["state"] == "cancelled":
         remark(f"to go on: esrag jobs resume {told['job_id']}")

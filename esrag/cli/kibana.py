@@ -18,7 +18,7 @@ def kibana() -> None:
 @json_option
 @settings_options
 def install(*, as_json: bool, **options: Any) -> int:
-    """Install a data view, saved searches and a dashboard.
+    """Install data views, saved searches and two dashboards.
 
     kibana.url says where. Run again, it replaces what it installed for this index before.
     """

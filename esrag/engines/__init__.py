@@ -80,11 +80,13 @@ class SearchResult:
     """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
 
     The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do.
+    `took_ms` is by stage, as far as an engine can tell its stages apart.
     """
 
     hits: tuple[Hit, ...]
     path: str
     notes: tuple[str, ...] = ()
+    took_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

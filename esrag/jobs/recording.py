@@ -3,22 +3,35 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from esrag.jobs.work import Work
-from esrag.ledger import Job
+from esrag.ledger import Batch, BatchState, Job
+from esrag.ledger.ledger import Ledger
 from esrag.loading.sources import is_address, path_of
+from esrag.owners import is_dead
 from esrag.settings import Settings
-from esrag.sync import Plan, Task
+from esrag.sync import Plan, Skip, Task
 
 _STORED_FILES = 16  # of a store, whose sizes are not known, in a batch at most
+_UNFINISHED: Sequence[BatchState] = ("pending", "running", "dead")
 
 
 def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
-    """Writes down what is to be done; from now on nothing of it can be lost. An older job of the same key gives way."""
+    """Writes down what is to be done; from now on nothing of it can be lost. An older job of the same key gives way.
+
+    What that one had begun goes on with the attempts it had. A file that is dead and as it was is left out.
+    """
+    ledger = work.ledger
+    ledger.reap(is_dead)
+    known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
+    older = [it for it in known if it.state == "open" and it.key == key]
+    # A rebuild with a dead batch is thrown away, so that whatever was dead in one before is left out of it as well.
+    tried = [it for it in known if rebuild or (it not in older and it.state in {"open", "done"})]
+    plan = _without_dead(plan, ledger, {it.job_id for it in tried if it.made == work.made})
     now = datetime.now(UTC)
     job = Job(
         job_id=f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}",
@@ -34,11 +47,46 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
         skips=plan.skips,
     )
     if plan.tasks or plan.gone:
-        return work.ledger.open(job, _batches(plan.tasks, work.settings))
-    for older in list(work.ledger.jobs()):  # nothing to do is not worth writing down
-        if older.state == "open" and older.key == key:
-            work.ledger.cancel(older.job_id, "nothing of it is left to do")
+        begun = list(_begun(ledger, [it for it in older if it.made == work.made], plan.tasks))
+        taken = {task.source for batch in begun for task in batch.tasks}
+        fresh = [task for task in plan.tasks if task.source not in taken]
+        return ledger.open(job, _batches(fresh, work.settings), begun)
+    for it in older:  # nothing to do is not worth writing down
+        ledger.cancel(it.job_id, "nothing of it is left to do")
     return replace(job, state="done")
+
+
+def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:
+    """Batches of older jobs that were tried already, of the files of now: what ends its worker does so only so often.
+
+    Else a file that ends the command itself would have all its attempts again at each new command.
+    """
+    fresh = {task.source: task for task in planned}
+    for batch in (batch for job in older for batch in ledger.batches(job.job_id, _UNFINISHED)):
+        same = [fresh.pop(task.source) for task in batch.left if _is_as_it_was(task, fresh.get(task.source))]
+        attempts = batch.attempts - (batch.state == "running")  # that one is cut short by us
+        if same and (attempts or batch.alone):
+            state: BatchState = "dead" if batch.state == "dead" else "pending"
+            error, trace = batch.error, batch.traceback
+            yield Batch("", "", tuple(same), state, attempts, error=error, traceback=trace, alone=batch.alone)
+
+
+def _without_dead(plan: Plan, ledger: Ledger, job_ids: Collection[str]) -> Plan:
+    """Without the files that ended their worker at every attempt and have not changed since; they are failures."""
+    dead = {task.source: (task, batch) for batch in ledger.dead() if batch.job_id in job_ids for task in batch.left}
+    skips = []
+    for task in plan.tasks:
+        former, batch = dead.get(task.source, (None, None))
+        if batch and _is_as_it_was(task, former):
+            again = f"it is tried again when it changes, or by esrag jobs retry {batch.job_id}"
+            skips.append(Skip(task.source, f"{batch.error}; {again}"))
+    left_out = {skip.source for skip in skips}
+    tasks = tuple(task for task in plan.tasks if task.source not in left_out)
+    return replace(plan, tasks=tasks, skips=(*plan.skips, *skips))
+
+
+def _is_as_it_was(task: Task, other: Task | None) -> bool:
+    return other is not None and task.sha256 == other.sha256
 
 
 def promised(work: Work) -> dict[str, str]:
@@ -46,7 +94,7 @@ def promised(work: Work) -> dict[str, str]:
     ledger, index = work.ledger, work.settings.engine.index
     jobs = [job for job in ledger.jobs() if job.state == "open" and job.index == index and not job.rebuild]
     batches = (batch for job in jobs for batch in ledger.batches(job.job_id, {"pending", "running"}))
-    return {task.source: task.doc_id for batch in batches for task in batch.tasks}
+    return {task.source: task.doc_id for batch in batches for task in batch.left}
 
 
 def job_key(settings: Settings, *what: object) -> str:

@@ -1,11 +1,17 @@
 """What came of a job, and whether ledger and index agree."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
+from esrag.engines import Finding
+from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
-from esrag.ledger import Job
+from esrag.ledger import Batch, Job
 from esrag.ledger.ledger import Ledger
+from esrag.ledger.rows import GIVEN_UP
+from esrag.records import StoredDocument
 from esrag.sync import Skip
 
 
@@ -47,58 +53,105 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
 def _skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
     """What was left out and why, by batch."""
     for batch in ledger.batches(job.job_id):
-        if batch.state in ("failed", "dead"):
-            yield from (Skip(task.source, batch.error) for task in batch.tasks)
+        if batch.state in GIVEN_UP:
+            yield from (Skip(task.source, batch.error) for task in batch.left)
         for outcome in batch.result.outcomes:
             if outcome.state in ("failed", "skipped"):
                 yield Skip(outcome.source, outcome.reason, failed=outcome.state == "failed")
         yield from batch.result.parts
 
 
-def problems(work: Work) -> list[str]:
-    """What contradicts itself, a line each: the ledger, the index, or what one says of the other.
+def problems(work: Work) -> Iterator[Finding]:
+    """What contradicts itself: the index, the ledger, or what one says of the other. The tests ask it, and the doctor.
 
-    Every file of a job is in the index, or its failure is written down, or it is still to be done; every chunk is there
-    once and belongs to a document; the figures of a job are those of its batches.
+    Every file of a job is in the index as it was read, or its failure is written down, or it is still to be done; what
+    was removed is gone; every chunk is there once and belongs to a document; the figures of a job are those of its
+    batches. Raises: LedgerError, EngineError.
     """
     engine = work.stages.engine
-    found = list(work.ledger.problems())
-    return [*found, *engine.check(), *unaccounted(work)] if engine.exists() else found
+    if engine.exists():
+        yield from (Finding("error", line, "run: esrag ingest --rebuild") for line in engine.check())
+    advice = "a bug: esrag jobs prune removes old jobs"
+    yield from (Finding("error", line, advice) for line in work.ledger.problems())
+    if engine.exists():
+        yield from (Finding("error", line, "run: esrag ingest FOLDER") for line in _disagreements(work))
 
 
-def unaccounted(work: Work) -> list[str]:
-    """What the ledger says was stored and the index does not hold, in a line."""
-    stored = {document.source for document in work.stages.engine.documents()}
-    said = {source for source, word in last_words(work).items() if not word.failed}
-    missing = sorted(said - stored)
-    if not missing:
-        return []
-    return [f"{len(missing)} files are not in the index and no failure says why: {missing[0]} is the first"]
+def _disagreements(work: Work) -> Iterator[str]:
+    """What the index does not hold as the ledger says, a line for each kind."""
+    words = last_words(work)  # before the index is read: what is ended in between is pending here
+    stored: dict[str, list[StoredDocument]] = {}
+    for document in work.stages.engine.documents():
+        stored.setdefault(document.source, []).append(document)
+    said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
+    removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
+    for what, sources in (
+        ("are not in the index and no failure says why", said.keys() - stored),
+        (
+            "are in the index otherwise than they were read",
+            {it for it in said.keys() & stored if not _is_whole(stored[it], said[it])},
+        ),
+        ("are in the index and were removed", set(filter(is_still_gone, removed))),
+    ):
+        if sources:
+            yield f"{len(sources)} files {what}: {min(sources)} is the first"
+
+
+def _is_whole(documents: list[StoredDocument], sha256: str) -> bool:
+    """Whether all documents of a file are there, of these bytes, and none that it had before."""
+    same = all(document.source_sha256 == sha256 for document in documents)
+    return same and len(documents) == documents[0].source_documents
 
 
 @dataclass(frozen=True, slots=True)
 class LastWord:
-    """What the newest job that had to do with a file says of it: it was stored, or it failed."""
+    """What the ledger says last of a file, and when that was so: it was stored, of bytes of this hash, or removed.
+
+    Or it failed, or nobody knows yet.
+    """
 
     job_id: str
-    failed: bool
+    state: Literal["stored", "removed", "failed", "pending"]
+    at_ms: int
+    sha256: str = ""
 
 
-def last_words(work: Work) -> dict[str, LastWord]:
-    """The last word of the ledger on each source of the index; those that are gone or hold nothing are left out."""
+def last_words(work: Work) -> Mapping[str, LastWord]:
+    """The last word on each source of the index; a file that nothing can be done with keeps the one before."""
     words: dict[str, LastWord] = {}
     for job in sorted(work.ledger.jobs(), key=lambda job: job.job_id):
-        if job.index != work.settings.engine.index or (job.rebuild and job.state != "done"):
+        if job.index != work.settings.engine.index or job.state == "recording" or (job.rebuild and job.state != "done"):
             continue
         if job.rebuild:  # it holds nothing but this
-            words.clear()
-        for source in job.gone:
-            words.pop(source, None)
-        for batch in work.ledger.batches(job.job_id):
-            if batch.state in ("failed", "dead"):
-                words |= {task.source: LastWord(job.job_id, failed=True) for task in batch.tasks}
-            for outcome in batch.result.outcomes:
-                words[outcome.source] = LastWord(job.job_id, failed=outcome.state == "failed")
-                if outcome.state == "skipped":
-                    del words[outcome.source]
+            words = {source: word for source, word in words.items() if word.at_ms > job.ended_ms}
+        for source, word in _words(work.ledger, job):
+            former = words.get(source)
+            if former is None or _counts_more(word, former):
+                words[source] = word
     return words
+
+
+def _counts_more(word: LastWord, former: LastWord) -> bool:
+    """A failure stands until it is known to be mended; else the later word counts."""
+    if former.state == "failed":
+        return word.state != "pending"
+    return word.state == "failed" or word.at_ms >= former.at_ms
+
+
+def _words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
+    """What a job says of files; of those that it has not done anything is true until it is over."""
+    over_ms = job.ended_ms or sys.maxsize
+    for source in job.gone:
+        yield source, LastWord(job.job_id, "removed" if job.state == "done" else "pending", over_ms)
+    for batch in ledger.batches(job.job_id):
+        state: Literal["failed", "pending"] = "failed" if batch.state in GIVEN_UP else "pending"
+        yield from ((task.source, LastWord(job.job_id, state, over_ms)) for task in batch.left)
+        yield from _outcomes(batch)
+
+
+def _outcomes(batch: Batch) -> Iterator[tuple[str, LastWord]]:
+    for outcome in batch.result.outcomes:
+        if outcome.state == "failed":
+            yield outcome.source, LastWord(batch.job_id, "failed", outcome.at_ms)
+        elif outcome.state != "skipped":
+            yield outcome.source, LastWord(batch.job_id, "stored", outcome.at_ms, outcome.sha256)

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -42,6 +43,7 @@ _OURS = (SettingsError, ModelError)
 _STOPS = (KeyRefused, IndexMismatch, UsageError)  # whoever takes the next batch would meet it as well
 _AT_ONCE = 20  # batches asked for together: on a server each question costs a refresh
 _LOOKS_S = 0.2
+_CAUSES = 10  # an error may be in the chain of its own causes
 
 
 class _Stopped(Exception):  # noqa: N818 -- no error
@@ -136,26 +138,30 @@ def _perform(
 ) -> None:
     """Works on a claimed batch and writes down what came of it. Raises: what stood in the way, also written down.
 
-    With `patience` a ledger that does not answer is asked again for as long as the claim lasts.
+    With `patience` a ledger that does not answer is asked again for as long as the claim lasts, and what passes by
+    itself is waited for longer each time; else whoever reads the error decides when to go on.
     """
     started = time.perf_counter()
     ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
     surely = partial(_surely, lease_s if patient else 0.0)
     try:
         with _Held(ledger, batch, lease_s) as held:
-            result = work.ingestion.load(batch.tasks, target(), step, held)
+            into = target()
+            with into.writing():  # else what cannot be stored for now is parsed and embedded at each turn, in vain
+                held()
+            result = work.ingestion.load(batch.left, into, step, held)
     except _Stopped:
         ledger.put_back(batch, "", counted=False)
     except _STOPS as error:
-        ledger.give_up(batch, line_of(error), traceback.format_exc())
+        ledger.give_up(batch, line_of(error), trace_of(error))
         ledger.cancel(batch.job_id, line_of(error))
         raise
     except (*PASSES, *_OURS) as error:
-        wait_s = max(wait_s, error.wait_s) if isinstance(error, ServiceBusy) else wait_s
-        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, counted=False))
+        wait_s, least_s = (wait_s if patient else 0), (error.wait_s if isinstance(error, ServiceBusy) else 0)
+        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, least_s=least_s, counted=False))
         raise
     except Exception as error:
-        surely(partial(ledger.put_back, batch, line_of(error), traceback.format_exc(), wait_s=wait_s))
+        surely(partial(ledger.put_back, batch, line_of(error), trace_of(error), wait_s=wait_s))
         raise
     except BaseException:  # told to stop
         ledger.put_back(batch, "", counted=False)
@@ -179,8 +185,27 @@ def _surely(for_s: float, write: Callable[[], object]) -> None:
 
 
 def line_of(error: BaseException) -> str:
-    """An error as the ledger shows it; of a bug its kind as well."""
-    return error.line if isinstance(error, EsragError) else f"{type(error).__name__}: {error}"
+    """An error as the ledger and a worker's log show it: of one that is not ours its kind and its place.
+
+    What else it says may be the words of a document.
+    """
+    if isinstance(error, EsragError):
+        return error.line
+    if isinstance(error, OSError) and error.strerror:
+        return f"{type(error).__name__}: {error.strerror}"
+    places = traceback.extract_tb(error.__traceback__)
+    where = f", {Path(places[-1].filename).name} line {places[-1].lineno}" if places else ""
+    return f"{type(error).__name__}{where} (esrag ingest --eager shows what it says)"
+
+
+def trace_of(error: BaseException) -> str:
+    """Where an error and what caused it came from, each with the line that the ledger shows of it."""
+    traces: list[str] = []
+    cause: BaseException | None = error
+    while cause and len(traces) < _CAUSES:
+        traces.append("".join(traceback.format_tb(cause.__traceback__)) + line_of(cause))
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "\n\n".join(reversed(traces))
 
 
 class _Held:
@@ -233,11 +258,11 @@ def end(work: Work, job: Job) -> None:
 
 def remove_gone(engine: Engine, writer: Writer, job: Job) -> None:
     """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
-    gone = {source for source in job.gone if _is_still_gone(source)}
+    gone = {source for source in job.gone if is_still_gone(source)}
     writer.remove([document.doc_id for document in engine.documents() if document.source in gone])
 
 
-def _is_still_gone(source: str) -> bool:
+def is_still_gone(source: str) -> bool:
     """Whether nothing of it came back; a store that does not say leaves it to the next ingest."""
     try:
         return is_gone(source) or is_emptied(source)

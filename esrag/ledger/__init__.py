@@ -48,11 +48,16 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none."""
+    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none.
+
+    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down.
+    """
 
     source: str
     state: State | Literal["failed", "skipped"]
     reason: str = ""
+    sha256: str = ""
+    at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,8 @@ class Batch:
     """Some files of a job. `attempts` counts the claims; `until_ms` is when the present one ends unless it is renewed.
 
     `queued_ms` is when it was last published, 0 for not; `error` is one line, `traceback` what a developer needs.
+    `result` is there before its end where some of its files are tried again. `turned_away` counts the turns in a row
+    in which something stood in the way that passes by itself. `alone`: cut from a batch that ended its worker.
     """
 
     batch_id: str
@@ -86,13 +93,21 @@ class Batch:
     error: str = ""
     traceback: str = ""
     took_ms: int = 0
+    turned_away: int = 0
+    alone: bool = False
+
+    @property
+    def left(self) -> tuple[Task, ...]:
+        """The files that nothing came of yet."""
+        told = {outcome.source for outcome in self.result.outcomes}
+        return tuple(task for task in self.tasks if task.source not in told)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """A job in figures, from its batches; `batches` by state, `files` by outcome, the open ones under `pending`.
 
-    Files of failed and dead batches count as `failed`. Every state and every outcome is there, also at 0.
+    What is left of failed and dead batches counts as `failed`. Every state and every outcome is there, also at 0.
     """
 
     batches: Mapping[BatchState, int]

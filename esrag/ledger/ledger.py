@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 from uuid import uuid4
 
 from esrag.errors import LedgerError
-from esrag.ledger import Batch, BatchState, Counts, Job, Result
+from esrag.ledger import Batch, BatchState, Counts, Job, Outcome, Result
 from esrag.ledger.checking import problems
 from esrag.ledger.rows import (
+    GIVEN_UP,
     OUTCOMES,
     PAGE_ROWS,
     SUMS,
@@ -34,6 +35,8 @@ from esrag.sync import Task
 _ERROR_CHARACTERS = 500
 _TRACEBACK_CHARACTERS = 10_000
 _SWEEPER = "lock sweeper"
+_LONGEST_WAIT_S = 300.0  # what passes by itself passes after minutes or after hours
+_FAILED = SUMS.index("failed")
 _STATES: tuple[BatchState, ...] = ("pending", "running", "done", "failed", "dead")
 _T = TypeVar("_T")
 
@@ -51,17 +54,19 @@ class Ledger:
         self._attempts = attempts
         self._clock = clock
 
-    def open(self, job: Job, batches: Iterable[Sequence[Task]]) -> Job:
+    def open(self, job: Job, batches: Iterable[Sequence[Task]], begun: Sequence[Batch] = ()) -> Job:
         """Writes a job and all its batches down; only then they are offered. It takes over from older jobs of its key.
 
+        What was `begun` in those goes on as it stands, after all others: attempts count from job to job.
         Returns the job as it is then: cancelled, where a newer one was opened meanwhile. Raises: LedgerError where
         there is a job of that id.
         """
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
-        numbered = enumerate(batches, start=1)
-        for some in _portions(Batch(f"{job.job_id}-{number:06}", job.job_id, tuple(it)) for number, it in numbered):
-            self._store.write([batch_row(batch) for batch in some])
+        numbered = enumerate(chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1)
+        for some in _portions(numbered):
+            named = (replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id) for number, it in some)
+            self._store.write([batch_row(batch) for batch in named])
         self._change_job(job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None)
         self._take_over(job)
         return self.job(job.job_id)
@@ -86,6 +91,10 @@ class Ledger:
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""
         return map(batch_of, found(self._store, Query("batch", job_id, states)))
+
+    def dead(self) -> Iterator[Batch]:
+        """The dead batches of all jobs."""
+        return map(batch_of, found(self._store, Query("batch", states=("dead",))))
 
     def counts(self, job_id: str) -> Counts:
         """A job in figures; every state and every outcome is there."""
@@ -135,23 +144,35 @@ class Ledger:
         return self._is_open(batch.job_id) and self._held(batch, lambda it: replace(it, until_ms=until_ms))
 
     def finish(self, batch: Batch, result: Result, took_ms: int) -> bool:
-        """Writes down what came of a batch; False where the claim is another's by now."""
-        return self._held(batch, lambda it: replace(_ended(it, "done"), result=result, took_ms=took_ms))
+        """Writes down what came of what was left of a batch; False where the claim is another's by now."""
+        now_ms = self._now_ms()
+        told = replace(result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes))
+        return self._held(batch, lambda it: replace(_ended(it, "done"), result=_both(it.result, told), took_ms=took_ms))
 
-    def put_back(
-        self, batch: Batch, error: str, traceback: str = "", *, wait_s: float = 0, counted: bool = True
+    def put_back(  # noqa: PLR0913 -- what went wrong, and what is to be done about it
+        self,
+        batch: Batch,
+        error: str,
+        traceback: str = "",
+        *,
+        wait_s: float = 0,
+        least_s: float = 0,
+        counted: bool = True,
     ) -> None:
         """Lets a batch be tried again after a while; failed where that was its last attempt, unless it is not counted.
 
-        Nothing happens where the claim is another's by now.
+        Of turns in a row that are not counted each waits twice as long as the one before, `least_s` at least. Nothing
+        happens where the claim is another's by now.
         """
-        not_before_ms = self._now_ms() + round(1000 * wait_s) if wait_s else 0
+        now_ms = self._now_ms()
 
         def back(it: Batch) -> Batch:
             if counted and it.attempts >= self._attempts:
                 return _ended(it, "failed", error, traceback)
-            waiting = _pending(it, it.attempts - (not counted), not_before_ms)
-            return replace(waiting, error=_shown(error), traceback=_end_of(traceback))
+            turned_away = it.turned_away + 1 if wait_s and not counted else 0
+            longer_s = max(least_s, _growing_s(wait_s, turned_away))
+            waiting = _pending(it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0)
+            return replace(waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away)
 
         self._held(batch, back)
 
@@ -203,21 +224,26 @@ class Ledger:
             lambda it: replace(it, state="open", ended_ms=0, note="") if it.state in {"done", "cancelled"} else None,
         )
 
-    def retry(self, job_id: str, batch_ids: Collection[str] = ()) -> int:
-        """Makes failed and dead batches pending, all of a job or those that are named; the job is open again.
+    def retry(self, job_id: str, batch_ids: Collection[str] = (), sources: Collection[str] = ()) -> int:
+        """Makes files that failed pending: all of a job, or those that are named; the job is open again.
 
-        Returns how many. Raises: LedgerError for an unknown job.
+        Returns how many batches wait again. Raises: LedgerError for an unknown job.
         """
         self.job(job_id)
-        named = frozenset(map(batch_key, batch_ids))
-        ended = Query("batch", job_id, ("failed", "dead"), bodies=False)
-        keys = [row.key for row in found(self._store, ended) if not named or row.key in named]
+        named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
+
+        def again(batch: Batch) -> Batch | None:
+            return _again(batch, frozenset(sources), now_ms)
+
+        rows = found(self._store, Query("batch", job_id, bodies=False))
+        failed = _portions(row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named))
+        keys = [row.key for some in failed for row in self._store.get(some) if again(batch_of(row))]
         if not keys:
             return 0
         self.reopen(job_id)
-        again = self._change(keys, lambda it: _pending(it) if it.state in {"failed", "dead"} else None)
+        changed = self._change(keys, again)
         self.reopen(job_id)  # a sweeper may have found nothing open in between
-        return len(again)
+        return len(changed)
 
     def prune(self, before_ms: int) -> int:
         """Removes jobs that ended before, or were begun before and never recorded, and their batches; how many jobs."""
@@ -305,7 +331,7 @@ class Ledger:
     def _taken_back(self, batch: Batch) -> Sequence[Batch]:
         if batch.attempts < self._attempts:
             after = _pending(batch, batch.attempts)
-        elif len(batch.tasks) > 1:
+        elif len(batch.left) > 1:
             return self._cut(batch)
         else:
             after = _ended(batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback)
@@ -316,11 +342,7 @@ class Ledger:
         key = batch_key(batch.batch_id)
         if not self._change([key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None):
             return []  # its owner was not dead after all; from here on he cannot end it any more
-        error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
-        numbered = enumerate(batch.tasks, start=1)
-        pieces = [
-            Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,), error=error) for number, task in numbered
-        ]
+        pieces = list(_pieces(batch))
         for some in _portions(pieces):
             self._store.write([batch_row(piece) for piece in some])
         self._store.remove([key])
@@ -355,8 +377,51 @@ class Ledger:
 
 def _pending(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
     """A batch that waits; what went wrong with it stays written down."""
-    unclaimed = replace(batch, state="pending", owner="", until_ms=0, queued_ms=0)
+    unclaimed = replace(batch, state="pending", owner="", until_ms=0, queued_ms=0, turned_away=0)
     return replace(unclaimed, attempts=attempts, not_before_ms=not_before_ms)
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """A batch a file: those that something came of already are done, the first of them with the batch's figures."""
+    error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
+    told, result = {outcome.source: outcome for outcome in batch.result.outcomes}, batch.result
+    for number, task in enumerate(batch.tasks, start=1):
+        piece = Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,))
+        if outcome := told.get(task.source):
+            yield replace(piece, state="done", result=replace(result, outcomes=(outcome,)))
+            result = Result()
+        else:
+            yield replace(piece, error=error, alone=True)
+
+
+def _again(batch: Batch, sources: Collection[str], now_ms: int) -> Batch | None:
+    """A batch with what failed of it to be done once more, all or what is named; None where nothing of that failed."""
+    left = batch.left if batch.state in GIVEN_UP else ()
+    given_up = (Outcome(task.source, "failed", batch.error, at_ms=now_ms) for task in left)
+    outcomes = (*batch.result.outcomes, *given_up)
+    failed = {it.source for it in outcomes if it.state == "failed" and (not sources or it.source in sources)}
+    if batch.state == "running" or not failed:
+        return None
+    kept = tuple(outcome for outcome in outcomes if outcome.source not in failed)
+    beginnings = tuple(f"{source}:" for source in failed)
+    parts = tuple(part for part in batch.result.parts if not part.source.startswith(beginnings))
+    return replace(_pending(batch), result=replace(batch.result, outcomes=kept, parts=parts))
+
+
+def _both(one: Result, other: Result) -> Result:
+    """Two accounts of a batch, of different files, as one."""
+    sums = (one.chunks + other.chunks, one.embedded + other.embedded, one.reused + other.reused)
+    return Result((*one.outcomes, *other.outcomes), (*one.parts, *other.parts), *sums)
+
+
+def _growing_s(wait_s: float, turned_away: int) -> float:
+    """How long a batch waits: twice as long each time, up to five minutes.
+
+    >>> [_growing_s(10, turns) for turns in (0, 1, 2, 3, 9999)]
+    [10, 10, 20.0, 40.0, 300.0]
+    """
+    doublings = min(max(0, turned_away - 1), 16)
+    return max(wait_s, min(wait_s * float(2**doublings), _LONGEST_WAIT_S))
 
 
 def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:

@@ -15,13 +15,14 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from esrag.errors import LedgerError
-from esrag.ledger import Batch, Job
+from esrag.ledger import Batch, BatchState, Job
 
 Kind = Literal["job", "batch", "lock"]
 SCHEMA_VERSION = 1
 OUTCOMES = ("pending", "added", "changed", "renamed", "failed", "skipped")  # of files
 SUMS = (*OUTCOMES, "chunks", "embedded", "reused")
 PAGE_ROWS = 100  # of batches of 1,000 files with long names some 30 MB
+GIVEN_UP: Collection[BatchState] = ("failed", "dead")
 NEW: tuple[int, ...] = ()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _T = TypeVar("_T")
@@ -152,9 +153,10 @@ def batch_of(row: Row) -> Batch:
 
 def _files(batch: Batch) -> Mapping[str, int]:
     """The files of a batch by what came of them."""
-    if batch.state == "done":
-        return Counter(outcome.state for outcome in batch.result.outcomes)
-    return {"failed" if batch.state in {"failed", "dead"} else "pending": len(batch.tasks)}
+    files: Counter[str] = Counter(outcome.state for outcome in batch.result.outcomes)
+    if batch.state != "done":
+        files["failed" if batch.state in GIVEN_UP else "pending"] += len(batch.left)
+    return files
 
 
 def _read(adapter: TypeAdapter[_T], row: Row) -> _T:

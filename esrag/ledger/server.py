@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from esrag.engines.server.connection import BUSY, Connection, Refused, refusal
 from esrag.errors import EngineError, LedgerError
-from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
+from esrag.ledger.rows import GIVEN_UP, NEW, SCHEMA_VERSION, SUMS, Query, Row, Total, batch_of
 
 _FIELDS = ("key", "kind", "job_id", "state", "due_ms", "queued_ms", "body")
 _BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
@@ -194,7 +194,17 @@ def _action(row: Row, mark: str) -> str:
     number = {"if_seq_no": row.version[0], "if_primary_term": row.version[1]} if row.version != NEW else {}
     how = "index" if number else "create"
     entry = {name: getattr(row, name) for name in _FIELDS} | dict(zip(SUMS, row.sums, strict=True)) | {"mark": mark}
+    entry |= {"causes": _causes(row)}
     return f"{json.dumps({how: {'_id': row.key, **number}})}\n{json.dumps(entry)}\n"
+
+
+def _causes(row: Row) -> list[str]:
+    """Why files of a batch failed, each reason once: for dashboards, nothing here reads it."""
+    if not row.sums[SUMS.index("failed")]:
+        return []
+    batch = batch_of(row)
+    given_up = [batch.error] if batch.state in GIVEN_UP else []
+    return sorted({*given_up, *(it.reason for it in batch.result.outcomes if it.state == "failed")} - {""})
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

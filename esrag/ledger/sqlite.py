@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import RLock
 from typing import NoReturn
 
+from esrag.engines.embedded.immutable import REPLAY_HINT, ImmutableConnection, connect_immutable, log_bytes
 from esrag.errors import LedgerError
 from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
 
@@ -33,10 +34,11 @@ CREATE INDEX by_job ON entries (kind, job_id, key);
 """
 _HINT = "look at its folder's permissions, or set ledger.url to a file that can be written"
 _ROOM_HINT = "make room on the disk and run the command again; what was written stays"
+_AGAIN_HINT = "try again in a moment"
 _HINTS: Mapping[int, str] = {
     sqlite3.SQLITE_FULL: _ROOM_HINT,
     sqlite3.SQLITE_IOERR: _ROOM_HINT,
-    sqlite3.SQLITE_BUSY: "another program has been writing it: try again in a moment",
+    sqlite3.SQLITE_BUSY: f"another program has been writing it: {_AGAIN_HINT}",
     sqlite3.SQLITE_CORRUPT: "it is damaged: move it away, and run esrag ingest again",
 }
 
@@ -59,7 +61,7 @@ class SqliteStore:
         """Writes rows in one transaction; see `Store.write`."""
         if not rows:
             return []
-        with self._using() as opened:
+        with self._using(writing=True) as opened:
             connection = opened or self._made()
             # What a user was told of a job survives a power cut, and with it all batches that were written before.
             sync = "FULL" if any(row.kind == "job" for row in rows) else "NORMAL"
@@ -69,7 +71,7 @@ class SqliteStore:
 
     def remove(self, keys: Sequence[str]) -> None:
         """Removes rows; see `Store.remove`."""
-        with self._using() as connection:
+        with self._using(writing=True) as connection:
             if connection:
                 with _transaction(connection):
                     connection.executemany("DELETE FROM entries WHERE key = ?", zip(keys))
@@ -112,28 +114,45 @@ class SqliteStore:
             return [_row(values) for values in connection.execute(sql, values)] if connection else []
 
     @contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection | None]:
+    def _using(self, *, writing: bool = False) -> Iterator[sqlite3.Connection | None]:
         """The connection, for one thread at a time; None where there is no ledger. What fails is one line."""
         with self._turn, self._failures():
             file = _identity(self._path)
-            if file != self._file:  # it was removed, or another has its place
+            if file != self._file or self._is_of_no_use(writing=writing):  # it was removed, or another has its place
                 self.close()
             if file and not self._connection:
-                self._open("rw")
+                self._open("rw", writing=writing)
             yield self._connection
+            if self._is_of_no_use():
+                raise LedgerError(f"the ledger {self._path} was written while it was read", hint=_AGAIN_HINT)
 
     def _made(self) -> sqlite3.Connection:
         """A new ledger; another program may be making it as well."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._open("rwc")
+        self._open("rwc", writing=True)
         if not self._connection:
             raise AssertionError("opened or raised")
         return self._connection
 
-    def _open(self, mode: str) -> None:
-        """Opens the file; one that is empty gets the tables, one that is another's is refused."""
+    def _is_of_no_use(self, *, writing: bool = False) -> bool:
+        """Whether it cannot see what was written since, or cannot write what is to be."""
+        connection = self._connection
+        return isinstance(connection, ImmutableConnection) and (writing or not connection.is_current())
+
+    def _open(self, mode: str, *, writing: bool) -> None:
+        """Opens the file, for reading alone where nothing can be written; one that is another's is refused."""
         uri = f"{self._path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+        try:
+            connection = self._checked(connection)
+        except sqlite3.OperationalError as error:
+            if writing:
+                raise
+            connection = self._checked(connect_immutable(self._path, error))
+        self._connection, self._file = connection, _identity(self._path)
+
+    def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """The connection, if it is to a ledger; an empty file gets the tables."""
         try:
             if not _has_tables(connection):
                 _make(connection)
@@ -141,7 +160,7 @@ class SqliteStore:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._file = connection, _identity(self._path)
+        return connection
 
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -163,7 +182,10 @@ class SqliteStore:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_NOTADB:
                 self._refuse_foreign()
-            raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=_HINTS.get(code, _HINT)) from error
+            hint = _HINTS.get(code, _HINT)
+            if code == sqlite3.SQLITE_CANTOPEN and log_bytes(self._path):
+                hint = REPLAY_HINT
+            raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
         except (OSError, ValueError) as error:  # a path with a null byte, a name that is no Unicode
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error

@@ -8,6 +8,7 @@ from esrag.loading.detect import loader_for
 from esrag.loading.layout import one_line
 from esrag.records import Document, Source
 
+_OF_FORMATS = ("_csv", "binascii", "docx", "json", "lxml", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
 _LONGEST_MESSAGE = 200  # characters of a third party's own words
 
 
@@ -52,8 +53,14 @@ def _loaded(source: Source) -> Iterator[Document | Skipped]:
     except RecursionError as error:
         raise ParsingError("is nested too deeply") from error
     except Exception as error:  # a parser fails in its own way on each hostile file
-        words = one_line(f"{type(error).__name__}: {error}")[:_LONGEST_MESSAGE]
-        raise ParsingError(f"cannot be parsed: {words}") from error
+        raise ParsingError(f"cannot be parsed: {_words(error)}") from error
+
+
+def _words(error: Exception) -> str:
+    """What an error says where it speaks of the format; of any other its kind alone, for it may quote the document."""
+    kind = type(error)
+    speaks_of_format = kind.__module__.partition(".")[0] in _OF_FORMATS
+    return one_line(f"{kind.__name__}: {error}")[:_LONGEST_MESSAGE] if speaks_of_format else kind.__name__
 
 
 def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:

@@ -12,9 +12,10 @@ SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 
 USES = "A key-encapsulation mechanism establishes a shared secret key over a public channel."
 
 
-def passage(key, text, page=48):
+def passage(key, text, page=48, end_page=None):
     """Evidence with one chunk."""
-    chunk = Chunk(f"FIPS.203::p{page:04d}::c001", "FIPS.203", 0, 0, len(text), page, page, text)
+    last = page if end_page is None else end_page
+    chunk = Chunk(f"FIPS.203::p{page:04d}::c001", "FIPS.203", 0, 0, len(text), page, last, text)
     return Evidence(key, chunk, 0.5)
 
 
@@ -63,6 +64,18 @@ def test_what_breaks_the_contract_is_refused_with_its_reason(draft, reason):
     assert (answer.text, answer.refused, answer.citations) == (REFUSAL, True, ())
     assert answer.reason == reason
     assert answer.notes
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (0, 1), (-1, 2), (3, 2), (1, 0)])
+def test_a_passage_without_a_true_place_cannot_be_cited(start, end):
+    """Pages count from 1 and do not run backwards; what is not cited may be anywhere."""
+    evidence = (passage("c1", SIZES, start, end), passage("c2", SIZES, 2, 3))
+    answer = verify("The ciphertext has 1088 bytes. [c2][c1]", evidence)
+
+    assert (answer.text, answer.reason, answer.citations) == (REFUSAL, "contract", ())
+    assert answer.notes == (f"cites c1, which is on pages {start} to {end}",)
+    (citation,) = verify("The ciphertext has 1088 bytes. [c2]", evidence).citations
+    assert (citation.start_page, citation.end_page) == (2, 3)
 
 
 def test_only_used_keys_are_cited_in_numerical_order():

@@ -62,6 +62,7 @@ def test_what_is_kept_is_what_was_made(cache):
     assert (repr(found), kept, make.count) == (repr(MADE), True, 1)
 
 
+@pytest.mark.faults
 def test_fifty_who_ask_at_once_get_one_answer(cache):
     """One makes it (case 29)."""
     make = Maker(takes_s=0.3)
@@ -92,6 +93,7 @@ print(remembered(cache, "a:1", str, make, lambda made: False)[0])
 """
 
 
+@pytest.mark.faults
 def test_processes_that_ask_at_once_get_one_answer(cache_url, tmp_path):
     """One of them makes it (case 29)."""
     command = [sys.executable, "-c", ASKS, cache_url, tmp_path / "made"]
@@ -163,6 +165,7 @@ def damages(value):
         yield answers._digest(body) + body
 
 
+@pytest.mark.faults
 def test_what_is_damaged_is_made_anew_and_rewritten(cache):
     """Truncated, longer, other bytes, JSON of another shape (case 27)."""
     ask(cache, Maker())
@@ -192,6 +195,7 @@ def test_some_things_are_kept_briefly(admin, redis_url):
         assert admin.ttl(f"esrag:c:{KEY}") > 20 * 86_400
 
 
+@pytest.mark.faults
 def test_a_dead_cache_is_no_hindrance(black_hole):
     """Half a second once, and everyone makes it (case 26)."""
     with closing(open_cache(CacheSettings(url=black_hole))) as cache:

@@ -45,6 +45,7 @@ def used(cache):
     return time.monotonic() - started
 
 
+@pytest.mark.faults
 def test_a_black_hole_costs_half_a_second_once(black_hole, caplog):
     """Then nothing; one line says so, without the password (case 26)."""
     with closing(RedisCache(black_hole, 60)) as cache:
@@ -56,6 +57,7 @@ def test_a_black_hole_costs_half_a_second_once(black_hole, caplog):
     assert "secret" not in caplog.text
 
 
+@pytest.mark.faults
 def test_nobody_there_costs_nothing(caplog):
     """A refused connection is a miss (case 26)."""
     with closing(RedisCache("redis://127.0.0.1:1/0", 60)) as cache:
@@ -179,6 +181,7 @@ def test_every_key_has_the_prefix_and_an_end(admin, redis_url):
     assert all(0 < admin.ttl(key) for key in keys)
 
 
+@pytest.mark.faults
 def test_a_value_of_another_type_is_a_miss_and_is_rewritten(admin, redis_url):
     """Whoever put a list there (case 27)."""
     admin.rpush("esrag:c:a:1", "list")

@@ -57,6 +57,7 @@ def test_what_is_no_database_is_a_miss(tmp_path, caplog):
         assert len(caplog.messages) == 1
 
 
+@pytest.mark.faults
 def test_a_damaged_cache_is_a_miss(tmp_path, caplog):
     """Its pages are overwritten by something else (case 27)."""
     path = tmp_path / "cache.db"

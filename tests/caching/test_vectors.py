@@ -77,6 +77,7 @@ def test_no_text_is_no_work(cache):
     [b"", b"x", bytes(15), bytes(17), bytes(16), b"\xff" * 16, np.full(8, np.inf, "<f2").tobytes(), b"[0.5, 0.5]"],
     ids=repr,
 )
+@pytest.mark.faults
 def test_what_is_damaged_is_missing_and_is_rewritten(cache, value):
     """Too short, too long, zeros, NaN, infinity, JSON (case 27)."""
     vectors = VectorCache(cache, "model", 8)

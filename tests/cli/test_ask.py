@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+LEGS = ("keyword", "vector")
+
 
 @pytest.fixture
 def kitchen(esrag, corpus):
@@ -59,11 +61,22 @@ def test_explain_shows_legs_path_and_times(kitchen):
     explained = kitchen("ask", "How many litres?", "--explain", "--json").json
 
     assert explained["path"] == "rrf-client"
-    assert set(explained["took_ms"]) == {"retrieve", "evidence", "generate", "verify"}
+    assert list(explained["took_ms"]) == ["encode", "open", *LEGS, "fuse", "read", "evidence", "generate", "verify"]
     assert explained["hits"][0]["keyword_rank"] == 1
     text = kitchen("ask", "How many litres?", "--explain", "--show-evidence").out
     assert "path: rrf-client" in text
     assert "kettle::p0001::c001" in text
+    assert all(re.search(rf"^{stage}: \d+\.\d ms$", text, re.MULTILINE) for stage in explained["took_ms"])
+
+
+def test_only_stages_that_were_gone_through_have_a_time(kitchen):
+    """One leg has its own alone and encodes a question only if it needs it; a chain of rerankers has one."""
+    explained = ("ask", "How many litres?", "--explain", "--json")
+    told = {method: kitchen(*explained, "--method", method).json["took_ms"] for method in LEGS}
+
+    assert list(told["keyword"])[:4] == ["open", "keyword", "fuse", "read"]
+    assert list(told["vector"])[:4] == ["encode", "open", "vector", "fuse"]
+    assert list(kitchen(*explained, "--rerank", "lexical").json["took_ms"])[5:8] == ["read", "rerank", "evidence"]
 
 
 @pytest.mark.parametrize(

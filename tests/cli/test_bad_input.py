@@ -364,6 +364,10 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
     (docs / "more.txt").write_text("More.")
     try:
         assert "1.7 litres" in esrag("ask", "How many litres does the kettle hold?").out
+        assert {level.split()[0] for level in esrag("doctor").out.splitlines()} == {"ok"}
+        assert "1 of 1 files" in esrag("jobs", "list").out
+        assert "files: 1 added" in esrag("jobs", "show").out
+        assert "more.txt" in esrag("ingest", "docs", "--dry-run").out
         for arguments in (["docs"], ["docs", "--rebuild"]):
             ran = esrag("ingest", *arguments)
             assert (ran.code, ran.out) == (1, "")
@@ -380,7 +384,7 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
 
 
 def test_a_full_disk_keeps_what_was_stored_and_the_same_command_goes_on(esrag, docs):
-    """No room in the middle of an ingest: one line, exit 1, a sound index; with room the rest comes in."""
+    """No room in an ingest: one line, exit 1, a sound index; with room the rest comes in, as if there had been room."""
     assert esrag("ingest", "docs").code == 0
     add_texts(docs)
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))"
@@ -393,6 +397,9 @@ def test_a_full_disk_keeps_what_was_stored_and_the_same_command_goes_on(esrag, d
     assert "index is sound" in esrag("doctor").out
     assert esrag("ingest", "docs").code == 0
     require_sound(esrag, FILES + 1)
+    assert esrag("ingest", "docs", "--engine", "fresh").code == 0
+    for name in ("docs", "chunks"):
+        assert esrag(name, "--json").out == esrag(name, "--json", "--engine", "fresh").out
 
 
 def heeding_ctrl_c():

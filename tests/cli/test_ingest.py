@@ -89,6 +89,31 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(esrag, ingested):
     assert "would be: 1 added" in esrag("ingest", "docs", "--dry-run").out
 
 
+@pytest.mark.parametrize("options", [(), ("--keep-missing",), ("--rebuild",)])
+def test_a_dry_run_gives_the_counts_and_the_exit_code_of_the_real_one(esrag, ingested, options):
+    """Whatever happened to the files; and so without any that failed."""
+    (ingested / "hall").mkdir()
+    (ingested / "kitchen" / "toaster.txt").rename(ingested / "hall" / "oven.txt")  # two of the same, one of them new
+    (ingested / "hall" / "copy.txt").write_bytes((ingested / "hall" / "oven.txt").read_bytes())
+    kettle = ingested / "kitchen" / "kettle.md"
+    kettle.write_text(kettle.read_text().replace("1.7", "2.5"))
+    (ingested / "lamp.html").write_bytes(b"")
+    (ingested / "new.txt").write_text("Something new.")
+    both = [esrag("ingest", "docs", *options, *more, "--json") for more in (("--dry-run",), ())]
+    assert (counts(both[0]), both[0].code) == (counts(both[1]), both[1].code)
+    assert both[0].code == 0
+
+    (ingested / "long.txt").write_text("Too long. " * 20_000)
+    (ingested / "new.txt").rename(ingested / "newer.txt")
+    (ingested / "dangling.txt").symlink_to("nowhere")
+    wrong = ("docs", "missing.txt", "docs/dangling.txt", "--set", "loading.max_bytes=100000", *options)
+    both = [esrag("ingest", *wrong, *more, "--json") for more in (("--dry-run",), ())]
+    assert (counts(both[0]), both[0].code) == (counts(both[1]), both[1].code)
+    assert (both[0].json["skipped"], both[0].code) == (both[1].json["skipped"], 1)
+    assert both[0].json["failed"] >= 2
+    assert esrag("ingest", *wrong, "--dry-run").code == 1
+
+
 def test_two_files_of_one_name_get_ids_that_tell_them_apart(esrag, ingested):
     """The stored one keeps its id; the newcomer is told by its folder."""
     (ingested / "hall").mkdir()
@@ -164,3 +189,15 @@ def test_nothing_to_ingest_is_wrong_use(esrag):
 
     assert esrag("ingest").code == 2
     assert esrag("ingest", "empty").code == 0
+
+
+def test_chunks_that_are_longer_than_the_encoder_reads_are_said(esrag, corpus):
+    """One line before the work, which is done all the same; not without an encoder, nor for what fits."""
+    said = "chunking.size is 255, and the encoder reads 254 tokens at once: a longer chunk gets the mean of its parts'"
+    large = ("--set", "chunking.size=255")
+    ran = esrag("ingest", "docs", *large)
+    assert (ran.code, ran.err.startswith(said)) == (0, True)
+    fitting = (("--set", "chunking.size=254"), (*large, "--set", "embedding.model=none"), (*large, "--dry-run"))
+    for number, options in enumerate(fitting):
+        ran = esrag("ingest", "docs", *options, "--engine", f"other{number}")
+        assert (ran.code, "chunking.size" in ran.err) == (0, False)

@@ -4,15 +4,21 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
 
 from esrag.cli.main import COMMANDS, cli
 from esrag.settings import fields
 
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "jinja2", "rich", "lxml", "docx")
+HEAVY = {
+    *("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "jinja2", "rich", "lxml", "docx"),
+    *("safetensors", "huggingface_hub", "trafilatura", "torch", "sentence_transformers"),
+    *("http", "ssl", "asyncio", "httpx", "httpcore", "requests", "urllib3", "aiohttp", "elastic_transport"),
+    *("elasticsearch", "opensearchpy", "redis", "celery", "kombu", "cohere", "openai", "fsspec", "s3fs", "botocore"),
+}
 
 
-def test_help_imports_no_model_engine_or_settings_library():
+def test_help_imports_no_model_engine_web_or_settings_library():
     """`esrag --help` answers from click alone."""
     code = (
         "import sys; from esrag.cli.main import cli\n"
@@ -23,17 +29,31 @@ def test_help_imports_no_model_engine_or_settings_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "ingest" in done.stdout
-    assert set(HEAVY).isdisjoint(done.stderr.strip().split(","))
+    assert {name for name in done.stderr.strip().split(",") if name.partition(".")[0] in HEAVY} == set()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_that_fits_a_line_and_a_page(esrag, command):
-    """A short help that is not cut off, and the long one runs."""
-    short = cli.get_command(None, command).get_short_help_str(limit=75)
+def test_every_command_has_help(esrag, command):
+    """It runs."""
+    assert esrag(command, "--help").out.startswith(f"Usage: esrag {command} ")
 
-    assert short
-    assert not short.endswith("...")
-    assert esrag(command, "--help").code == 0
+
+def groups(command, name, parent=None):
+    """Every group with its context, on a terminal of 80 columns."""
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=80, max_content_width=80)
+    if isinstance(command, click.Group):
+        yield command, context
+        for child in command.list_commands(context):
+            yield from groups(command.get_command(context, child), child, context)
+
+
+def test_no_line_of_a_list_of_commands_is_cut():
+    """Of no group, at 80 columns; and each command has one."""
+    lists = [group.get_help(context).partition("Commands:\n")[2] for group, context in groups(cli, "esrag")]
+
+    assert len(lists) > 5
+    lines = [line for listed in lists for line in listed.splitlines()]
+    assert [line for line in lines if line.endswith("...") or not line[2:].partition("  ")[2].strip()] == []
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,9 @@ def own(engine, start_server, tmp_path):
     servers.stop(server.data)
 
 
+@pytest.mark.faults
 def test_a_server_that_is_killed_and_comes_back_loses_nothing(esrag, own, tmp_path):
-    """kill -9 in the middle of an ingest, twenty seconds away, then back: the same command goes on to its end."""
+    """Case 20: kill -9 in the middle of an ingest, twenty seconds away, then back: the command goes on to its end."""
     server, start_again = own
     folder = esrag.folder / "many"
     folder.mkdir()

@@ -1,5 +1,9 @@
 """`--rerank` and `--budget` as they are typed."""
 
+import re
+
+import pytest
+
 QUESTION = "How large is the kettle?"
 
 
@@ -12,7 +16,13 @@ def test_the_order_follows_the_chain(esrag, corpus):
     assert all(set(hit["added"]) == {"lexical", "exact-tokens"} for hit in ran["hits"])
     assert sorted(hit["chunk_id"] for hit in ran["hits"]) == sorted(hit["chunk_id"] for hit in plain["hits"])
     assert [hit["score"] for hit in ran["hits"]] == sorted((hit["score"] for hit in ran["hits"]), reverse=True)
-    assert "lexical +" in esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="lexical").out
+    fused = {hit["chunk_id"]: hit["score"] for hit in plain["hits"]}
+    assert {hit["chunk_id"]: hit["fused_score"] for hit in [*plain["hits"], *ran["hits"]]} == fused
+    for hit in ran["hits"]:
+        assert hit["score"] == pytest.approx(hit["fused_score"] + sum(hit["added"].values()), abs=2e-6)
+    explained = esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="lexical").out
+    assert re.search(r"c001: score 0\.\d{6} \(fused 0\.\d{6}\), keyword #1 .*, lexical \+0", explained)
+    assert "fused" not in esrag("search", QUESTION, "--explain").out
     assert "1.7 litres" in esrag("ask", QUESTION, "--rerank", "lexical").out
 
 

@@ -1,5 +1,6 @@
 """The saved objects: whole, and about fields that exist and can be counted on both engines."""
 
+import itertools
 import json
 import re
 import uuid
@@ -11,12 +12,26 @@ import pytest
 from esrag.dashboards.objects import saved_objects
 from esrag.engines import EngineOptions
 from esrag.engines.server import ServerEngine
+from esrag.engines.server.connection import Connection
 from esrag.engines.server.entries import chunk_entry, document_entry, failure_entry, near_hash
+from esrag.ledger import Batch, Outcome, Result
+from esrag.ledger.rows import batch_row
+from esrag.ledger.server import ServerStore
+from esrag.sync import Task
 
 INDEX = "library-1.0_x"
 OBJECTS = {(item["type"], item["id"]): item for item in saved_objects(INDEX)}
 OF_TYPE = {kind: [item for item in OBJECTS.values() if item["type"] == kind] for kind, _ in OBJECTS}
 METRICS = {"count"}
+MAPPINGS = {
+    name: json.loads((files("esrag.mappings") / f"{name}.json").read_text())["mappings"]["properties"]
+    for name in ("elasticsearch", "opensearch", "ledger")
+}
+
+
+def is_of_jobs(item):
+    """Whether it shows the ledger and not the index."""
+    return any(one["id"] == f"esrag-ledger-{INDEX}" for one in item["references"])
 
 
 def source(item):
@@ -72,24 +87,23 @@ def test_every_reference_resolves():
         names = [reference["name"] for reference in item["references"]]
         assert len(set(names)) == len(names)
         assert [one for one in item["references"] if (one["type"], one["id"]) not in OBJECTS] == []
-    (dashboard,) = OF_TYPE["dashboard"]
-    shown = {(one["type"], one["id"]) for one in dashboard["references"]}
+    shown = {(one["type"], one["id"]) for dashboard in OF_TYPE["dashboard"] for one in dashboard["references"]}
     assert {(item["type"], item["id"]) for item in OF_TYPE["visualization"]} <= shown
 
 
-def test_every_search_is_of_the_view():
-    """By the name that both products look for."""
-    (view,) = OF_TYPE["index-pattern"]
-    assert view["attributes"] == {"title": INDEX}
+def test_every_search_is_of_a_view():
+    """Of the index or of its ledger, by the name that both products look for."""
+    views = {view["id"]: view["attributes"] for view in OF_TYPE["index-pattern"]}
+    assert [*views.values()] == [{"title": INDEX}, {"title": ServerStore(None, INDEX)._alias}]
     for item in OF_TYPE["search"] + OF_TYPE["visualization"]:
         (reference,) = item["references"]
-        assert (reference["type"], reference["id"]) == ("index-pattern", view["id"])
+        assert (reference["type"], reference["id"] in views) == ("index-pattern", True)
         assert source(item)["indexRefName"] == reference["name"] == "kibanaSavedObjectMeta.searchSourceJSON.index"
 
 
-def test_the_panels_tile_the_dashboard():
+@pytest.mark.parametrize("dashboard", OF_TYPE["dashboard"], ids=lambda item: item["id"])
+def test_the_panels_tile_the_dashboard(dashboard):
     """Each has its reference and its place in 48 columns, and none lies on another."""
-    (dashboard,) = OF_TYPE["dashboard"]
     panels = json.loads(dashboard["attributes"]["panelsJSON"])
     assert [panel["panelRefName"] for panel in panels] == [one["name"] for one in dashboard["references"]]
     places = [panel["gridData"] for panel in panels]
@@ -121,15 +135,24 @@ def test_what_is_shown_is_named_for_its_index():
     assert [name for name in names if not name.isalpha()] == []
 
 
-@pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
-def test_every_field_exists(product):
-    """What is shown, sorted, counted or filtered by is in the product's mapping, and has what that needs."""
-    properties = json.loads((files("esrag.mappings") / f"{product}.json").read_text())["mappings"]["properties"]
-    named = {field for item in OBJECTS.values() for field in fields_of(item)}
-    assert {"doc_id", "near_hash", "stored_at", "characters", "reason"} <= named
+@pytest.mark.parametrize(
+    ("name", "some"),
+    [
+        ("elasticsearch", {"doc_id", "near_hash", "stored_at", "characters", "reason"}),
+        ("opensearch", {"doc_id", "near_hash", "stored_at", "characters", "reason"}),
+        ("ledger", {"job_id", "state", "causes", "failed"}),
+    ],
+)
+def test_every_field_exists(name, some):
+    """What is shown, sorted, counted or filtered by is in the mapping of its index, and has what that needs."""
+    properties = MAPPINGS[name]
+    items = [item for item in OBJECTS.values() if is_of_jobs(item) == (name == "ledger")]
+    visualizations, searches = ([it for it in items if it["type"] == kind] for kind in ("visualization", "search"))
+    named = {field for item in items for field in fields_of(item)}
+    assert some <= named
     assert named - properties.keys() == set()
-    counted = {agg["params"].get("field") for item in OF_TYPE["visualization"] for agg in state(item)["aggs"]} - {None}
-    sorted_by = {field for item in OF_TYPE["search"] for field, _ in item["attributes"]["sort"]}
+    counted = {agg["params"].get("field") for item in visualizations for agg in state(item)["aggs"]} - {None}
+    sorted_by = {field for item in searches for field, _ in item["attributes"]["sort"]}
     plain = {field for field in counted | sorted_by if properties[field]["type"] in {"keyword", "integer", "date"}}
     assert plain == counted | sorted_by
     assert [field for field in plain if not properties[field].get("doc_values", True)] == []
@@ -154,8 +177,18 @@ def test_ages_leave_no_gap():
     ],
 )
 def test_near_duplicates_share_a_hash(one, other, same):
-    """Case, punctuation, order, repetition and inflection make no difference; a number does."""
+    """Case, punctuation, order, repetition and inflection make no difference; one word of few does."""
     assert (near_hash(one) == near_hash(other)) == same
+
+
+def test_a_word_of_many_makes_mostly_no_difference():
+    """Of texts of a hundred words that differ in one some five in six are found, of those that share half none."""
+    words = [f"word{n}" for n in range(100)]
+    of_all = near_hash(" ".join(words))
+    changed = [" ".join([*words[:n], f"other{n}", *words[n + 1 :]]) for n in range(100)]
+    assert 75 <= sum(near_hash(text) == of_all for text in changed) <= 95
+    halves = [" ".join([*words[:50], *(f"other{n} {k}" for k in range(50))]) for n in range(100)]
+    assert of_all not in map(near_hash, halves)
 
 
 def test_texts_without_terms_are_no_duplicates():
@@ -190,7 +223,7 @@ def test_everything_shown_can_be_asked_for(filled):
         return engine._connection.request("POST", f"/{index}/_search", body, allow_partial_search_results=False)
 
     counts = {}
-    for item in OF_TYPE["visualization"]:
+    for item in itertools.filterfalse(is_of_jobs, OF_TYPE["visualization"]):
         buckets = run(item, size=0, aggs=aggregations_of(item))["aggregations"]["2"]["buckets"]
         counts[item["id"]] = {str(b.get("key_as_string", b["key"])): b["doc_count"] for b in buckets if b["doc_count"]}
     named = {name.split("-")[1]: found for name, found in counts.items()}
@@ -202,12 +235,48 @@ def test_everything_shown_can_be_asked_for(filled):
     assert list(named["ages"].values()) == [4]
 
     hits = {}
-    for item in OF_TYPE["search"]:
+    for item in itertools.filterfalse(is_of_jobs, OF_TYPE["search"]):
         order = [{field: direction} for field, direction in item["attributes"]["sort"]]
         found = run(item, sort=order, fields=item["attributes"]["columns"], _source=False)["hits"]["hits"]
         assert all(set(hit["fields"]) == set(item["attributes"]["columns"]) for hit in found)
         hits[item["id"].split("-")[1]] = len(found)
     assert hits == {"chunks": 4, "documents": 2, "failures": 1, "duplicates": 4}
+
+
+def batch(number, state="done", error="", reasons=()):
+    """A batch of a job, with a file for each reason that failed for it, and one that did not."""
+    outcomes = [Outcome(f"{n}.pdf", "failed", reason) for n, reason in enumerate(reasons)] + [Outcome("y.md", "added")]
+    tasks = tuple(Task(name, name, "", "added") for name in (*(it.source for it in outcomes), "x.pdf"))
+    return Batch(f"j-{number}", "j", tasks, state, result=Result(tuple(outcomes)), error=error)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("engine_name", ["opensearch", "elasticsearch"])
+def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
+    """Files that could not be loaded, and batches that were given up, by cause; what is tried again is no failure."""
+    connection = Connection(EngineOptions(request.getfixturevalue(engine_name)))
+    store = ServerStore(connection, f"k-{uuid.uuid4().hex[:12]}")
+    batches = [
+        batch(1, reasons=["is empty", "is empty", "is encrypted"]),
+        batch(2, reasons=["is empty"]),
+        batch(3, "dead", "ended its worker 3 times"),
+        batch(4, "pending", "is tried again"),
+        batch(5),
+    ]
+    assert store.write([batch_row(one) for one in batches]) == [True] * len(batches)
+    alias = store._alias
+    store._refresh()
+    (shown,) = filter(is_of_jobs, OF_TYPE["visualization"])
+    (listed,) = filter(is_of_jobs, OF_TYPE["search"])
+    body = {"query": query_of(shown), "size": 0, "aggs": aggregations_of(shown)}
+    buckets = connection.request("POST", f"/{alias}/_search", body)["aggregations"]["2"]["buckets"]
+    causes = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+    assert causes == {"is empty": 2, "is encrypted": 1, "ended its worker 3 times": 1}
+    order = [{field: direction} for field, direction in listed["attributes"]["sort"]]
+    hits = connection.request("POST", f"/{alias}/_search", {"query": query_of(listed), "sort": order})["hits"]["hits"]
+    assert [hit["_source"]["key"] for hit in hits] == ["batch j-3", "batch j-2", "batch j-1"]
+    connection.request("DELETE", f"/{alias}-1")
+    store.close()
 
 
 def test_entries_hold_what_is_shown():

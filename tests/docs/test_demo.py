@@ -40,6 +40,17 @@ def test_the_demo_answers_two_questions_and_refuses_one(checkout, user):
     assert done.stdout.index("not found in provided docs") > places[-1]
 
 
+@pytest.mark.live
+@pytest.mark.weights
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize("server", ["opensearch", "elasticsearch"])
+def test_the_demo_runs_on_a_server(checkout, user, request, server):
+    """The same two answers and the same refusal, with nothing but the address set, and no index in the folder."""
+    done = demo(checkout, user | {"ESRAG_ENGINE__URL": request.getfixturevalue(server)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (done.stdout.count("\n[c") >= 2, (checkout / ".demo").exists()) == (True, False)
+
+
 def test_the_demo_fails_where_an_answer_is_missing(checkout, user):
     """A refusal of what should be answered ends it at once."""
     done = demo(checkout, user | KEYWORD_ONLY | {"ESRAG_ANSWER__REFUSAL": "1"})

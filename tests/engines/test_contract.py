@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +211,39 @@ def test_ties_go_by_chunk_id_also_at_the_cut(make, name):
     for method in ("keyword", "vector", "hybrid") if name == "embedded" else ("keyword",):
         request = SearchRequest("zebra", vector[0], method=method, size=10, candidates=20)
         assert [f"d::c{i:03}" for i in range(10)] == ids(engine.search(request)), method
+
+
+@pytest.mark.parametrize("equals", [40, 400])
+def test_equal_vectors_go_by_chunk_id(make, name, equals):
+    """While they are fewer than candidates, by id also at the cut; of more a graph gives some, and those in order."""
+    vector = unit_rows(1, 1)
+    texts = [f"zebra {n}" for n in range(equals)]
+    document = dataclasses.replace(prepared("d", texts), vectors=np.repeat(vector, equals, axis=0))
+    engine = make(name)
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([document, *(prepared(f"e{n}", texts_of(n, 20)) for n in range(10))])
+    for method in ("vector", "hybrid"):
+        request = SearchRequest("unheard", vector[0], method=method, size=10, candidates=100)
+        found = ids(engine.search(request))
+        assert (10, sorted(found), {"d"}) == (len(found), found, {key.split(":")[0] for key in found})
+        if equals < request.candidates or name == "embedded":
+            assert [f"d::c{n:03}" for n in range(10)] == found
+
+
+def test_many_make_the_index_at_once(make, name):
+    """It is made once, and each of those who did not make it writes to that of the one who did."""
+    engines, together = [make(name) for _ in range(4)], threading.Barrier(4)
+
+    def fill(number):
+        together.wait()
+        with engines[number].writer(FINGERPRINT) as writer:
+            writer.replace([prepared(f"d{number}", ["zebra"])])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(fill, range(4)))
+    assert ["d0", "d1", "d2", "d3"] == [document.doc_id for document in engines[0].documents()]
+    assert [] == list(engines[0].check())
+    assert 1 == len([one for one in engines[0].indexes() if one.in_use])
 
 
 def test_the_order_of_storing_does_not_show(make, name):

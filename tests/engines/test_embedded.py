@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,9 @@ from made import FINGERPRINT, WORDLESS, content, library, prepared, texts_of, un
 
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.engines.embedded.store import DATABASE
-from esrag.errors import EngineError, IndexMismatch, IndexMissing
+from esrag.engines.embedded.immutable import connect_immutable
+from esrag.engines.embedded.store import DATABASE, failures, transaction
+from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 from esrag.fusion import ranking
 
 HERE = Path(__file__).parent
@@ -382,6 +384,42 @@ def test_a_read_only_folder_can_be_read(open_folder):
     output, errors = run(IMPORTS + AS_A_READER, open_folder).communicate(timeout=60)
     assert "" == errors
     assert 2 == output.count("IndexUnwritable")
+
+
+def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
+    """Read without SQLite's own files beside it: what others write is seen next time, what was torn is not given."""
+    cannot = sqlite3.OperationalError("unable to open database file")
+    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    index = store / "esrag"
+    monkeypatch.setattr("esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot))
+    file = index / DATABASE
+    reader, writing = EmbeddedEngine(EngineOptions(str(store))), EmbeddedEngine(EngineOptions(str(store)))
+    generations = [reader.generation()]
+    with writing.writer(FINGERPRINT) as writer:
+        writer.remove(["d00"])
+    generations.append(reader.generation())
+    with (
+        closing(connect_immutable(file, cannot)) as connection,
+        pytest.raises(IndexBusy, match="written while it was read"),
+        failures(index),
+        transaction(connection),
+        writing.writer(FINGERPRINT) as writer,
+    ):
+        writer.remove(["d01"])
+    generations.append(reader.generation())
+    assert generations == sorted(set(generations))
+    reader.close()
+
+
+def test_a_log_that_cannot_be_brought_in_is_no_reason_to_read_without_it(store):
+    """The error stays the error; its hint says what to do."""
+    cannot = sqlite3.OperationalError("unable to open database file")
+    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    index = store / "esrag"
+    (index / f"{DATABASE}-wal").write_bytes(b"a log")
+    with pytest.raises(EngineError, match="unable to open") as raised, failures(index):
+        connect_immutable(index / DATABASE, cannot)
+    assert "changes wait in its log" in raised.value.hint
 
 
 ON_A_FULL_DISK = """

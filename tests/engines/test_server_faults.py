@@ -157,8 +157,9 @@ def failure(use, kind=EngineError):
 
 
 @pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.faults
 def test_entries_without_room_are_sent_again(server, engine, status):
-    """Of a bulk's items only those with 429 or 503 are repeated, until the server takes them."""
+    """Of a bulk's items only those with 429 or 503 are repeated, until the server takes them (case 19)."""
     busy = {"index": recorded_item("limits_bulk_429_items")["index"] | {"status": status}}
     server.answer("_bulk", taken, lambda r: items(r, busy, busy), lambda r: items(r, busy), taken)
     write(engine)
@@ -177,14 +178,15 @@ def test_entries_that_never_find_room_are_an_error(server, engine):
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (1, "failed to parse field [page] of type [integer] in document with id 'bad1'. Preview"),
+        (1, "failed to parse field [page] of type [integer] in document with id 'bad1'"),
         (2, "dynamic introduction of [surprise]"),
         (3, "has a different number of dimensions"),
         (4, "does not support vectors with zero magnitude"),
     ],
 )
+@pytest.mark.faults
 def test_a_document_with_a_refused_entry_is_set_aside(server, engine, number, words):
-    """A 400 is not repeated: the others are stored, and instead of this document, old chunks and all, why it is not."""
+    """Case 21: a 400 is not repeated, the others are stored, and of this document, old chunks and all, only why not."""
     former = document_entry(DOCUMENT.document, ["old", CHUNKS[0]])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
     wrong, busy = recorded_item("basic_bulk_partial", number), recorded_item("limits_bulk_429_items")
@@ -194,6 +196,7 @@ def test_a_document_with_a_refused_entry_is_set_aside(server, engine, number, wo
     assert doc_id == "d"
     assert f"{server.url} answered 400 for {CHUNKS[0]}: " in reason
     assert words in reason
+    assert "Preview of field" not in reason  # what follows there is the document's
     assert "\n" not in reason
     _, _, again, finished, gone, instead = server.asked("_bulk")
     assert [entry_id("chunk", CHUNKS[1])] == actions_of(again)
@@ -322,6 +325,39 @@ def test_known_vectors_are_asked_for_again(server, engine):
     assert ["zebra"] == list(engine.vectors_of(["zebra", "yak"]))
 
 
+@pytest.mark.parametrize("number", ["8.18.0", "9.1.9", "9.5.3", None])
+def test_vectors_are_asked_for_in_a_way_that_every_version_takes(serve, opened, number):
+    """Also where no version is told: before 9.2 `exclude_vectors` is a 400, and since then `_source` lacks them."""
+    server = serve(number=number)
+    if number is None:
+        reason = "action [cluster:monitor/main] is unauthorized for API key id [k] of user [me]"
+        server.answer("root", Answer({"error": {"type": "security_exception", "reason": reason}, "status": 403}, 403))
+    known = {"_source": {"text_hash": text_hash("zebra")}, "fields": {"embedding": [1.0] + [0.0] * 7}}
+    server.answer("_search", Answer({"hits": {"hits": [known]}}))
+    (vector,) = opened(server.url).vectors_of(["zebra"]).values()
+    assert [1.0] + [0.0] * 7 == vector.tolist()
+    asked = json.loads(server.asked("_search")[0].text)
+    assert (["text_hash"], ["embedding"]) == (asked["_source"], asked["fields"])
+
+
+@pytest.mark.parametrize(("name", "most"), [("BULK_ENTRIES", 3), ("BULK_BYTES", 5_000)])
+def test_a_bulk_is_bounded(server, engine, monkeypatch, name, most):
+    """By entries and by bytes, but for an entry that is larger by itself; nothing is lost, doubled or reordered."""
+    monkeypatch.setattr(writing, name, most)
+    texts = ["é" * 300, "€" * 2000, *["gnu " * 50] * 20]
+    write(engine, prepared("d", texts))
+    sizes = [len(actions_of(r)) if name == "BULK_ENTRIES" else len(r.text.encode()) for r in server.asked("_bulk")]
+    assert len(sizes) > 5
+    assert [size for size in sizes if size > most] == ([] if name == "BULK_ENTRIES" else [max(sizes)])
+    sent = [key for request in server.asked("_bulk")[1:-1] for key in actions_of(request)]
+    assert [entry_id("chunk", f"d::c{n:03}") for n in range(len(texts))] == sent
+
+
+def test_a_bulk_is_as_large_as_servers_advise():
+    """A server takes 100 MB a request and works best with a twentieth of that."""
+    assert (500, 8 * 2**20) == (writing.BULK_ENTRIES, writing.BULK_BYTES)
+
+
 def shown(server):
     """How often readers were shown what was written, and the generations that were set."""
     puts = [json.loads(request.text)["generation"] for request in server.asked("state") if request.method == "PUT"]
@@ -407,8 +443,9 @@ def test_a_lease_that_another_has_taken_ends_the_writing(server, engine):
 
 
 @pytest.mark.parametrize("answer", [recorded("limits_bulk_429_whole"), Answer({"error": "busy"}, 503)])
+@pytest.mark.faults
 def test_a_busy_server_is_asked_again(server, engine, answer):
-    """A bulk that is turned away as a whole is sent again as it was."""
+    """A bulk that is turned away as a whole is sent again as it was (case 20)."""
     server.answer("_bulk", taken, answer, answer, taken)
     write(engine)
     bulks = server.asked("_bulk")
@@ -416,8 +453,9 @@ def test_a_busy_server_is_asked_again(server, engine, answer):
     assert bulks[1].text == bulks[2].text == bulks[3].text
 
 
+@pytest.mark.faults
 def test_a_bulk_that_is_too_large_is_halved(server, engine):
-    """A 413, whose body is empty, makes halves until they fit, and every entry is sent once."""
+    """A 413, whose body is empty, makes halves until they fit, and every entry is sent once (case 22)."""
     stored = []
 
     def two_at_most(request):
@@ -440,8 +478,9 @@ def test_an_entry_that_is_too_large_is_an_error(server, engine):
     assert "http.max_content_length" in error.hint
 
 
+@pytest.mark.faults
 def test_a_full_disk_is_said_at_once(server, engine):
-    """A flood-stage block is a 429 as well; it is not repeated, whether it comes by item or for the whole request."""
+    """A flood-stage block is a 429 as well; it is not repeated, whether for an item or the whole request (case 23)."""
     full = recorded_item("basic_block_flood_bulk")
     server.answer("_bulk", lambda r: items(r, full))
     assert "disk is full" in failure(lambda: write(engine)).hint
@@ -451,8 +490,9 @@ def test_a_full_disk_is_said_at_once(server, engine):
 
 
 @pytest.mark.parametrize("fault", ["reset", "hang", "half"])
+@pytest.mark.faults
 def test_a_write_whose_answer_is_lost_is_repeated(server, engine, fault):
-    """What was applied before the connection broke is sent once more with the same ids, so nothing is stored twice."""
+    """Case 20: what was applied before the connection broke is sent again with the same ids, so it is stored once."""
     server.answer("_bulk", taken, Answer({"items": []}, fault=fault), taken)
     write(engine)
     bulks = server.asked("_bulk")
@@ -829,6 +869,59 @@ def test_a_hit_that_was_removed_meanwhile(server, engine):
     assert (two,) == engine.search(request).hits
 
 
+# A red cluster: a shard has no copy that is there
+
+RED = {
+    "search": ("search_phase_execution_exception", "all shards failed"),
+    "read": ("no_shard_available_action_exception", "No shard available for [get [library-000001][lease]]"),
+    "bulk": ("unavailable_shards_exception", "[library-000001][0] primary shard is not active"),
+    "start": ("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];"),
+}
+
+
+def red(what, wrapped=lambda error: Answer(error, 503)):
+    """What a server answers while it cannot get at the data."""
+    kind, reason = RED[what]
+    return wrapped({"error": {"type": kind, "reason": reason, "root_cause": [], "failed_shards": []}, "status": 503})
+
+
+def each(error):
+    """The same answer to each of many searches, in one that is good."""
+    return lambda request: Answer({"responses": [error] * (len(request.lines) // 2)})
+
+
+ASK = lambda engine: engine.search(QUESTION)  # noqa: E731 -- a cell of the table below
+RED_ANSWERS = [
+    ("_msearch", red("search", each), found, ASK),
+    ("_msearch", red("start"), found, ASK),
+    ("library", red("start"), Answer({"library-000001": index_of(meta(FINGERPRINT))}), ASK),
+    ("_search", red("search"), Answer(NOTHING), lambda engine: list(engine.chunks())),
+    ("_count", red("search"), Answer({"count": 1}), write),
+    ("lease", red("read"), lease, write),
+    ("_bulk", red("start"), taken, write),
+    ("_bulk", lambda r: red("bulk", lambda error: items(r, {"index": error})), taken, write),
+]
+
+
+@pytest.mark.parametrize(("what", "answer", "well", "use"), RED_ANSWERS)
+def test_a_shard_that_comes_back_costs_no_answer(server, engine, what, answer, well, use):  # noqa: PLR0917 -- a table
+    """Whether every search or entry fails or the request: what was asked is asked again, and then goes on."""
+    server.answer(what, answer, answer, well)
+    use(engine)
+    assert len(server.asked(what)) >= 3
+
+
+@pytest.mark.parametrize(("what", "answer", "well", "use"), RED_ANSWERS)
+def test_a_shard_that_stays_away_is_an_error(server, engine, what, answer, well, use):  # noqa: PLR0917 -- a table
+    """Never an empty index or a document set aside, but one line with what the server said."""
+    del well
+    server.answer(what, answer)
+    error = failure(lambda: use(engine))
+    assert (503, True) == (error.status, any(reason in str(error) for _, reason in RED.values()))
+    assert len(server.asked(what)) >= len(connection._WAITS_S)
+    assert "esrag doctor" in error.hint
+
+
 # Answers in part
 
 
@@ -923,6 +1016,30 @@ def test_an_index_of_another_kind(server, engine, said, words):
         assert words in str(error)
         assert "engine.index" in error.hint
     assert {"root", "library"} == {request.what for request in server.requests}
+
+
+def test_an_index_that_another_program_made_meanwhile_is_written(server, engine):
+    """Of two that make an index at once the slower one is refused, and goes on with that of the other."""
+    missing = recorded("basic_alias_missing")
+    server.answer("library", missing, missing, missing, Answer({"library-000001": index_of(meta(FINGERPRINT))}))
+    server.answer("library-*", Answer({}))
+    server.answer("library-000001", recorded("basic_index_exists_already"))
+    write(engine)
+    assert ["PUT"] == [request.method for request in server.asked("library-000001")]
+    assert {"/library-000001/_bulk"} == {request.path for request in server.asked("_bulk")}
+
+
+def test_a_name_that_another_rebuild_took_meanwhile_stays_its_own(server, engine):
+    """The next one is taken, and nothing is removed."""
+    server.answer("library-*", Answer({"library-000001": {}}), Answer({"library-000001": {}, "library-000002": {}}))
+    server.answer("library-000002", recorded("basic_index_exists_already"))
+    server.answer("library-000003", Answer({}))
+    server.answer("_aliases", Answer({}))
+    with engine.writer(FINGERPRINT, rebuild=True) as writer:
+        writer.replace([DOCUMENT])
+    assert ["PUT"] == [request.method for request in server.asked("library-000002")]
+    assert {"/library-000003/_bulk"} == {request.path for request in server.asked("_bulk")}
+    assert [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path] == []
 
 
 def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):

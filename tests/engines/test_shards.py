@@ -132,6 +132,22 @@ def test_ties_go_by_chunk_id_over_all_shards(make, name):
     assert [f"d::c{i:03}" for i in range(10)] == ids(engine.search(request))
 
 
+@pytest.mark.parametrize("equals", [90, 900])
+def test_equal_vectors_go_by_chunk_id_over_all_shards(make, name, equals):
+    """Each shard gives as many as candidates: of fewer equal ones the first by id, of more some, in order."""
+    document = prepared("d", [f"zebra {n}" for n in range(equals)])
+    document = dataclasses.replace(document, vectors=np.repeat(unit_rows(1, 1), equals, axis=0))
+    engine = make(name, shards=3)
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([document, prepared("e", texts_of(0, 99))])
+    for method in ("vector", "hybrid"):
+        request = SearchRequest("unheard", unit_rows(1, 1)[0], method=method, size=10, candidates=100)
+        found = ids(engine.search(request))
+        assert (10, sorted(found), {"d"}) == (len(found), found, {key.split(":")[0] for key in found})
+        if equals < request.candidates:
+            assert [f"d::c{n:03}" for n in range(10)] == found
+
+
 def test_replacing_and_removing(make, name):
     """Chunks that are no more are gone from every shard, known vectors come back from all, the generation grows."""
     engine, documents = make(name, shards=3), library()

@@ -150,6 +150,99 @@ def test_what_is_put_back_waits_and_fails_in_the_end(place, ledger):
     assert ledger.problems() == []
 
 
+def test_who_is_turned_away_waits_longer_each_time(place, ledger):
+    """Twice as long up to five minutes, or as long as he was told; an attempt that counts begins anew."""
+    opened(ledger, 1)
+
+    def waits_s(**how):
+        ledger.put_back(ledger.claim("job-000001", "me"), "busy", **how)
+        return (ledger.batch("job-000001").not_before_ms - 1000 * place.clock()) / 1000
+
+    assert [waits_s(wait_s=10, counted=False) for _ in range(7)] == [10, 20, 40, 80, 160, 300, 300]
+    assert waits_s(wait_s=10, least_s=3600, counted=False) == 3600
+    assert waits_s(wait_s=10) == 10
+    assert [waits_s(wait_s=10, counted=False) for _ in range(2)] == [10, 20]
+    assert ledger.batch("job-000001").attempts == 1
+
+
+@everywhere
+def test_files_that_failed_in_a_batch_that_was_done_are_tried_again(place, ledger):
+    """One by its name, or all; what else came of the batch stays, and every figure is true all the time."""
+    opened(ledger, 3)
+    batch = ledger.claim("job-000001", "me")
+    names = [task.source for task in batch.tasks]
+    states = ("added", "failed", "failed")
+    outcomes = tuple(Outcome(name, state, "torn") for name, state in zip(names, states, strict=True))
+    assert ledger.finish(batch, Result(outcomes, (Skip(f"{names[0]}:line 1", "no", failed=False),), chunks=4), 1)
+    assert ledger.end("job")
+    assert ledger.retry("job", sources=[names[0], "/docs/unknown.md"]) == 0
+    assert ledger.job("job").state == "done"
+    assert place().retry("job", sources=[names[1]]) == 1
+    again = ledger.claim("job-000001", "me")
+    assert [task.source for task in again.left] == [names[1]]
+    assert ledger.retry("job") == 0  # somebody works on it
+    files = ledger.counts("job").files
+    assert (files["added"], files["pending"], files["failed"]) == (1, 1, 1)
+    assert ledger.finish(again, Result((Outcome(names[1], "added"),), chunks=2), 1)
+    assert ledger.retry("job") == 1
+    last = ledger.claim("job-000001", "me")
+    ledger.give_up(last, "the encoder broke")
+    counts = ledger.counts("job")
+    assert (counts.files["added"], counts.files["failed"], counts.chunks) == (2, 1, 6)
+    assert ledger.batch("job-000001").result.parts == (Skip(f"{names[0]}:line 1", "no", failed=False),)
+    assert ledger.problems() == []
+
+
+def test_one_file_of_a_failed_batch(ledger):
+    """It is tried again alone; the others stay failures for the same reason, and can be tried later."""
+    opened(ledger, 3)
+    ledger.give_up(ledger.claim("job-000001", "me"), "the encoder broke")
+    assert ledger.retry("job", sources=["/docs/f1.md"]) == 1
+    assert [task.doc_id for task in ledger.batch("job-000001").left] == ["f1"]
+    assert ledger.retry("job", ["job-000001"], ["/docs/f0.md"]) == 1
+    batch = ledger.claim("job-000001", "me")
+    assert [task.doc_id for task in batch.left] == ["f0", "f1"]
+    assert ledger.finish(batch, Result(tuple(Outcome(task.source, "added") for task in batch.left)), 1)
+    assert (ledger.counts("job").files["added"], ledger.counts("job").files["failed"]) == (2, 1)
+    assert ledger.batch("job-000001").result.outcomes[0].reason == "the encoder broke"
+    assert ledger.problems() == []
+
+
+def test_what_is_tried_again_and_ends_its_worker_is_cut(place, ledger):
+    """Only what was left of the batch is tried alone; what had come of it is kept, and counted once."""
+    opened(ledger, 3)
+    batch = ledger.claim("job-000001", "me")
+    outcomes = tuple(Outcome(task.source, "added" if task.doc_id == "f1" else "failed") for task in batch.tasks)
+    assert ledger.finish(batch, Result(outcomes, chunks=4), 1)
+    assert ledger.retry("job") == 1
+    for _ in range(ATTEMPTS):
+        ledger.claim("job-000001", "me")
+        place.clock.advance(60)
+        ledger.reap()
+    assert list(states(ledger).values()) == ["pending", "done", "pending"]
+    assert (ledger.counts("job").files["added"], ledger.counts("job").chunks) == (1, 4)
+    assert ledger.problems() == []
+
+
+def test_attempts_count_from_job_to_job(place, ledger):
+    """What a job had begun goes on in the one that takes over: what is dead stays dead, what was tried is counted."""
+    opened(ledger, 1, 1)
+    for number in (1, 1, 2):
+        ledger.claim(f"job-00000{number}", "me")
+        ledger.reap(lambda owner: owner == "me")
+    begun = list(ledger.batches("job"))
+    assert [(batch.state, batch.attempts) for batch in begun] == [("dead", ATTEMPTS), ("pending", 1)]
+    newer = ledger.open(a_job("new", files=3, created_ms=2), [[task("fresh")]], begun)
+    assert (newer.state, ledger.job("job").state) == ("open", "cancelled")
+    assert [(it.state, it.attempts, it.tasks[0].doc_id) for it in ledger.batches("new")] == [
+        ("pending", 0, "fresh"),
+        ("dead", ATTEMPTS, "f0"),
+        ("pending", 1, "f1"),
+    ]
+    assert [batch.job_id for batch in ledger.dead()] == ["job", "new"]
+    assert ledger.problems() == []
+
+
 def test_what_is_given_up_is_not_tried_again(ledger):
     """An error that will not pass ends the batch at its first attempt."""
     opened(ledger, 1)

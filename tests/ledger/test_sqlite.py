@@ -1,10 +1,11 @@
 """The ledger in a file: what lies in its place, disks that are full, processes that are killed or race."""
 
-import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -21,6 +22,9 @@ from esrag.ledger.sqlite import SqliteStore
 from esrag.settings import EngineSettings, LedgerSettings, Settings
 
 LEDGERS = Path(__file__).with_name("ledgers.py")
+NOT_ROOT = "os.getuid() or (os.setgroups([]), os.setgid(65534), os.setuid(65534))"  # no permission stops root
+LOOK = "print(ledger.job('job').state, len(list(ledger.jobs())), ledger.problems(), flush=True)"
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
 
 def at(path):
@@ -42,6 +46,11 @@ def refused(path):
 
 def ran(before, what, url):
     """What another process says that does it under a limit; imports come before."""
+    return subprocess.run(program_of(before, what, url), capture_output=True, text=True, check=True).stdout
+
+
+def program_of(before, what, url):
+    """The words of such a process."""
     program = (
         "import os, resource, sys; sys.path.insert(0, sys.argv[1]); from ledgers import *\n"
         "from esrag.errors import LedgerError\n"
@@ -49,8 +58,7 @@ def ran(before, what, url):
         f"try: {what}\n"
         "except LedgerError as error: print(error, error.hint, sep='|')"
     )
-    command = [sys.executable, "-c", program, LEDGERS.parent, url]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [sys.executable, "-c", program, LEDGERS.parent, url]
 
 
 def test_reading_makes_nothing(place, ledger):
@@ -110,19 +118,68 @@ def test_a_folder_in_its_place_or_a_name_that_is_none_is_one_line(tmp_path):
     assert all("cannot use the ledger" in said for said in [*refused(tmp_path), *refused("a\0b")])
 
 
-def test_who_may_not_write_it_is_told_so(place, ledger, tmp_path):
-    """In a folder that is read-only to the user, reading and writing are an error of one line."""
-    if os.getuid():
-        pytest.skip("only root can become another user")
+@pytest.fixture
+def open_file():
+    """A ledger of one job in a folder that another user can reach; closed, and all may read it."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    ledger = at(folder / "ledger.sqlite3")
     opened(ledger, 1)
     ledger.close()
-    for folder in (path for path in (tmp_path, *tmp_path.parents) if path.owner() == "root"):
-        folder.chmod(folder.stat().st_mode | 0o005)
-    said = ran("os.setuid(65534)", "ledger.cancel('job', '')", place.url).splitlines()
-    assert len(said) == 1
-    assert "cannot use the ledger" in said[0]
-    assert "permissions" in said[0]
-    assert ledger.job("job").state == "open"
+    yield folder / "ledger.sqlite3"
+    permit(folder, 0o755, 0o644)
+    shutil.rmtree(folder)
+
+
+def permit(folder, to_folder, to_files):
+    """Sets the permissions of a folder and of all in it."""
+    for path in (folder, *folder.iterdir()):
+        path.chmod(to_folder if path.is_dir() else to_files)
+
+
+def test_who_may_not_write_it_reads_it_and_is_told_so(open_file):
+    """In a folder that is read-only to the user all is read, and writing is an error of one line."""
+    permit(open_file.parent, 0o555, 0o444)
+    read, written = ran(NOT_ROOT, f"{LOOK}; ledger.cancel('job', '')", open_file).splitlines()
+    assert read == "open 1 []"
+    assert written.startswith(f"cannot use the ledger {open_file}: attempt to write a readonly database|look at its")
+    assert [path.name for path in open_file.parent.iterdir()] == [open_file.name]
+    assert at(open_file).job("job").state == "open"
+
+
+def test_what_a_killed_program_left_in_the_log_is_read_or_missed_aloud(open_file):
+    """A log that was not brought in is read as well; where that cannot be, nothing older is shown instead."""
+    killed = program_of("", "ledger.cancel('job', ''); os.kill(os.getpid(), 9)", open_file)
+    assert subprocess.run(killed, check=False).returncode == -signal.SIGKILL
+    permit(open_file.parent, 0o555, 0o444)
+    assert ran(NOT_ROOT, LOOK, open_file) == "cancelled 1 []\n"
+    permit(open_file.parent, 0o755, 0o444)
+    open_file.with_name(f"{open_file.name}-shm").unlink()
+    permit(open_file.parent, 0o555, 0o444)
+    said = ran(NOT_ROOT, LOOK, open_file)
+    assert said.startswith(f"cannot use the ledger {open_file}: unable to open database file|changes wait in its log")
+    assert len(said.splitlines()) == 1
+    permit(open_file.parent, 0o755, 0o644)
+    assert at(open_file).job("job").state == "cancelled"
+
+
+def test_who_may_not_write_it_sees_what_others_write(open_file):
+    """Also where nobody had it open when it was opened for reading."""
+    permit(open_file.parent, 0o555, 0o444)
+    reader = subprocess.Popen(program_of(NOT_ROOT, f"{LOOK}; input(); {LOOK}; input(); {LOOK}", open_file), **PIPES)
+    assert reader.stdout.readline() == "open 1 []\n"
+    permit(open_file.parent, 0o755, 0o644)
+    writer = at(open_file)
+    writer.cancel("job", "")
+    permit(open_file.parent, 0o555, 0o444)
+    reader.stdin.write("\n")
+    reader.stdin.flush()
+    assert reader.stdout.readline() == "cancelled 1 []\n"
+    permit(open_file.parent, 0o755, 0o644)
+    writer.reopen("job")
+    writer.close()
+    permit(open_file.parent, 0o555, 0o444)
+    assert reader.communicate("\n", timeout=30)[0] == "open 1 []\n"
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(place, ledger):
@@ -158,8 +215,7 @@ def test_killed_while_it_is_recorded(place, ledger):
 def test_many_processes_make_it_at_once(place, ledger):
     """Whoever comes first makes the tables; everyone's job is in it."""
     command = [sys.executable, LEDGERS, "write", place.url]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    writers = [subprocess.Popen([*command, f"job{number}"], **pipes) for number in range(4)]
+    writers = [subprocess.Popen([*command, f"job{number}"], **PIPES) for number in range(4)]
     for writer in writers:
         assert writer.stdout.readline() == "ready\n"
     for writer in writers:

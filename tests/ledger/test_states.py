@@ -28,6 +28,7 @@ class Ledgers(RuleBasedStateMachine):
         self.ledgers = [Ledger(SqliteStore(path), LEASE_S, ATTEMPTS, self.clock) for _ in range(2)]
         self.claims = []
         self.done = {}
+        self.added = set()
 
     @initialize()
     def begin(self):
@@ -71,14 +72,16 @@ class Ledgers(RuleBasedStateMachine):
         assert self.ledger.renew(claim) == (mine and self.ledger.job("job").state == "open")
 
     @precondition(lambda self: self.claims)
-    @rule(number=NUMBERS)
-    def finish(self, number):
-        """Only its owner ends it, once."""
+    @rule(number=NUMBERS, torn=st.booleans())
+    def finish(self, number, torn):
+        """Only its owner ends it, once; the first of its files may have failed."""
         claim, mine = self.held(number)
-        result = Result(tuple(Outcome(task.source, "added") for task in claim.tasks), chunks=len(claim.tasks))
-        assert self.ledger.finish(claim, result, 1) == mine
+        outcomes = [Outcome(task.source, "added") for task in claim.left]
+        outcomes[:torn] = [Outcome(it.source, "failed", "torn") for it in outcomes[:torn]]
+        assert self.ledger.finish(claim, Result(tuple(outcomes), chunks=len(outcomes)), 1) == mine
         if mine:
             self.done[claim.batch_id] = self.ledger.batch(claim.batch_id)
+            self.added |= {it.source for it in outcomes if it.state == "added"}
 
     @precondition(lambda self: self.claims)
     @rule(number=NUMBERS, wait_s=st.sampled_from([0, 5]), counted=st.booleans())
@@ -126,12 +129,23 @@ class Ledgers(RuleBasedStateMachine):
         if again:
             self.ledger.reopen("job")
 
-    @rule(number=NUMBERS, one=st.booleans())
-    def retry(self, number, one):
-        """All that failed, or one that may have."""
+    @rule(number=NUMBERS, one=st.booleans(), file=st.booleans())
+    def retry(self, number, one, file):
+        """All that failed, or what may have of one batch or of one file."""
         named = [self.ids()[number % len(self.ids())]] if one else []
-        ended = [it for it in self.ledger.batches("job", ["failed", "dead"]) if not named or it.batch_id in named]
-        assert self.ledger.retry("job", named) == len(ended)
+        sources = [f"/docs/f{number % sum(SIZES)}.md"] if file else []
+        failed = {
+            it.batch_id for it in self.ledger.batches("job") if it.state != "running" and self.failed(it, sources)
+        }
+        failed &= set(named or failed)
+        assert self.ledger.retry("job", named, sources) == len(failed)
+        self.done = {batch_id: batch for batch_id, batch in self.done.items() if batch_id not in failed}
+
+    def failed(self, batch, sources):
+        """The files of a batch that failed, all or those among some."""
+        given_up = batch.left if batch.state in {"failed", "dead"} else ()
+        torn = (outcome for outcome in batch.result.outcomes if outcome.state == "failed")
+        return {it.source for it in (*given_up, *torn)} & (set(sources) or {it.source for it in batch.tasks})
 
     @rule()
     def end(self):
@@ -146,8 +160,11 @@ class Ledgers(RuleBasedStateMachine):
         if batches:
             sources = sorted(task.source for batch in batches for task in batch.tasks)
             assert sources == [f"/docs/f{number}.md" for number in range(sum(SIZES))]
-            assert {batch.batch_id: batch for batch in batches if batch.state == "done"} == self.done
-            assert self.ledger.counts("job").files["added"] == sum(len(batch.tasks) for batch in self.done.values())
+            done = {batch.batch_id: batch for batch in batches if batch.state == "done"}
+            assert {batch_id: done[batch_id] for batch_id in self.done} == self.done
+            kept = {it.source for batch in batches for it in batch.result.outcomes if it.state == "added"}
+            assert kept == self.added
+            assert self.ledger.counts("job").files["added"] == len(self.added)
             assert self.ledger.problems() == []
 
     def teardown(self):

@@ -132,6 +132,22 @@ def test_compose_takes_the_file(folder, variables):
         assert (done.returncode != 0, "run make env" in done.stderr) == (True, True)
 
 
+@pytest.mark.parametrize(("right", "wrong"), [("mem_limit:", "mem_limits:"), ("read_only: true", "read_only: perhaps")])
+def test_compose_holds_the_file_against_its_schema(folder, tmp_path, right, wrong):
+    """What `config` takes is valid by the Compose specification's JSON schema, which every release has built in.
+
+    A service's key that the schema does not know is refused, and so is a value of another type than it says.
+    """
+    assert right in TEXT
+    (tmp_path / "docker-compose.yml").write_text(TEXT.replace(right, wrong))
+    (tmp_path / ".env").write_text((folder / ".env").read_text())
+    for command in list(composes()) or lacking("neither docker-compose nor docker compose is installed"):
+        done = subprocess.run(
+            [*command, "config", "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode != 0, wrong.split(":")[0] in done.stderr) == (True, True)
+
+
 def test_a_profile_is_whole(services, variables):
     """Elasticsearch unless told otherwise; nothing waits for a service of another profile."""
     assert variables["COMPOSE_PROFILES"] == "elasticsearch"

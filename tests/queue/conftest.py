@@ -78,7 +78,8 @@ def variables(esrag, redis, tmp_path, monkeypatch):
     info = site / "faulty-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[esrag.embedders]\nfaulty = faulty:FaultyEmbedder\n")
+    points = ("[esrag.embedders]", "faulty = faulty:FaultyEmbedder", "[esrag.loaders]", "quoted = faulty:QuotingLoader")
+    (info / "entry_points.txt").write_text("\n".join(points))
     monkeypatch.syspath_prepend(site)
     plugins._entries.cache_clear()
     yield {
@@ -211,7 +212,7 @@ class Ingests:
 
     def check(self, job):
         """Sources = indexed + dead letters; the index holds each chunk once and none that is stale; figures agree."""
-        assert problems(self.work) == []
+        assert list(problems(self.work)) == []
         lost = {task.source for batch in self.ended(job, "failed", "dead") for task in batch.tasks}
         stored = {document.source: document for document in self.work.stages.engine.documents()}
         assert set(stored) | lost == {str(path) for path in self.docs.iterdir()}

@@ -16,8 +16,8 @@ LONGEST_S = 60
 class FaultyEmbedder(HashingEmbedder):
     """`WAIT FOR x` waits until the file x is in the folder $FAULTS; `KILL CHILD` and `KILL PARENT` do what they say.
 
-    `ONE TOO FEW` loses a vector, `NO NUMBERS` makes them all NaN. With $SLOW it takes so many seconds to open, like a
-    large model.
+    `ONE TOO FEW` loses a vector, `TOO NARROW` a number of each, `NO NUMBERS` makes them all NaN; `QUOTE ME` is an error
+    that quotes the text. With $SLOW it takes so many seconds to open, like a large model.
     """
 
     opened = False
@@ -31,9 +31,14 @@ class FaultyEmbedder(HashingEmbedder):
             if order == "KILL":
                 os.kill(os.getpid() if name == "CHILD" else os.getppid(), signal.SIGKILL)
             _wait_for(Path(os.environ["FAULTS"], name))
+        for text in texts:
+            if "QUOTE ME" in text:
+                raise ValueError(f"cannot embed {text!r}") from KeyError(text)
         rows = super().embed(texts, kind)
         if any("ONE TOO FEW" in text for text in texts):
             return rows[:-1]
+        if any("TOO NARROW" in text for text in texts):
+            return rows[:, :-1]
         return rows * np.nan if any("NO NUMBERS" in text for text in texts) else rows
 
 
@@ -41,3 +46,15 @@ def _wait_for(file):
     end = time.monotonic() + LONGEST_S
     while not file.exists() and time.monotonic() < end:
         time.sleep(0.02)
+
+
+class QuotingLoader:
+    """Takes files named *.quoted, and fails with an error that quotes them."""
+
+    def recognises(self, name, data):
+        """By the name alone."""
+        return 1.0 if name.endswith(".quoted") else 0.0
+
+    def load(self, source):
+        """Never."""
+        raise ValueError(f"cannot read {source.data.decode()}")

@@ -1,4 +1,4 @@
-"""A TCP proxy whose link can be frozen, cut, slowed and healed."""
+"""A TCP proxy whose link can be frozen, forgotten, cut, slowed and healed."""
 
 import contextlib
 import socket
@@ -7,10 +7,15 @@ import time
 
 
 class Proxy:
-    """Passes bytes on to a port of this machine until told otherwise."""
+    """Passes bytes on to a port of this machine until told otherwise.
+
+    An answer that holds `forget_at` makes it forget every connection of now, once, as a firewall does that restarts:
+    what they are given is swallowed, this answer first, and neither side is told. New connections are passed on.
+    """
 
     def __init__(self, upstream_port):
         self.upstream_port, self.delay_s, self.lose_after = upstream_port, 0.0, b""
+        self.forget_at, self.forgotten = b"", []
         self._open = threading.Event()
         self._open.set()
         self._sockets, self._losing = [], False
@@ -56,6 +61,10 @@ class Proxy:
             while data := source.recv(65536):
                 self._open.wait()
                 time.sleep(self.delay_s)
+                if self.forget_at and self.forget_at in data and source.getpeername()[1] == self.upstream_port:
+                    self.forget_at, self.forgotten = b"", list(self._sockets)
+                if source in self.forgotten:
+                    continue
                 if self._losing:  # what was sent arrived, and this is its answer
                     self.cut()
                 self._losing = self._losing or bool(self.lose_after and self.lose_after in data)

@@ -97,7 +97,7 @@ def test_an_old_batch_comes_after_a_newer_one(start_worker, ingests, esrag, vari
     assert [chunk.text for chunk in ingests.work.stages.engine.chunks()] == ["The newer one."]
 
 
-@pytest.mark.parametrize("order", ["ONE TOO FEW", "NO NUMBERS"])
+@pytest.mark.parametrize("order", ["ONE TOO FEW", "TOO NARROW", "NO NUMBERS"])
 def test_an_encoder_that_breaks_its_contract(start_worker, ingests, order):
     """Case 25: nothing of it is stored; after its attempts the batch is a dead letter, and the others are done."""
     ingests.reset(attempts=2)
@@ -109,6 +109,8 @@ def test_an_encoder_that_breaks_its_contract(start_worker, ingests, order):
     (failed,) = ingests.ended(job, "failed")
     assert failed.attempts == 2
     assert "the encoder returned" in failed.error
+    stored = {chunk.text for chunk in ingests.work.stages.engine.chunks()}
+    assert stored == {"A file like any other.", "And a third."}
 
 
 class Service(BaseHTTPRequestHandler):

@@ -88,13 +88,26 @@ def test_no_redis_when_it_is_published(start_worker, ingests, redis):
 
 def test_a_frozen_link(start_worker, ingests, proxy):
     """Case 12: a link that swallows everything for 15 s and then heals; the worker goes on by itself."""
-    start_worker(ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
+    worker = start_worker(ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
     proxy.freeze()
     ingests.write(one="One.", two="Two.", three="Three.")
     job = ingests.begin()
     time.sleep(15)
     proxy.heal()
     ingests.finished(job, within_s=20)
+    assert worker.lives
+
+
+def test_a_link_that_is_forgotten(start_worker, ingests, proxy):
+    """Case 12, by a firewall that restarts: the message in it is lost and neither side is told; the ledger has it."""
+    worker = start_worker(ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
+    proxy.forget_at = b"esrag.batch"
+    ingests.write(one="One.", two="Two.", three="Three.")
+    job = ingests.begin()
+    wait_until(lambda: proxy.forgotten)
+    ingests.finished(job, within_s=50)  # an answer is waited for 15 s, on the connections of messages and of sweeps
+    assert {batch.attempts for batch in ingests.batches(job).values()} == {1}
+    assert worker.lives
 
 
 def test_a_link_that_is_cut(start_worker, ingests, proxy):

@@ -7,6 +7,7 @@ import uuid
 from contextlib import closing
 
 import pytest
+from test_worker import APP, PLAIN
 
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
@@ -30,6 +31,7 @@ def where(engine, request):
     }
 
 
+@pytest.mark.faults
 def test_a_blocked_index_costs_no_attempt(where, corpus):
     """Case 23: the batches wait and say why; when the block is lifted they are done."""
     with closing(Work(resolve({}, where).settings)) as work:
@@ -40,10 +42,13 @@ def test_a_blocked_index_costs_no_attempt(where, corpus):
         seen = [run_batch(work, batch.batch_id) for batch in batches]
         assert [(batch.state, batch.attempts) for batch in seen] == [("pending", 0)] * 3
         assert all("blocked" in batch.error for batch in seen)
+        assert "ingestion" not in vars(work)  # made when the first file is read: nothing was parsed in vain
+        again = run_batch(work, batches[0].batch_id)
+        assert again.not_before_ms - seen[0].not_before_ms >= 300  # waits longer each time
         _block(where, name, blocked=False)
         assert {run_batch(work, batch.batch_id).state for batch in batches} == {"done"}
         assert work.ledger.job(job.job_id).state == "done"
-        assert problems(work) == []
+        assert list(problems(work)) == []
 
 
 def test_a_worker_gives_the_index_of_a_single_process(where, esrag, start_worker, redis, corpus):
@@ -63,6 +68,19 @@ def test_a_worker_gives_the_index_of_a_single_process(where, esrag, start_worker
     for command in ("docs", "chunks"):
         assert esrag(command, "--json", **queued).out == esrag(command, "--json", **alone).out
     assert esrag("doctor", **queued).code == 0
+
+
+@pytest.mark.faults
+def test_no_log_at_debug_holds_a_document(where, start_worker, redis, corpus, esrag):
+    """The clients of the servers write what they send where they may; a worker's log has nothing of it."""
+    queued = where | {"ESRAG_QUEUE__URL": redis.url}
+    assert esrag("ingest", "docs", "--no-wait", **queued).code == 0
+    worker = start_worker(command=[*APP, *PLAIN[:-1], "DEBUG"], **queued)
+    assert esrag("jobs", "show", "--follow", **queued).code == 0
+    worker.end()
+    assert "DEBUG" in worker.log
+    assert "toaster" not in worker.log.replace("toaster.txt", "")
+    assert "1.7 litres" not in worker.log
 
 
 def _block(where, name, *, blocked):

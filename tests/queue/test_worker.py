@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,7 +109,7 @@ def test_a_password_is_not_told(start_worker, redis, client, by_hand):
 
 
 def test_the_parent_loads_no_encoder(esrag, variables):
-    """Importing the application loads neither torch nor onnxruntime nor numpy, and connects to nothing."""
+    """Case 36: importing the application loads neither torch nor onnxruntime nor numpy, and connects to nothing."""
     code = "import sys, esrag.workers.app as it; print(*sorted(sys.modules)); print(it.app.connection().connected)"
     environment = esrag.environment(**(variables | {"ESRAG_QUEUE__URL": "redis://127.0.0.1:1/0"}))
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -118,7 +119,7 @@ def test_the_parent_loads_no_encoder(esrag, variables):
 
 
 def test_the_running_parent_loads_no_encoder(start_worker, ingests):
-    """Nor does a worker's parent load one while its child works."""
+    """Case 36: nor does a worker's parent load one while its child works."""
     ingests.write(one="The kettle holds 1.7 litres.")
     worker = start_worker()
     ingests.finished(ingests.begin())
@@ -159,7 +160,7 @@ class Bomb:
 
 
 def test_hostile_messages(start_worker, ingests, client, tmp_path):
-    """Pickle is refused and never read; unknown tasks, ids and nonsense are dropped; and the worker goes on."""
+    """Case 31: pickle is refused and never read, unknown tasks, ids and nonsense are dropped; the worker goes on."""
     bomb = pickle.dumps(((Bomb(tmp_path / "boom"),), {}, {}))
     bad = [
         message(bomb, **{"content-type": "application/x-python-serialize", "content-encoding": "binary"}),
@@ -184,7 +185,7 @@ def test_hostile_messages(start_worker, ingests, client, tmp_path):
 
 
 def test_a_message_of_a_newer_version(start_worker, ingests, client):
-    """An argument that this version does not know is no reason to drop a batch."""
+    """Case 31: an argument that this version does not know is no reason to drop a batch."""
     ingests.write(one="The kettle holds 1.7 litres.")
     job = ingests.begin(published=False)
     start_worker(command=[*APP, *PLAIN, "-Q", "ingest"])
@@ -193,10 +194,24 @@ def test_a_message_of_a_newer_version(start_worker, ingests, client):
     ingests.finished(job)
 
 
+def test_a_task_of_a_newer_version(start_worker, ingests, client):
+    """Case 31: a batch that came under a name that this version does not know is told, and queued again as it knows."""
+    ingests.write(one="The kettle holds 1.7 litres.")
+    job = ingests.begin(published=False)
+    (batch,) = ingests.ended(job, "pending")
+    ingests.work.ledger.mark_queued([batch.batch_id])
+    client.lpush("esrag:q:ingest", message(args(batch.batch_id), task="esrag.batch.v2"))
+    worker = start_worker()
+    ingests.finished(job)
+    worker.wait_for("esrag.batch.v2")
+    wait_until(lambda: client.hlen("esrag:q:unacked") == 0)
+
+
 def test_a_user_who_may_do_little(start_worker, ingests, redis, client):
-    """A user of the Redis who may only touch keys with the prefix, and no channel, suffices."""
-    rules = ["on", ">sesame", "resetkeys", "~esrag:q:*", "resetchannels", "+@all", "-@admin", "-@dangerous", "+info"]
-    client.execute_command("ACL", "SETUSER", "worker", *rules)
+    """The user of the Redis that the guide makes may touch keys with the prefix, and no channel: that suffices."""
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "jobs.md").read_text()
+    rules = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", guide, re.DOTALL)[1].split()
+    client.execute_command("ACL", "SETUSER", "worker", "on", ">sesame", *rules)
     worker = start_worker(ESRAG_QUEUE__URL=f"redis://worker:sesame@127.0.0.1:{redis.port}/0")
     ingests.write(one="The kettle holds 1.7 litres.")
     ingests.finished(ingests.begin())

@@ -63,6 +63,17 @@ def start(folder, *arguments, port=0):
     return server
 
 
+def start_tls(folder, authority, *arguments):
+    """One that speaks TLS besides, with a certificate of that authority for 127.0.0.1; also its address for that.
+
+    It asks nobody for a certificate, unless the arguments say so.
+    """
+    issued, port = authority.issue("server", "IP:127.0.0.1"), free_port()
+    files = ("--tls-cert-file", issued, "--tls-key-file", issued.with_suffix(".key"))
+    trust = ("--tls-ca-cert-file", authority.certificate, "--tls-auth-clients", "no")
+    return start(folder, "--tls-port", port, *files, *trust, *arguments), f"rediss://127.0.0.1:{port}/0"
+
+
 def free_port():
     """A port nobody listens on."""
     with closing(socket.socket()) as found:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
 from esrag.engines.checks import already_in_use, require_generation
+from esrag.engines.clock import Clock
 from esrag.engines.embedded import indexes, rows
 from esrag.engines.embedded.checking import problems
 from esrag.engines.embedded.examining import examine
@@ -75,8 +76,10 @@ class EmbeddedEngine:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Both legs, the filter and the fusion. Raises: IndexMissing, EngineError, UsageError."""
+        clock = Clock()
         with self._reader.snapshot() as snapshot:
-            return search(snapshot, request)
+            clock.lap("open")
+            return search(snapshot, request, clock)
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:

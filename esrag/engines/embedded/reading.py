@@ -11,6 +11,7 @@ import numpy as np
 
 from esrag.engines import Vectors
 from esrag.engines.checks import text_hash
+from esrag.engines.embedded.immutable import is_outdated
 from esrag.engines.embedded.store import Places, State, failures, identity, open_reading, state, transaction
 from esrag.engines.embedded.vectors import Rows, mapped
 
@@ -95,7 +96,7 @@ class Reader:
     def _opened(self) -> sqlite3.Connection:
         folder = self._places.current()
         found = identity(folder)
-        if self._connection is None or found != self._identity:
+        if self._connection is None or found != self._identity or is_outdated(self._connection):
             self.close()
             self._connection, self._identity = open_reading(folder), found
         return self._connection

@@ -7,6 +7,7 @@ import numpy as np
 
 from esrag.engines import SearchRequest, SearchResult, Vectors
 from esrag.engines.checks import question_vector
+from esrag.engines.clock import Clock
 from esrag.engines.embedded.reading import Snapshot
 from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
@@ -28,18 +29,23 @@ _SCORE_DECIMALS = 9
 _TIES = 50  # rows read beyond the cut, so that ties at it are seen without asking again
 
 
-def search(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
-    """Hits in falling score, ties by chunk id, and the path. Raises: EngineError, UsageError."""
+def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchResult:
+    """Hits in falling score, ties by chunk id, the path and the times. Raises: EngineError, UsageError."""
     vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
     where = allowed_rows(request.filter) if request.filter is not None else None
     legs: dict[Leg, dict[str, float]] = {}
     if request.method != "vector":
         legs["keyword"] = _keyword_leg(snapshot, request.text, depth, where)
+        clock.lap("keyword")
     if vector is not None:
         legs["vector"] = _vector_leg(snapshot, vector, depth, where)
+        clock.lap("vector")
     scores, path = fused(request, legs)
-    return SearchResult(hits(scores, _chunks(snapshot, list(scores)), legs), path)
+    clock.lap("fuse")
+    found = hits(scores, _chunks(snapshot, list(scores)), legs)
+    clock.lap("read")
+    return SearchResult(found, path, took_ms=clock.took_ms)
 
 
 def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from esrag.engines.checks import REBUILD_HINT, first_generation, require_same
+from esrag.engines.embedded.immutable import REPLAY_HINT, connect_immutable, has_no_room, is_outdated, log_bytes
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.records import Fingerprint
 
@@ -18,6 +19,7 @@ APPLICATION_ID = 1702064743
 SCHEMA_VERSION = 1
 _ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
 _WRITABLE_HINT = "make it writable, or choose another folder with --engine"
+_AGAIN_HINT = "try again in a moment"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}
@@ -97,18 +99,9 @@ def open_reading(folder: Path) -> sqlite3.Connection:
     _require_database(folder)
     with failures(folder):
         try:
-            connection = _connect(folder, "mode=ro")
-            try:
-                _require_ours(connection, folder)
-            except BaseException:
-                connection.close()
-                raise
+            return _checked(_connect(folder, "mode=ro"), folder)
         except sqlite3.OperationalError as error:
-            if not _can_be_immutable(folder, error):
-                raise
-            connection = _connect(folder, "mode=ro&immutable=1")
-            _require_ours(connection, folder)
-    return connection
+            return _checked(connect_immutable(folder / DATABASE, error), folder)
 
 
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> sqlite3.Connection:
@@ -148,6 +141,8 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    if is_outdated(connection):
+        raise IndexBusy("the index was written while it was read", hint=_AGAIN_HINT)
 
 
 @contextmanager
@@ -198,6 +193,16 @@ def _create(connection: sqlite3.Connection, fingerprint: Fingerprint, generation
     connection.execute("COMMIT")
 
 
+def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
+    """The connection, if what it reads is ours; else it is closed."""
+    try:
+        _require_ours(connection, folder)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _has_tables(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
 
@@ -232,22 +237,16 @@ def _refuse_foreign(folder: Path) -> NoReturn:
     raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
 
 
-def _can_be_immutable(folder: Path, error: sqlite3.OperationalError) -> bool:
-    """Whether a database in WAL mode can be read without the two files SQLite wants to make beside it."""
-    log = folder / f"{DATABASE}-wal"
-    refused = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-    return refused and not (log.exists() and log.stat().st_size)
-
-
 def _explain_sqlite(error: sqlite3.Error, folder: Path, *, writing: bool) -> NoReturn:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        raise IndexBusy(f"the index in {folder} is held by another program", hint="try again in a moment") from error
+        raise IndexBusy(f"the index in {folder} is held by another program", hint=_AGAIN_HINT) from error
     if writing and code in _UNWRITABLE | {sqlite3.SQLITE_CANTOPEN}:
         hint = _ROOM_HINT if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR} else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {error}", hint=hint) from error
-    if code == sqlite3.SQLITE_CANTOPEN:
-        raise EngineError(f"cannot read the index in {folder}: {error}", hint=_PERMISSIONS_HINT) from error
+    if code == sqlite3.SQLITE_CANTOPEN or has_no_room(error):
+        hint = REPLAY_HINT if log_bytes(folder / DATABASE) else _PERMISSIONS_HINT
+        raise EngineError(f"cannot read the index in {folder}: {error}", hint=hint) from error
     if code == sqlite3.SQLITE_CONSTRAINT:
         raise EngineError(f"two documents would share what must be their own: {error}") from error
     if code in _BROKEN:

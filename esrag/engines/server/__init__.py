@@ -119,9 +119,9 @@ class ServerEngine:
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
         """Chunk ids and their vectors, in the order of `chunks`. Raises: IndexMissing."""
         if self.fingerprint().dimensions:
-            shown = with_vectors(self._connection.server, ["chunk_id", "embedding"])
-            sources = self._pages({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
-            yield from ((source["chunk_id"], vector_of(source)) for source in sources)
+            shown = with_vectors(self.product, ["chunk_id"])
+            hits = self._hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
+            yield from ((hit["_source"]["chunk_id"], vector_of(hit)) for hit in hits)
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """The stored vectors of texts, by text; see `Engine.vectors_of`."""
@@ -255,22 +255,25 @@ class ServerEngine:
 
     def _vectors_of(self, index: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Vectors]]:
         """The texts that are indexed, of those that are given by hash, each with its vector."""
-        shown = with_vectors(self._connection.server, ["text_hash", "embedding"])
         wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
-        body = {**wanted, "size": len(texts), "_source": shown}
+        body = {**wanted, "size": len(texts), **with_vectors(self.product, ["text_hash"])}
         hits = self._connection.request("POST", f"/{index}/_search", body, **_WHOLE)["hits"]["hits"]
-        return ((texts[hit["_source"]["text_hash"]], vector_of(hit["_source"])) for hit in hits)
+        return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
-        """The entries that match, in order, a page at a time."""
+        """The entries that match, in order."""
+        return (hit["_source"] for hit in self._hits(query, order, {"_source": shown}))
+
+    def _hits(self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]) -> Iterator[Any]:
+        """The same with what else is shown of them, a page at a time."""
         index, after = self._indexes.current(), None
         sort = [{field: "asc"} for field in order]
         while True:
-            body = {"query": query, "sort": sort, "size": _PAGE, "_source": shown, "track_total_hits": False}
+            body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
             if after:
                 body["search_after"] = after
             hits = self._connection.request("POST", f"/{index.name}/_search", body, **_WHOLE)["hits"]["hits"]
-            yield from (hit["_source"] for hit in hits)
+            yield from hits
             if len(hits) < _PAGE:
                 return
             after = hits[-1]["sort"]

@@ -4,18 +4,20 @@ The server is asked what it is, and the client that was made for it does the tal
 """
 
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeVar
 
 from esrag.engines import EngineOptions
 from esrag.engines.server import access
 from esrag.errors import EngineError, EngineUnreachable, IndexUnwritable, SettingsError
 
+_T = TypeVar("_T")
 Product = Literal["elasticsearch", "opensearch"]
 Body = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | None
 
@@ -23,8 +25,6 @@ _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
     "elasticsearch": ((8, 18), "8.18 or newer"),
     "opensearch": ((2, 19), "2.19 or newer"),
 }
-# What a server is taken for that says what it is only to those who hold the cluster privilege `monitor`.
-_ASSUMED: Mapping[Product, tuple[int, int]] = {"elasticsearch": (9, 2), "opensearch": (2, 19)}
 _FORBIDDEN, _NOT_FOUND, _UNAVAILABLE = 403, 404, 503
 BUSY = (429, 502, 503, 504)  # what passes by itself
 # A node that restarts answers again within half a minute; the waits add up to 63 s.
@@ -35,6 +35,9 @@ _SHOWN_CHARACTERS = 300
 _OUTER_ONLY = ("search_phase_execution_exception", "status_exception")  # they say that something failed, not what
 _DISK_FULL = "flood-stage"  # a block that is a 429 too, and does not pass by itself
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
+WAITED_HINT = "run: esrag doctor"  # it says what is red, full or overloaded
+# From here on a server quotes the document that it refuses, and its cause does as well.
+_QUOTING = re.compile(r"[. ]*(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL)
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
     403: "the user or key may not do this: see Least privileges in docs/guides/search-server.md",
@@ -128,18 +131,7 @@ class Connection:
         what was applied before an answer got lost is applied once more with the same result. Raises: Refused,
         EngineUnreachable.
         """
-        _ = self.server
-        for wait_s in (*_WAITS_S, None):
-            try:
-                return self._once(method, path, body, parameters)
-            except EngineUnreachable:
-                if wait_s is None:
-                    raise
-            except Refused as error:
-                if wait_s is None or error.status not in BUSY or error.hint == _DISK_FULL_HINT:
-                    raise
-            time.sleep(wait_s)
-        raise AssertionError("the last try returns or raises")
+        return self._patiently(lambda: self._once(method, path, body, parameters))
 
     def found(self, path: str, **parameters: Any) -> Any | None:
         """What stands at a path; None where nothing does. Raises: as `request`."""
@@ -152,15 +144,26 @@ class Connection:
 
     def read(self, index: str, ids: Sequence[str], **parameters: Any) -> list[Any]:
         """What stands under ids. Raises: as `request`, also where one could not be read: it may well be there."""
-        for wait_s in (*_WAITS_S, None):
-            docs = self.request("POST", f"/{index}/_mget", {"ids": list(ids)}, **parameters)["docs"]
-            wrong = next((doc for doc in docs if _is_unread(doc)), None)
-            if wrong is None:
-                return [doc for doc in docs if doc.get("found")]
-            if wait_s is None:
-                raise refusal(self.shown_url, _UNAVAILABLE, wrong, about=str(wrong.get("_id", "")))
-            time.sleep(wait_s)
-        raise AssertionError("the last try returns or raises")
+
+        def ask() -> list[Any]:
+            docs = self._once("POST", f"/{index}/_mget", {"ids": list(ids)}, parameters)["docs"]
+            for doc in filter(_is_unread, docs):
+                raise refusal(self.shown_url, _UNAVAILABLE, doc, about=str(doc.get("_id", "")))
+            return [doc for doc in docs if doc.get("found")]
+
+        return self._patiently(ask)
+
+    def search(self, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The answers to many searches in one request. Raises: as `request`, also where one of them is an error."""
+
+        def ask() -> list[dict[str, Any]]:
+            answers: list[dict[str, Any]] = self._once("POST", "/_msearch", lines, {})["responses"]
+            for answer in answers:
+                if "error" in answer:
+                    raise refusal(self.shown_url, answer.get("status", 400), answer)
+            return answers
+
+        return self._patiently(ask)
 
     def ask(self, path: str) -> Any:
         """What stands at a path, asked once: to one who only looks, no answer is an answer. Raises: as `request`."""
@@ -172,6 +175,24 @@ class Connection:
         with suppress(Exception):
             self._close()
         self._send, self._server, self._major = None, None, _OLDEST_MAJOR
+
+    def _patiently(self, ask: Callable[[], _T]) -> _T:
+        """What is asked, asked again while it fails for what passes by itself. Raises: Refused, EngineUnreachable."""
+        _ = self.server
+        for wait_s in (*_WAITS_S, None):
+            try:
+                return ask()
+            except EngineUnreachable:
+                if wait_s is None:
+                    raise
+            except Refused as error:
+                if error.status not in BUSY or error.hint == _DISK_FULL_HINT:
+                    raise
+                if wait_s is None:
+                    error.hint = WAITED_HINT
+                    raise
+            time.sleep(wait_s)
+        raise AssertionError("the last try returns or raises")
 
     def _once(self, method: str, path: str, body: Body, parameters: Mapping[str, Any]) -> Any:
         if self._send is None:
@@ -261,9 +282,14 @@ class Connection:
 
 
 def _assumed(refused: Refused) -> Server:
-    """What a server is that does not say so to this user or key: each product refuses in words of its own."""
+    """What a server is that does not say so to this user or key: each product refuses in words of its own.
+
+    It says so to those who hold the cluster privilege `monitor`. To others it is as old as it may be: what a newer one
+    can do beside, changes no answer.
+    """
     product: Product = "opensearch" if "no permissions for" in str(refused) else "elasticsearch"
-    return Server(product, _ASSUMED[product], f"{product} of a version it does not tell this user or key")
+    oldest, _ = _SUPPORTED[product]
+    return Server(product, oldest, f"{product} of a version it does not tell this user or key")
 
 
 def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
@@ -271,7 +297,7 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
     error = body.get("error", body) if isinstance(body, Mapping) else body
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     reason = _reason(error) or "no reason given"
-    said = " ".join(reason.split())[:_SHOWN_CHARACTERS]
+    said = " ".join(_QUOTING.sub("", reason).split())[:_SHOWN_CHARACTERS]
     message = f"{url} answered {status}{about and f' for {about}'}: {said}"
     unwilling = status in BUSY or kind == "cluster_block_exception" or _DISK_FULL in reason
     return (Unwilling if unwilling else Refused)(message, status, kind, body, hint=_hint(status, kind, reason))
@@ -286,7 +312,7 @@ def _is_unread(doc: Mapping[str, Any]) -> bool:
 def _hint(status: int, kind: str, reason: str) -> str:
     if _DISK_FULL in reason:
         return _DISK_FULL_HINT
-    if kind == "cluster_block_exception":  # a 403 too, for everyone
+    if kind == "cluster_block_exception" and status == _FORBIDDEN:  # for everyone; a 503 is no master yet
         return "the index is blocked: look for index.blocks in its settings"
     return _HINTS.get(status, "")
 

@@ -10,7 +10,7 @@ from esrag.engines import SearchRequest, SearchResult
 from esrag.engines.checks import REBUILD_HINT, question_vector
 from esrag.engines.fusing import Leg, Legs, fused, hits
 from esrag.engines.server import where
-from esrag.engines.server.connection import Connection, Server, refusal
+from esrag.engines.server.connection import Connection, Server
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
 from esrag.engines.server.mapping import VectorField
 from esrag.errors import EngineError, IndexMismatch, UsageError
@@ -76,10 +76,10 @@ class Search:
         return self._result(connection, index, scores, legs, path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
-        """Both legs, fused by the server; the legs themselves beside it, for what each says of a hit.
+        """Both legs, fused by the server, and the legs themselves beside it: the one gives texts, the others the ranks.
 
-        They also say what order is due, ties by id. Where a hit of it is not in the server's list, which is rare, it is
-        esrag's.
+        The server's order is not taken: it breaks ties in a leg by its own order, which moves ranks and fused scores.
+        Where a hit that is due by the legs is not in the server's list, which is rare, it is read and the path esrag's.
         """
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
@@ -200,10 +200,8 @@ def _multi_search(
     # A leg's words are weighed over all shards, as if there were one; what fuses does not know how to.
     whole = {**header, "search_type": "dfs_query_then_fetch"}
     lines = [line for body in others for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
-    answers: list[dict[str, Any]] = connection.request("POST", "/_msearch", lines)["responses"]
+    answers = connection.search(lines)
     for answer in answers:
-        if "error" in answer:
-            raise refusal(connection.shown_url, answer.get("status", 400), answer)
         failed = answer.get("_shards", {}).get("failed", 0)
         if failed or answer.get("timed_out"):
             what = f"{failed} shards failed" if failed else "the search ran out of time"

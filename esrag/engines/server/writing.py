@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import checked_rows
-from esrag.engines.server.connection import BUSY, Connection, Refused, refusal
+from esrag.engines.server.connection import BUSY, WAITED_HINT, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
     Entry,
@@ -255,8 +255,10 @@ def _delete(kind: str, doc_id: str, name: str) -> _Action:
 
 def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
     """An entry that was turned away for now. Raises: the error, where it will never pass."""
-    if error.status in BUSY and wait_s is not None and not error.hint:
-        return action
+    if error.status in BUSY and not error.hint:
+        if wait_s is not None:
+            return action
+        error.hint = WAITED_HINT
     raise error
 
 

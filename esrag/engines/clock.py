@@ -1,0 +1,18 @@
+"""How long each stage of a question takes."""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+
+@dataclass(slots=True)
+class Clock:
+    """Milliseconds by stage, in the order of the stages."""
+
+    took_ms: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=perf_counter)
+
+    def lap(self, stage: str) -> None:
+        """The stage that just ended."""
+        now = perf_counter()
+        self.took_ms[stage] = round(1000 * (now - self.last), 1)
+        self.last = now
