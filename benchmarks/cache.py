@@ -6,7 +6,6 @@ PATH is what is ingested, with the default model; without it texts are made up. 
 import argparse
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -14,6 +13,8 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+
+from texts import as_file, made_up
 
 from esrag.caching.vectors import VectorCache
 from esrag.pipeline import ask
@@ -31,7 +32,7 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = arguments.path or _made_up(folder, arguments.documents)
+        path = arguments.path or as_file(folder / "made-up.jsonl", made_up(arguments.documents))
         cache = arguments.url or str(folder / "cache.db")
         first, second = (_ingest(path, folder / made, cache) for made in ("first", "second"))
         encoded, found, texts = _vectors(folder, cache)
@@ -55,18 +56,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=1000, help="made-up texts of about 100 words")
     parser.add_argument("--url", help="address of a Redis, which must be empty")
     return parser.parse_args()
-
-
-def _made_up(folder: Path, documents: int) -> Path:
-    """One file of rows."""
-    rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
-    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(20_000)]
-    path = folder / "made-up.jsonl"
-    with path.open("w", encoding="utf-8") as lines:
-        for number in range(documents):
-            text = " ".join(f"{' '.join(rng.choices(words, k=14))}." for _ in range(7))
-            lines.write(json.dumps({"id": str(number), "title": f"Made-up text {number}", "text": text}) + "\n")
-    return path
 
 
 def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:

@@ -7,7 +7,6 @@ line, plain or as JSON objects with "text"; without a file they are made of word
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -124,9 +123,14 @@ def main() -> None:
         encode_in_turns(arguments.child, arguments.workers)
         return
     texts = read_texts(arguments.texts, arguments.count) if arguments.texts else made_up_texts(arguments.count)
-    names = [name for name in ENCODERS if name != "sentence-transformers" or find_spec("sentence_transformers")]
+    from esrag.embedding.onnx import usable_cores
+
+    names = list(ENCODERS)
+    if not find_spec("sentence_transformers"):
+        print("sentence-transformers is left out: pip install 'esrag[sentence-transformers]'\n", flush=True)
+        names.remove("sentence-transformers")
     results = measured(names, texts, arguments.rounds, arguments.workers)
-    print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {os.cpu_count()} cores\n")
+    print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")
     print(table(results, len(texts)))
 
 

@@ -24,7 +24,7 @@ from esrag.retrieving.legs import query_vector, retrieve
 from esrag.settings import Settings, resolve
 from esrag.stages import Stages, open_engine, open_stages
 
-METHODS = ("keyword", "vector", "hybrid")
+METHODS = ("keyword", "vector", "hybrid", "weighted")  # the last is hybrid too, fused by scores
 DEPTH = 100
 Firsts = dict[str, list[list[str]]]
 
@@ -48,8 +48,10 @@ def main() -> None:
 
 
 def _settings(url: str, method: str = "hybrid") -> Settings:
-    wanted = {"engine.url": url, "engine.index": "scifact", "retrieval.method": method, "retrieval.k": DEPTH}
-    return resolve(wanted | {"retrieval.candidates": 200}).settings
+    fused = {"retrieval.method": "hybrid", "retrieval.fusion": method}
+    legs = fused if method == "weighted" else {"retrieval.method": method}
+    wanted = {"engine.url": url, "engine.index": "scifact", "retrieval.k": DEPTH, "retrieval.candidates": 200}
+    return resolve(wanted | legs).settings
 
 
 def _stages(url: str) -> Stages:

@@ -9,13 +9,13 @@ processes, and is disturbed less by what else runs:
   same is done on both sides, and the ratio is what the queue costs;
 - the same worker again, into another index: its encoder is open, as it is from then on.
 
-`--texts` names a JSONL file with `title` and `text`; without it texts are made up. Each becomes a file.
+The texts are SciFact's where BEIR_DATA names the folder that holds it, else made up. Each becomes a file.
 """
 
 import argparse
 import json
 import os
-import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -29,6 +29,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 
 import redis_server  # -- found by the line above
+from texts import rows
 
 from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
@@ -52,6 +53,9 @@ class Took(NamedTuple):
 def main() -> None:
     """Prints two Markdown tables."""
     arguments = _arguments()
+    if not shutil.which("redis-server"):
+        print("left out: redis-server is not installed")
+        return
     with tempfile.TemporaryDirectory(prefix="esrag-queued-") as name:
         folder = Path(name)
         redis = redis_server.start(folder / "redis")
@@ -66,7 +70,6 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--texts", type=Path)
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3, help="0: no ingests")
     parser.add_argument("--files", type=int, default=1_000_000, help="of the job that nobody works on; 0: no such job")
@@ -76,8 +79,8 @@ def _arguments() -> argparse.Namespace:
 def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> None:
     docs = folder / "docs"
     docs.mkdir()
-    for number, text in enumerate(_texts(arguments)):
-        (docs / f"{number:05}.txt").write_text(text, encoding="utf-8")
+    for row in rows(arguments.documents):
+        (docs / f"{int(row['id']):05}.txt").write_text(f"{row['title']}\n\n{row['text']}\n", encoding="utf-8")
     took: dict[str, list[Took]] = {BASE: [], "a new worker": [], "the same worker again": []}
     for number in range(arguments.rounds):
         index = folder / f"index-{number}"
@@ -95,15 +98,6 @@ def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> No
         medians = [statistics.median(seconds) for seconds in zip(*each, strict=True)]
         pairs = zip(medians, bases, strict=True)
         print("|", name, *(f"| {mine:.1f} | {100 * (mine / base - 1):+.1f} %" for mine, base in pairs), "|")
-
-
-def _texts(arguments: argparse.Namespace) -> list[str]:
-    if arguments.texts:
-        lines = arguments.texts.read_text(encoding="utf-8").splitlines()[: arguments.documents]
-        return [f"{row['title']}\n\n{row['text']}\n" for row in map(json.loads, lines)]
-    rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
-    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(20_000)]
-    return [" ".join(f"{' '.join(rng.choices(words, k=14))}." for _ in range(7)) for _ in range(arguments.documents)]
 
 
 def _variables(index: Path, url: str = "", **others: str) -> dict[str, str]:
