@@ -10,6 +10,8 @@ EsragError
 ├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
 ├── EmbeddingError        an encoder broke its contract                          exit 1
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
+├── GeneratorError       the language model did not answer                       exit 4
+├── ContextTooLarge      the best passage is larger than the evidence may be     exit 2
 ├── RerankError           a reranker failed; never leaves its chain              exit 1
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4
@@ -96,6 +98,18 @@ class ServiceBusy(EmbeddingError):  # noqa: N818
 
 class RerankError(EsragError):
     """A reranker did not do its work; what it was given stays in its order."""
+
+
+class GeneratorError(EsragError):
+    """The language model did not answer, or not as such a service does."""
+
+    exit_code = 4
+
+
+class ContextTooLarge(EsragError):  # noqa: N818
+    """The best passage alone is larger than the evidence may be."""
+
+    exit_code = 2
 
 
 class QueueUnreachable(EsragError):  # noqa: N818

@@ -1,11 +1,11 @@
 """The two lines of esrag, as two functions: `ingest` and `ask`.
 
 - ingest: sources → load → chunk → embed → index
-- ask: question → retrieve → evidence → generate → verify → answer
+- ask: question → retrieve → rerank → evidence → prompt → generate → verify → answer
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,10 +13,15 @@ from pathlib import Path
 from time import perf_counter
 
 from esrag import plugins, sync
-from esrag.answering import Draft, GenerationTask, Reason
+from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage
+from esrag.answering.algorithms import extracted, with_steps
 from esrag.answering.confidence import Signals, band, confidence
-from esrag.answering.evidence import select
-from esrag.answering.verify import refusal, verify
+from esrag.answering.contradiction import contradiction
+from esrag.answering.evidence import Room, compressed, select
+from esrag.answering.followups import rewritten, standalone
+from esrag.answering.prompts import Prompts
+from esrag.answering.statements import statements
+from esrag.answering.verify import Check, refusal, verify
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
@@ -34,9 +39,14 @@ from esrag.records import Answer, Evidence, StoredDocument
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import require_question, retrieve
 from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.variants import fused, operations, variants
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages
-from esrag.text import normalise
+from esrag.text import normalise, word_spans
+
+REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
+
+Shown = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,8 @@ class Asked:
     retrieved: SearchResult
     model: str
     took_ms: Mapping[str, float]
+    prompt: Prompt = NO_PROMPT
+    usage: Usage | None = None
     cached: bool = False
 
 
@@ -158,22 +170,36 @@ def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...
         return ()
 
 
-def ask(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> Asked:
+def ask(
+    question: str, settings: Settings, stages: Stages, where: Filter | None = None, shown: Shown | None = None
+) -> Asked:
     """The cited answer to a question, or the refusal; from the cache, where the same was asked before.
 
-    Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch.
+    `shown` is given each sentence of a new answer as it passes its check. What is shown stands for itself: the answer
+    is what is returned, a refusal where a later sentence fails.
+
+    Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
     clock = Clock()
     question = normalise(question)
     require_question(question)
-    answered = partial(_answered, question, settings, stages, where)
+    answered = partial(_answered, question, settings, stages, where, shown)
     if stages.cache is None:
         return answered()
-    generator = (settings.generator, plugins.made_by("generators", settings.generator.name))
+    prompts = Prompts(settings.generator.templates).fingerprint if stages.generator().prompted else ""
+    generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
     asked, cached = remembered(stages.cache, key, Asked, answered, _is_brief)
     clock.lap("cache")
     return replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked
+
+
+def followed_up(question: str, earlier: Sequence[str], settings: Settings, stages: Stages) -> str:
+    """A question that leans on earlier ones as one of its own: by the model that writes answers, else by rules."""
+    generator = stages.generator()
+    if generator.prompted:
+        return rewritten(question, earlier, generator, Prompts(settings.generator.templates))
+    return standalone(question, earlier)
 
 
 def search(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> SearchResult:
@@ -214,36 +240,79 @@ def _retrieved(question: str, settings: Settings, stages: Stages, where: Filter 
     """The hits in the order of the rerankers, which look at more of them than come back."""
     wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
-    found = retrieve(question, stages.engine, stages.embedder, deep, where)
-    clock = Clock()
-    reranked = rerank(question, found.hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
+    wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
+    found = [retrieve(wording, stages.engine, stages.embedder, deep, where) for wording in wordings]
+    clock, hits = Clock(), fused([each.hits for each in found], wanted.rank_constant)
+    reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
     if chain:
         clock.lap("rerank")
-    return SearchResult(reranked.hits[: wanted.k], found.path, reranked.notes, {**found.took_ms, **clock.took_ms})
+    took_ms = {**_summed([each.took_ms for each in found]), **clock.took_ms}
+    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
 
 
-def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None) -> Asked:
-    """The answer, made now."""
+def _summed(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The time of each stage over several searches."""
+    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
+
+
+def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None, shown: Shown | None) -> Asked:
+    """The answer, made now. A model is asked only where the evidence is good enough."""
+    generator = stages.generator()  # what it lacks is said before anything is done
     retrieved = _retrieved(question, settings, stages, where)
     clock = Clock()
-    limits = settings.answer
-    around = with_neighbours(retrieved.hits, stages.engine, limits.neighbours)
-    evidence = select(around, limits.evidence_chunks, limits.evidence_characters)
+    evidence, stated = _evidence(question, retrieved, settings, stages)
     clock.lap("evidence")
-    generator = plugins.load("generators", settings.generator.name)()
-    encode = stages.embedder.embed if stages.embedder else None
-    draft = generator.generate(GenerationTask(question, evidence, encode, limits.max_sentences))
-    clock.lap("generate")
-    signals = Signals(draft.relevance, _closeness(retrieved))
+    signals = Signals(max((statement.fit for statement in stated), default=0.0), _closeness(retrieved))
     sureness = confidence(signals)
-    reason = _too_little(retrieved, settings) or _too_unsure(draft, sureness, settings)
-    if reason == "no-hits" and where and retrieve(question, stages.engine, stages.embedder, settings.retrieval).hits:
-        reason = "filtered-out"
-    answer = refusal(reason) if reason else verify(draft.text, evidence)
-    clock.lap("verify")
-    sure = (signals, sureness, band(sureness))
+    draft, prompt = Draft(REFUSAL), NO_PROMPT
+    if reason := _too_little(retrieved, settings) or _too_unsure(sureness, settings):
+        if reason == "no-hits" and where and _retrieved(question, settings, stages, None).hits:
+            reason = "filtered-out"
+        answer = refusal(reason)
+    elif pair := contradiction(stated, evidence):
+        answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
+    else:
+        checks = (evidence, stages.encode, settings.answer.unsupported)
+        check = Check(*checks, shown) if shown else None
+        prompt = _prompt(question, evidence, settings) if generator.prompted else NO_PROMPT
+        task = GenerationTask(question, evidence, stated, prompt, settings.answer.max_sentences)
+        draft = generator.generate(replace(task, said=check.read) if check else task)
+        if check:
+            check.answer()  # the last sentence is whole now
+        clock.lap("generate")
+        answer = _or_steps(question, verify(draft.text, *checks), evidence)
+        clock.lap("verify")
     took_ms = {**retrieved.took_ms, **clock.took_ms}
-    return Asked(question, answer, *sure, evidence, retrieved, generator.model, took_ms)
+    how = (signals, sureness, band(sureness), evidence, retrieved, generator.model, took_ms)
+    return Asked(question, answer, *how, prompt=prompt, usage=draft.usage)
+
+
+def _evidence(
+    question: str, retrieved: SearchResult, settings: Settings, stages: Stages
+) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
+    """The passages that may be cited, and what they say. Raises: ContextTooLarge."""
+    limits = settings.answer
+    tokens = stages.embedder.tokens if stages.embedder else word_spans
+    sizes = (limits.evidence_chunks, limits.evidence_characters, limits.evidence_tokens)
+    room = Room(*sizes, lambda text: len(tokens(text)))
+    compress = limits.compress and stages.generator().prompted
+    hits = with_steps(question, retrieved.hits, lambda chunk: stages.engine.neighbours(chunk, REACH))
+    around = with_neighbours(hits, stages.engine, limits.neighbours)
+    evidence = select(around, room.without_sizes if compress else room)
+    stated = statements(question, evidence, stages.encode)
+    return (compressed(question, evidence, stated, room) if compress else evidence), stated
+
+
+def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> Answer:
+    """The answer; for a refused one the steps of the algorithm that is asked for, where the evidence has them."""
+    steps = verify(extracted(question, evidence), evidence) if answer.refused else answer
+    if steps.refused or steps is answer:
+        return answer
+    return replace(steps, notes=(f"the draft was refused ({answer.reason}): these are the document's own steps",))
+
+
+def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
+    return Prompts(settings.generator.templates).prompt(question, evidence, settings.answer.max_sentences)
 
 
 def _closeness(retrieved: SearchResult) -> float | None:
@@ -257,5 +326,5 @@ def _too_little(retrieved: SearchResult, settings: Settings) -> Reason | None:
     return "too-few-hits" if len(retrieved.hits) < settings.answer.minimum_hits else None
 
 
-def _too_unsure(draft: Draft, sureness: float, settings: Settings) -> Reason | None:
-    return "below-threshold" if draft.text and sureness < settings.answer.refusal else None
+def _too_unsure(sureness: float, settings: Settings) -> Reason | None:
+    return "below-threshold" if sureness < settings.answer.refusal else None

@@ -138,22 +138,31 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage an answer may cite, under its key c1…cN."""
+    """A passage an answer may cite, under its key c1…cN.
+
+    `kept` are the stretches of its text that a model is sent, where that is not all of it.
+    """
 
     key: str
     chunk: Chunk
     score: float
+    kept: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1."""
+    """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1.
+
+    `quote` is the passage's sentence that comes nearest, `start` and `end` its offsets in the document's text.
+    """
 
     key: str
     doc_id: str
     start_page: int
     end_page: int
     chunk_id: str
+    start: int
+    end: int
     quote: str
     support: float
 

@@ -6,22 +6,34 @@ The standard library asks: no HTTP client is sure to come with what esrag needs.
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from email.utils import mktime_tz, parsedate_tz
 from http.client import HTTPException, HTTPResponse
-from typing import Any
+from io import IncrementalNewlineDecoder
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+from weakref import finalize
 
 from esrag.errors import SettingsError
 from esrag.settings import is_address, variable
 from esrag.text import normalise
 
+if TYPE_CHECKING:  # the client is imported where it is used, so that other services need not have it
+    from cohere import ClientV2
+
+Entry = TypeVar("Entry")
+
 _SHOWN_CHARACTERS = 300
 _LONGEST_ASKED_S = 86_400.0
 _TIMED_OUT, _TOO_MANY = 408, 429
+_PART_BYTES = 2**16
+_MOST_SAID_BYTES = 2**20
 
 
 class Failed(Exception):  # noqa: N818 -- named for what it is
@@ -65,6 +77,90 @@ def posted(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Ite
     except (OSError, HTTPException) as error:  # refused, cut off, timed out
         cause = getattr(error, "reason", error)
         raise Failed(0, f"{type(cause).__name__}: {cause}") from None
+
+
+def parts(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
+    """The body of an answer as it comes. Raises: Failed where it is cut off, OverflowError where it is larger."""
+    expected, came = response.length or 0, 0
+    while part := response.read1(_PART_BYTES):
+        came += len(part)
+        if came > most_bytes:
+            raise OverflowError
+        yield part
+    if came < expected:  # of which http.client says nothing
+        raise Failed(0, "the connection ended before the answer did")
+
+
+def server_sent(body: Iterable[bytes]) -> Iterator[str]:
+    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); one that no blank line ends is none.
+
+    >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\nevent: end\ndata: [DONE]\n\ndata: half"]))
+    ['1\n2', '[DONE]']
+    """
+    decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
+    rest, data = "", []
+    for part in body:
+        *lines, rest = (rest + decoder.decode(part)).split("\n")
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name == "data":
+                data.append(value.removeprefix(" "))
+            elif not line and data:
+                yield "\n".join(data)
+                data = []
+
+
+def within(
+    left_s: float, source: Callable[[], Iterator[Entry]], clock: Callable[[], float]
+) -> Generator[Entry, None, None]:
+    """What the source gives, as it comes, for as long as there is time.
+
+    A client's time limit is one for each part of an answer, and a part may be a byte: so another thread asks, and is
+    left to itself when the time is over. Raises: Failed when it is; what the source raises.
+    """
+    ends = clock() + left_s
+    came: SimpleQueue[tuple[Entry, ...] | Exception] = SimpleQueue()
+    left = Event()
+    Thread(target=_give, args=(source, came.put, left.is_set), daemon=True).start()
+    try:
+        while (still_s := ends - clock()) > 0:  # looked at each time: entries may come faster than they are taken
+            try:
+                found = came.get(timeout=still_s)
+            except Empty:
+                break
+            if isinstance(found, Exception):
+                raise found
+            if not found:
+                return
+            yield from found
+    finally:
+        left.set()
+    raise Failed(0, f"no whole answer within {left_s:.1f} s")
+
+
+def cohere_client(owner: object, url: str, key: str, timeout_s: float) -> "ClientV2":
+    """Cohere's own client, closed when its owner goes; `timeout_s` is for each part of an answer."""
+    import httpx  # comes with the client
+    from cohere import ClientV2
+
+    http = httpx.Client(timeout=timeout_s, follow_redirects=False)  # the key stays with its host
+    finalize(owner, http.close)
+    return ClientV2(key, base_url=url, client_name="esrag", timeout=timeout_s, httpx_client=http)
+
+
+@contextmanager
+def cohere_failures() -> Iterator[None]:
+    """Turns what Cohere's client raises for a request that brought nothing into Failed."""
+    import httpx
+    from cohere.core import ApiError
+
+    try:
+        yield
+    except ApiError as error:
+        wait_s = seconds_to_wait((error.headers or {}).get("retry-after"), time.time())
+        raise Failed(error.status_code or 0, words_of(error.body), wait_s) from None
+    except httpx.HTTPError as error:
+        raise Failed(0, f"{type(error).__name__}: {error}") from None
 
 
 def words_of(body: Any) -> str:
@@ -122,6 +218,22 @@ def sound_key(key: str, section: str) -> str:
     return key
 
 
+def _give(
+    source: Callable[[], Iterator[Entry]],
+    put: Callable[[tuple[Entry, ...] | Exception], None],
+    is_left: Callable[[], bool],
+) -> None:
+    """Gives each entry, then an empty one, or what went wrong."""
+    try:
+        for entry in source():
+            put((entry,))
+            if is_left():
+                return
+        put(())
+    except Exception as error:  # noqa: BLE001 -- raised where it is waited for
+        put(error)
+
+
 class _NoRedirects(HTTPRedirectHandler):
     """A redirect is an error: the key would go along to wherever it leads."""
 
@@ -132,7 +244,7 @@ class _NoRedirects(HTTPRedirectHandler):
 def _failed(error: HTTPError) -> Failed:
     said = ""
     with error, suppress(OSError, HTTPException):
-        said = error.read().decode(errors="replace")
+        said = error.read(_MOST_SAID_BYTES).decode(errors="replace")
     with suppress(ValueError, RecursionError):
         said = words_of(json.loads(said)) or said
     return Failed(error.code, said, seconds_to_wait(error.headers.get("Retry-After"), time.time()))

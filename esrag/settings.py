@@ -106,6 +106,11 @@ class RetrievalSettings(Section):
     candidates: int = Field(default=100, gt=0, le=10_000, description="Hits read from each leg.")
     rank_constant: int = Field(default=60, gt=0, le=10_000, description="k of reciprocal rank fusion.")
     vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
+    variants: bool = Field(default=False, description="Search other wordings of the question too, and fuse them all.")
+    operations: str = Field(
+        default="",
+        description="What phrases are called after a scheme's name: KeyGen=key generation, Sign=sign|signing.",
+    )
 
 
 class RerankSettings(Section):
@@ -140,6 +145,12 @@ class GeneratorSettings(Section):
     """What writes the answer."""
 
     name: str = Field(default="extractive", description="Name of the generator.")
+    model: str = Field(default="", description="Name of the language model, for generators that ask one.")
+    url: str = Field(default="", repr=False, description="Address of its service; nothing: the provider's own.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
+    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="Seconds the whole of an answer may take.")
+    max_output_tokens: int = Field(default=1000, gt=0, le=100_000, description="Tokens a model may write, at most.")
+    templates: str = Field(default="", description="Folder with prompts of your own; nothing: the package's.")
 
 
 class AnswerSettings(Section):
@@ -148,9 +159,14 @@ class AnswerSettings(Section):
     refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
     evidence_chunks: int = Field(default=10, gt=0, description="Passages given as evidence, at most.")
     evidence_characters: int = Field(default=12_000, gt=0, description="Characters of evidence, at most.")
+    evidence_tokens: int = Field(default=6_000, gt=0, description="Tokens of evidence, as the encoder counts, at most.")
+    compress: bool = Field(default=False, description="Send a model the fitting sentences of passages without room.")
     neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
     minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
-    max_sentences: int = Field(default=3, gt=0, description="Sentences of an extractive answer, at most.")
+    max_sentences: int = Field(default=3, gt=0, description="Sentences of an answer, at most; a model is told so.")
+    unsupported: Literal["refuse", "drop"] = Field(
+        default="refuse", description="What a sentence does that its passages do not support: end the answer, or go."
+    )
 
 
 class KibanaSettings(Section):

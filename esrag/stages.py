@@ -6,6 +6,10 @@ from functools import cache as once
 from functools import partial
 
 from esrag import plugins
+from esrag.answering import Generator, GeneratorOptions
+from esrag.answering.extractive import ExtractiveGenerator
+from esrag.answering.prompts import Prompts
+from esrag.answering.statements import Encode
 from esrag.caching import Cache
 from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
@@ -22,13 +26,19 @@ from esrag.settings import EngineSettings, Settings, is_address
 class Stages:
     """The opened parts; `embedder` is None where `embedding.model` is none, `cache` where `cache.url` is.
 
-    `rerankers` opens those of `rerank.chain` when a question first needs them: an ingest has no use for their keys.
+    `rerankers` and `generator` open theirs when a question first needs them: an ingest has no use for their keys.
     """
 
     engine: Engine
     embedder: Embedder | None
     cache: Cache | None = None
     rerankers: Callable[[], Chain] = tuple
+    generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
+
+    @property
+    def encode(self) -> Encode | None:
+        """How meanings are compared; None where there is no model."""
+        return self.embedder.embed if self.embedder else None
 
     @property
     def vectors(self) -> VectorCache | None:
@@ -41,7 +51,18 @@ def open_stages(settings: Settings) -> Stages:
     """The engine, the embedder, the cache and the rerankers that the settings name; nothing slow happens yet."""
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
-    return Stages(open_engine(settings.engine), embedder, cache, once(partial(open_rerankers, settings, embedder)))
+    rerankers, generator = partial(open_rerankers, settings, embedder), partial(open_generator, settings)
+    return Stages(open_engine(settings.engine), embedder, cache, once(rerankers), once(generator))
+
+
+def open_generator(settings: Settings) -> Generator:
+    """The generator that the settings name, its prompts looked at. Raises: SettingsError."""
+    section = settings.generator.model_dump(exclude={"name", "templates", "api_key"})
+    options = GeneratorOptions(api_key=settings.generator.api_key.get_secret_value(), **section)
+    generator: Generator = plugins.load("generators", settings.generator.name)(options)
+    if generator.prompted:
+        Prompts(settings.generator.templates).check()
+    return generator
 
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:

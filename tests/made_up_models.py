@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -11,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from esrag.answering import GeneratorOptions
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.hashing import HashingEmbedder
 
@@ -175,7 +177,9 @@ def own_cache(tmp_path, monkeypatch, request):
 
 
 class Service(ThreadingHTTPServer):
-    """A service with Cohere's `/v2/embed` and `/v2/rerank`, and OpenAI's `/v1/embeddings`.
+    """A service with Cohere's `/v2/embed`, `/v2/rerank` and `/v2/chat`, OpenAI's `/embeddings` and `/chat/completions`.
+
+    A chat is answered with the pieces `said`, of which Cohere cites `cited`: where, and the keys of the documents.
 
     `script` holds what the next requests are answered with, each a function of the handler and of the honest answer;
     when it is empty, all answers are honest. `asked` is what came: path, headers and body.
@@ -188,6 +192,7 @@ class Service(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script, self.asked, self.ended = [], [], Event()
         self.in_base64 = False
+        self.said, self.cited = ["The kettle holds ", "1.7 litres. [c1]"], []
         self.encoder = HashingEmbedder(EmbedderOptions("hashing"))
         Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -195,10 +200,20 @@ class Service(ThreadingHTTPServer):
     def url(self):
         return f"http://127.0.0.1:{self.server_port}"
 
+    def generator_options(self, provider, **others):
+        """What a generator of this service is opened with."""
+        url = self.url + ("/v1" if provider == "openai" else "")
+        return GeneratorOptions(**({"model": "made-up", "url": url, "api_key": self.key} | others))
+
     def options(self, provider, **others):
         """What an embedder of this service is opened with."""
         url = self.url + ("/v1" if provider == "openai" else "")
         return EmbedderOptions(**({"model": "made-up", "url": url, "api_key": self.key} | others))
+
+    def handle_error(self, *_):
+        """A client may leave when it likes."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*_)
 
     def stop(self):
         self.ended.set()
@@ -215,12 +230,75 @@ class Service(ThreadingHTTPServer):
             scores = {n: float(row @ question) for n, row in enumerate(rows)}
             ranked = sorted(scores, key=scores.get, reverse=True)
             return {"id": "1", "results": [{"index": n, "relevance_score": scores[n]} for n in ranked], "meta": {}}
+        if path == "/v2/chat":
+            return cohere_chat(self.said, self.cited, asked)
+        if path == "/v1/chat/completions":
+            return openai_chat(self.said, asked)
         rows = 3 * self.encoder.embed(asked["texts" if path == "/v2/embed" else "input"])
         if path == "/v2/embed":
             return {"id": "1", "embeddings": {"float": rows.tolist()}, "texts": asked["texts"], "meta": {}}
         coded = [b64encode(row.tobytes()).decode() if self.in_base64 else row.tolist() for row in rows]
         data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(coded)]
         return {"object": "list", "data": data[::-1], "model": asked["model"], "usage": {"total_tokens": len(rows)}}
+
+
+class Stream(list):
+    """An answer that comes as server-sent events, each of them as it is sent."""
+
+    @classmethod
+    def of(cls, entries, *, named=False):
+        """Objects and the end of a stream; Cohere names each event by its type."""
+        names = [f"event: {entry['type']}\n" if named else "" for entry in entries]
+        events = [f"{name}data: {json.dumps(entry)}\n\n" for name, entry in zip(names, entries, strict=True)]
+        return cls([*events, "data: [DONE]\n\n"])
+
+
+def openai_chat(said, asked):
+    """An answer in OpenAI's form: whole, or in chunks as a stream, with its cost where that is asked for."""
+    usage = {"prompt_tokens": 70, "completion_tokens": len(said), "total_tokens": 70 + len(said)}
+    model = f"{asked['model']}-2026-11-22"
+    if not asked.get("stream"):
+        message = {"role": "assistant", "content": "".join(said)}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        return {"id": "1", "object": "chat.completion", "model": model, "choices": choices, "usage": usage}
+    deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in said), {}]
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}] for delta in deltas]
+    chunks = [{"choices": few, "usage": None} for few in choices]
+    if asked.get("stream_options", {}).get("include_usage"):
+        chunks.append({"choices": [], "usage": usage})
+    return Stream.of([{"id": "1", "object": "chat.completion.chunk", "model": model} | chunk for chunk in chunks])
+
+
+def cohere_chat(said, cited, asked):
+    """An answer in Cohere's form: whole, or as a stream whose citations come after the text."""
+    text, documents = "".join(said), {each["id"]: each["data"] for each in asked.get("documents", [])}
+    citations = [
+        {
+            "start": start,
+            "end": end,
+            "text": text[start:end],
+            "sources": [
+                {"type": "document", "id": key, "document": {"id": key} | documents.get(key, {})} for key in keys
+            ],
+            "type": "TEXT_CONTENT",
+        }
+        for start, end, keys in cited
+    ]
+    tokens = {"input_tokens": 70, "output_tokens": len(said)}
+    end = {"finish_reason": "COMPLETE", "usage": {"billed_units": {"output_tokens": 1}, "tokens": tokens}}
+    if not asked.get("stream"):
+        content = [{"type": "text", "text": text}]
+        return {"id": "1", "message": {"role": "assistant", "content": content, "citations": citations}} | end
+    role = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    events = [
+        ("message-start", role),
+        ("content-start", {"content": {"type": "text", "text": ""}}),
+        *(("content-delta", {"content": {"text": piece}}) for piece in said),
+        *(("citation-start", {"citations": citation}) for citation in citations),
+    ]
+    sent = [{"type": name, "index": 0, "delta": {"message": message}} for name, message in events]
+    ends = [{"type": "content-end", "index": 0}, {"type": "message-end", "id": "1", "delta": end}]
+    return Stream.of([*sent, *ends], named=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -240,6 +318,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 def answer(handler, body, status=200, headers=None, part=1.0):
     """Sends an answer; of its body only a part, after which the connection ends."""
+    if isinstance(body, Stream):
+        stream(handler, body[: round(part * len(body))], ends=part == 1)
+        return
     sent = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     handler.send_response(status)
     for name, value in ({"Content-Type": "application/json", "Content-Length": len(sent)} | (headers or {})).items():
@@ -248,6 +329,22 @@ def answer(handler, body, status=200, headers=None, part=1.0):
     handler.wfile.write(sent[: round(part * len(sent))])
     handler.wfile.flush()
     handler.close_connection = part < 1
+
+
+def stream(handler, events, wait_s=0.0, *, ends=True):
+    """Sends events one by one, each a chunk of HTTP's; without an end the connection is cut."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    handler.close_connection = not ends
+    for event in map(str.encode, events):
+        handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+        handler.wfile.flush()
+        if wait_s and handler.server.ended.wait(wait_s):
+            return
+    if ends:
+        handler.wfile.write(b"0\r\n\r\n")
 
 
 @pytest.fixture

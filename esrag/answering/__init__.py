@@ -2,8 +2,10 @@
 
 The contract, for every class registered under `esrag.generators`:
 
-- `Generator()` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys of the
-  evidence it was given, or `REFUSAL`. `model` is the name shown to the user.
+- `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
+  of the evidence it was given, or `REFUSAL`; each piece of it is also given to `task.said` as soon as it is there.
+  `model` is the name shown to the user, `prompted` whether it reads `task.prompt`.
+- Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
 
 What a generator returns is never trusted: `verify.verify` checks the draft against the evidence and gives the answer,
 or the refusal with its reason. The citation contract:
@@ -14,17 +16,23 @@ or the refusal with its reason. The citation contract:
 - every number and most words of a sentence stand in what it cites.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from esrag.embedding import Vectors
 from esrag.records import Evidence
 
 REFUSAL = "not found in provided docs"
 
 Reason = Literal[
-    "no-hits", "filtered-out", "too-few-hits", "below-threshold", "unsupported", "contract", "model-refused"
+    "no-hits",
+    "filtered-out",
+    "too-few-hits",
+    "below-threshold",
+    "contradictory",
+    "unsupported",
+    "contract",
+    "model-refused",
 ]
 
 REASONS: dict[Reason, str] = {
@@ -32,6 +40,7 @@ REASONS: dict[Reason, str] = {
     "filtered-out": "passages match the question, but none within the filter",
     "too-few-hits": "fewer passages match than answer.minimum_hits asks for",
     "below-threshold": "the best passages do not answer the question well enough (answer.refusal)",
+    "contradictory": "passages of two documents that fit alike say different things",
     "unsupported": "a sentence says more than the passage it cites",
     "contract": "a sentence is not cited, or cites a passage that was not given",
     "model-refused": "the generator found no answer in the evidence",
@@ -39,27 +48,77 @@ REASONS: dict[Reason, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is sent."""
+
+    system: str
+    user: str
+
+
+NO_PROMPT = Prompt("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence or a table's row of the passage `key`, on one line, and how well it fits the question, 0..1.
+
+    Statements are in the order of the evidence, and `order` is their place in it.
+    """
+
+    key: str
+    order: int
+    text: str
+    fit: float = 0.0
+
+
+def unheard(_: str) -> None:
+    """What is done with the pieces of a draft that nobody waits for."""
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationTask:
-    """What a generator gets: the question, its evidence in order, a way to compare meanings, and how much to write."""
+    """What a generator gets: the question, its evidence in order, what that says, the prompt, and how much to write."""
 
     question: str
     evidence: tuple[Evidence, ...]
-    encode: Callable[[Sequence[str]], Vectors] | None
+    statements: tuple[Statement, ...]
+    prompt: Prompt
     max_sentences: int
+    said: Callable[[str], None] = unheard
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model read and wrote, in its own tokens."""
+
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Unchecked text with markers; `relevance` (0..1) is how well the best sentence fits the question."""
+    """Unchecked text with markers, and what it cost where the generator knows."""
 
     text: str
-    relevance: float
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorOptions:
+    """The section `generator` of the settings."""
+
+    model: str = ""
+    url: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 60.0
+    max_output_tokens: int = 1000
 
 
 class Generator(Protocol):
     """Writes a draft from evidence; see the module for the promises."""
 
     model: str
+    prompted: bool
 
     def generate(self, task: GenerationTask) -> Draft:
         """A draft with markers, or `REFUSAL`."""

@@ -1,34 +1,82 @@
 """Evidence: which passages an answer may use, in which order, under which keys."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from sys import maxsize
 
-from esrag.records import Evidence, Hit
+from esrag.answering import Statement
+from esrag.answering.compression import kept_spans
+from esrag.answering.statements import said
+from esrag.errors import ContextTooLarge
+from esrag.records import Chunk, Evidence, Hit
 
 
-def select(hits: Iterable[Hit], max_chunks: int, max_characters: int) -> tuple[Evidence, ...]:
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the evidence may hold at most; `count` gives a text's tokens."""
+
+    chunks: int
+    characters: int
+    tokens: int
+    count: Callable[[str], int]
+
+    @property
+    def without_sizes(self) -> "Room":
+        """The same for passages of any size: what of them is sent is chosen after."""
+        return replace(self, characters=maxsize, tokens=maxsize)
+
+
+def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
     """Evidence with keys c1…cN from hits in order of importance.
 
-    A chunk counts once, with its best score. The first hit is always in, the next ones while both budgets last. Keys
-    follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand beside their hit.
+    A chunk counts once, with its best score. Hits are taken while there is room; one that is too large for what is left
+    makes way for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand
+    beside their hit.
+
+    Raises: ContextTooLarge where not even the first hit has room.
     """
     best: dict[str, Hit] = {}
     for hit in hits:
         known = best.get(hit.chunk.chunk_id)
         if known is None or hit.score > known.score:
             best[hit.chunk.chunk_id] = hit
-    chosen = sorted(_within(best.values(), max_chunks, max_characters), key=_order)
+    chosen = sorted(_within(best.values(), room), key=_order)
     return tuple(Evidence(f"c{n}", hit.chunk, hit.score) for n, hit in enumerate(chosen, 1))
 
 
-def _within(hits: Iterable[Hit], max_chunks: int, max_characters: int) -> list[Hit]:
+def compressed(
+    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], room: Room
+) -> tuple[Evidence, ...]:
+    """What of each passage has room; a passage that loses everything is gone, and the others keep their keys."""
+    texts = [item.chunk.text for item in evidence]
+    characters, tokens = sum(map(len, texts)), sum(map(room.count, texts))
+    allowed = min(room.characters, characters * room.tokens // max(tokens, 1))
+    if characters <= allowed:
+        return tuple(evidence)
+    fits = {statement.text: statement.fit for statement in stated}
+    kept = kept_spans(texts, question, lambda sentence: fits.get(said(sentence), 0.0), allowed)
+    return tuple(replace(item, kept=spans) for item, spans in zip(evidence, kept, strict=True) if spans)
+
+
+def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
     chosen: list[Hit] = []
-    left = max_characters
+    characters, tokens = room.characters, room.tokens
     for hit in hits:
-        size = len(hit.chunk.text)
-        if len(chosen) < max_chunks and (size <= left or not chosen):
+        if len(chosen) == room.chunks:
+            break
+        long, many = len(hit.chunk.text), room.count(hit.chunk.text)
+        if long <= characters and many <= tokens:
             chosen.append(hit)
-            left -= size
+            characters, tokens = characters - long, tokens - many
+        elif not chosen:
+            raise _too_large(hit.chunk, long, many, room)
     return chosen
+
+
+def _too_large(chunk: Chunk, characters: int, tokens: int, room: Room) -> ContextTooLarge:
+    size = f"{characters:,} characters, {tokens:,} tokens; allowed are {room.characters:,} and {room.tokens:,}"
+    hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
+    return ContextTooLarge(f"the best passage, {chunk.chunk_id}, has {size}", hint=hint)
 
 
 def _order(hit: Hit) -> tuple[float, str, int, int, str]:

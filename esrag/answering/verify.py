@@ -1,33 +1,48 @@
-"""Verify: a draft and its evidence → the answer with checked citations, or the refusal with its reason. Pure."""
+"""Verify: a draft and its evidence → the answer with checked citations, or the refusal with its reason.
+
+A sentence is checked as soon as it is whole, so that an answer can be shown while it is written.
+"""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from esrag.answering import REASONS, REFUSAL, Reason
-from esrag.records import Answer, Chunk, Citation, Evidence
+from esrag.answering import REASONS, REFUSAL, Reason, unheard
+from esrag.answering.statements import Encode
+from esrag.answering.support import Unsupported, overlap, support
+from esrag.records import Answer, Citation, Evidence
 from esrag.terms import terms
 from esrag.text import sentence_spans
 
-MIN_SUPPORT = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
+Policy = Literal["refuse", "drop"]
+
+LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
 
 _MARKERS = re.compile(r"((?:\s*\[c\d+\])+)\s*([.!?…]?)")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MAY_GO_ON = re.compile(r"\s*(\[c?\d*)?")  # markers with nothing behind them yet: more, or a full stop, may follow
 _WEAK_REFUSAL = re.compile(
     r"(?:i\s+)?(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|was\s+unable\s+to)\s+(?:find|locate|answer)\b"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
     r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b"
-    r"|\b(?:documents?|context|evidence)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+(?:contain|mention|provide|say)\b",
+    r"|\b(?:documents?|context|evidence|passages?)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
+    r"(?:contain|mention|provide|say|answer)\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a draft and the keys that follow it."""
+    """One sentence of a draft, the keys that follow it, and how well their passages support it."""
 
     text: str
     keys: tuple[str, ...]
+    support: float = 0.0
+
+    @property
+    def cited(self) -> str:
+        """The sentence with its markers."""
+        return f"{self.text} {''.join(f'[{key}]' for key in self.keys)}"
 
 
 class Violation(Exception):  # noqa: N818 -- never leaves this module; it carries a reason, not an error
@@ -39,16 +54,81 @@ class Violation(Exception):  # noqa: N818 -- never leaves this module; it carrie
         self.note = note
 
 
-def verify(draft: str, evidence: Sequence[Evidence]) -> Answer:
-    """The draft as an answer whose every sentence is cited and supported, else the refusal."""
-    given = {item.key: item for item in evidence}
-    try:
-        claims = tuple(_claims(draft))
-        supports = [_support(claim, given) for claim in claims]
-    except Violation as violation:
-        return refusal(violation.reason, violation.note)
-    text = " ".join(f"{claim.text} {''.join(f'[{key}]' for key in claim.keys)}" for claim in claims)
-    return Answer(text, refused=False, citations=_citations(claims, supports, given))
+def verify(draft: str, evidence: Sequence[Evidence], encode: Encode | None = None, policy: Policy = "refuse") -> Answer:
+    """The draft as an answer whose every sentence is cited and supported, else the refusal.
+
+    A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says.
+    """
+    check = Check(evidence, encode, policy)
+    check.read(draft)
+    return check.answer()
+
+
+class Check:
+    """Reads a draft piece by piece; `shown` gets each sentence, with its markers, as it passes."""
+
+    def __init__(
+        self,
+        evidence: Sequence[Evidence],
+        encode: Encode | None,
+        policy: Policy,
+        shown: Callable[[str], None] = unheard,
+    ) -> None:
+        self._given = {item.key: item for item in evidence}
+        self._encode, self._policy, self._shown = encode, policy, shown
+        self._text, self._read = "", 0
+        self._claims: list[Claim] = []
+        self._dropped: list[str] = []
+        self._violation: Violation | None = None
+
+    def read(self, piece: str) -> None:
+        """Looks at every sentence that is whole by now: one whose markers are followed by something else."""
+        self._read += len(piece)
+        if self._read > LONGEST_DRAFT:
+            self._violation = Violation("contract", f"the draft is longer than {LONGEST_DRAFT:,} characters")
+        else:
+            self._text += piece
+            self._look(ended=False)
+
+    def answer(self) -> Answer:
+        """What the whole draft comes to."""
+        if not (self._claims or self._violation) and is_refusal(self._text):
+            return refusal("model-refused")
+        self._look(ended=True)
+        if self._violation:
+            return refusal(self._violation.reason, self._violation.note)
+        if not self._claims:
+            return refusal("unsupported", *self._dropped) if self._dropped else refusal("model-refused")
+        text = " ".join(claim.cited for claim in self._claims)
+        return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=(*self._dropped,))
+
+    def _look(self, *, ended: bool) -> None:
+        while not self._violation and (match := _MARKERS.search(self._text)):
+            if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
+                return
+            sentence, self._text = self._text[: match.start()] + match[2], self._text[match.end() :]
+            try:
+                self._take(_claim(sentence, match[1]))
+            except Violation as violation:
+                self._violation = violation
+        if ended and not self._violation and (rest := self._text.strip()):
+            self._violation = Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
+
+    def _take(self, claim: Claim) -> None:
+        """Keeps a claim with its support, or drops it. Raises: Violation."""
+        for key in claim.keys:
+            _require_citable(key, self._given)
+        passages = [self._given[key].chunk for key in claim.keys]
+        try:
+            claim = Claim(claim.text, claim.keys, support(claim.text, passages, self._encode))
+        except Unsupported as unsupported:
+            note = f"{unsupported} {', '.join(claim.keys)}"
+            if self._policy == "refuse":
+                raise Violation("unsupported", note) from None
+            self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
+            return
+        self._claims.append(claim)
+        self._shown(claim.cited)
 
 
 def refusal(reason: Reason, *notes: str) -> Answer:
@@ -65,45 +145,16 @@ def is_refusal(text: str) -> bool:
     return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text))
 
 
-def _claims(draft: str) -> Iterator[Claim]:
-    """Sentences with their keys, in order. Raises: Violation."""
-    text = draft.strip()
-    if not text or is_refusal(text):
-        raise Violation("model-refused", REASONS["model-refused"])
-    position = 0
-    for match in _MARKERS.finditer(text):
-        yield _claim(text[position : match.start()] + match[2], match[1])
-        position = match.end()
-    if rest := text[position:].strip():
-        raise Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
-
-
 def _claim(text: str, markers: str) -> Claim:
+    """A sentence with its keys. Raises: Violation where it is none, or several."""
     sentence = text.strip()
     spans = sentence_spans(sentence)
     if not spans:
         raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
     if len(spans) > 1:
         raise Violation("contract", f"a sentence has no citation: {sentence[slice(*spans[0])][:80]!r}")
-    keys = tuple(dict.fromkeys(re.findall(r"c\d+", markers)))
+    keys = dict.fromkeys(re.findall(r"c\d+", markers))
     return Claim(sentence, tuple(sorted(keys, key=_number)))
-
-
-def _support(claim: Claim, given: Mapping[str, Evidence]) -> float:
-    """The share of the sentence's words that its passages hold. Raises: Violation for too few, or a missing number."""
-    for key in claim.keys:
-        _require_citable(key, given)
-    passages = [_readable(given[key].chunk) for key in claim.keys]
-    numbers = {number for passage in passages for number in _NUMBER.findall(passage)}
-    for number in _NUMBER.findall(claim.text):
-        if number not in numbers:
-            raise Violation("unsupported", f"the number {number} is not in {', '.join(claim.keys)}")
-    said = set(terms(claim.text))
-    held = {term for passage in passages for term in terms(passage)}
-    support = len(said & held) / len(said) if said else 1.0
-    if support < MIN_SUPPORT:
-        raise Violation("unsupported", f"only {support:.0%} of the words are in {', '.join(claim.keys)}")
-    return round(support, 4)
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
@@ -115,42 +166,33 @@ def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
         raise Violation("contract", f"cites {key}, which is on pages {chunk.start_page} to {chunk.end_page}")
 
 
-def _citations(
-    claims: Sequence[Claim], supports: Sequence[float], given: Mapping[str, Evidence]
-) -> tuple[Citation, ...]:
+def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
     """One citation a key, in numerical order: the best quote for the first sentence that uses it, its least support."""
     keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
-    return tuple(_citation(given[key], claims, supports) for key in keys)
+    return tuple(_citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys)
 
 
-def _citation(item: Evidence, claims: Sequence[Claim], supports: Sequence[float]) -> Citation:
-    using = [n for n, claim in enumerate(claims) if item.key in claim.keys]
+def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
     chunk = item.chunk
+    start, end = _quoted(using[0].text, chunk.text)
     return Citation(
         key=item.key,
         doc_id=chunk.doc_id,
         start_page=chunk.start_page,
         end_page=chunk.end_page,
         chunk_id=chunk.chunk_id,
-        quote=_quote(claims[using[0]].text, chunk.text),
-        support=min(supports[n] for n in using),
+        start=chunk.start + start,
+        end=chunk.start + end,
+        quote=chunk.text[start:end],
+        support=min(claim.support for claim in using),
     )
 
 
-def _quote(claim: str, text: str) -> str:
-    """The sentence of the passage that shares most words with the claim, as it stands there; the first of equals."""
+def _quoted(claim: str, text: str) -> tuple[int, int]:
+    """Where the sentence of the passage is that shares most words with the claim; the first of equals."""
     said = set(terms(claim))
-    sentences = [text[start:end] for start, end in sentence_spans(text)] or [text]
-    return max(sentences, key=lambda sentence: _overlap(said, set(terms(sentence))))
-
-
-def _overlap(left: set[str], right: set[str]) -> float:
-    """Dice's coefficient: 2·|both| / (|left| + |right|)."""
-    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
-
-
-def _readable(chunk: Chunk) -> str:
-    return f"{chunk.title}\n{chunk.section}\n{chunk.text}"
+    spans = sentence_spans(text) or [(0, len(text))]
+    return max(spans, key=lambda span: overlap(said, set(terms(text[slice(*span)]))))
 
 
 def _number(key: str) -> int:

@@ -1,7 +1,8 @@
 """`esrag ask`: the cited answer, or the refusal."""
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,20 +18,23 @@ if TYPE_CHECKING:
 REFUSED = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is shown beside the answer."""
+
+    evidence: bool
+    prompt: bool
+    explain: bool
+
+
 @click.command()
 @click.argument("question")
 @click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, with their keys.")
+@click.option("--show-prompt", is_flag=True, help="Print what the language model was sent.")
+@click.option("--stream", is_flag=True, help="Print each sentence as soon as it passed its check.")
 @click.option("--explain", is_flag=True, help="Print each hit's ranks and scores, the path and the time by stage.")
 @retrieval_options
-def ask(
-    question: str,
-    *,
-    show_evidence: bool,
-    explain: bool,
-    as_json: bool,
-    where: tuple[str, ...],
-    **options: Any,
-) -> int:
+def ask(question: str, *, stream: bool, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """Answer a question, every sentence with its citation.
 
     What the documents do not hold is refused with "not found in provided docs" and exit code 3. QUESTION may be - to
@@ -40,17 +44,27 @@ def ask(
     from esrag.pipeline import ask as run
     from esrag.stages import open_stages
 
+    if stream and as_json:
+        raise click.UsageError("--stream prints sentences, --json one document: choose one")
+    parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
     text = sys.stdin.read() if question == "-" else question
     settings = settings_of(**options)
-    kibana = _kibana(settings) if explain else ""
+    kibana = _kibana(settings) if parts.explain else ""
     stages = open_stages(settings)
-    asked = run(text, settings, stages, parse_all(where))
+    sentences: list[str] = []
+    asked = run(text, settings, stages, parse_all(where), partial(_streamed, sentences) if stream else None)
     kibana_url = _kibana_url(kibana, asked, settings, stages)
     if as_json:
-        print_json(_as_json(asked, kibana_url, show_evidence=show_evidence, explain=explain))
+        print_json(shown_as_json(asked, kibana_url, parts))
     else:
-        _show(asked, kibana_url, show_evidence=show_evidence, explain=explain)
+        _show(asked, kibana_url, parts, sentences)
     return REFUSED if asked.answer.refused else 0
+
+
+def _streamed(sentences: list[str], sentence: str) -> None:
+    """Prints a sentence at once, and notes it."""
+    sentences.append(sentence)
+    print_text(sentence)
 
 
 def _kibana(settings: "Settings") -> str:
@@ -77,10 +91,12 @@ def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stag
     return evidence_link(kibana, stages.engine.product, settings.engine.index, chunk_ids)
 
 
-def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool) -> dict[str, Any]:
+def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
     """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
     answer = asked.answer
-    how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if explain else {}
+    how = (
+        {"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if parts.explain else {}
+    )
     return {
         "schema": "esrag.answer/1",
         "question": asked.question,
@@ -93,10 +109,12 @@ def _as_json(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: b
         "confidence_band": asked.confidence_band,
         "route": "documents",
         "model": asked.model,
+        "usage": asdict(asked.usage) if asked.usage else {},
         "cached": asked.cached,
-        "took_ms": asked.took_ms if explain else {},
-        **({"evidence": _evidence(asked)} if show_evidence else {}),
-        **({**how, "kibana_url": kibana_url} if explain else {}),
+        "took_ms": asked.took_ms if parts.explain else {},
+        **({"evidence": _evidence(asked)} if parts.evidence else {}),
+        **({"prompt": asdict(asked.prompt)} if parts.prompt else {}),
+        **({**how, "kibana_url": kibana_url} if parts.explain else {}),
     }
 
 
@@ -114,15 +132,19 @@ def _hits(asked: "Asked") -> list[dict[str, Any]]:
     return [hit_as_json(hit) for hit in asked.retrieved.hits]
 
 
-def _show(asked: "Asked", kibana_url: str, *, show_evidence: bool, explain: bool) -> None:
+def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
-    print_text(render("answer.txt.j2", asked=asked))
-    if show_evidence:
+    print_text(render("answer.txt.j2", asked=asked, printed=bool(sentences) and not asked.answer.refused))
+    if parts.evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
-    if explain:
+    if parts.prompt:
+        print_text(render("sent.txt.j2", prompt=asked.prompt, model=asked.model))
+    if parts.explain:
         print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
-    for note in asked.retrieved.notes:
+    for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")
+        if sentences:
+            remark("the sentences above passed, and what came after them did not: they are not the answer")

@@ -1,18 +1,16 @@
 """Cohere's rerank models, through its own client; it comes with the extra `esrag[cohere]`."""
 
-import math
-from collections.abc import Sequence
-from queue import Empty, SimpleQueue
-from threading import Thread
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
-from weakref import finalize
 
 from esrag.chunking.cut import indexed_text
 from esrag.errors import EsragError, KeyRefused, RerankError, SettingsError
 from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
-from esrag.services import Failed, shown_words, sound_address, sound_key, words_of
+from esrag.services import Failed, cohere_client, cohere_failures, shown_words, sound_address, sound_key, within
 from esrag.settings import variable
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"
@@ -34,15 +32,8 @@ class CohereReranker:
             raise SettingsError("the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}")
         self._url = sound_address(options.url or _URL, "rerank")
         self._model = options.model or _MODEL
-        self._client = self._opened()  # now: importing it takes longer than an answer may
-
-    def _opened(self) -> Any:
-        import httpx
-        from cohere import ClientV2
-
-        http = httpx.Client(follow_redirects=False)  # the key stays with its host
-        finalize(self, http.close)
-        return ClientV2(self._key, base_url=self._url, client_name="esrag", httpx_client=http)
+        # Now: importing it takes longer than an answer may.
+        self._client = cohere_client(self, self._url, self._key, _LONGEST_S)
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """The model's relevance in place of the hit's score."""
@@ -60,36 +51,20 @@ class CohereReranker:
     def _scores(self, question: str, texts: Sequence[str], within_s: float) -> list[float]:
         """The relevance of each text that was scored, in the order of the texts.
 
-        The client's time limit is one for each part of an answer, and a part may be a byte: so another thread asks, and
-        is left to itself when the time is over. Raises: Failed; ValueError, TypeError, … for an answer of another form.
+        Raises: Failed; ValueError, TypeError, … for an answer of another form.
         """
-        came: SimpleQueue[Any] = SimpleQueue()
-        Thread(target=self._ask, args=(question, texts, within_s, came.put), daemon=True).start()
-        try:
-            answer = came.get(timeout=within_s)
-        except Empty:
-            raise Failed(0, f"no answer within {within_s:.1f} s") from None
-        if isinstance(answer, Exception):
-            raise answer
+        (answer,) = within(within_s, partial(self._ask, question, texts), time.monotonic)
         found = {result.index: float(result.relevance_score) for result in answer.results}
         if not all(0 <= score <= 1 for score in found.values()) or len(found) != len(answer.results):
             raise ValueError
         return [found[number] for number in range(len(texts)) if number in found]
 
-    def _ask(self, question: str, texts: Sequence[str], within_s: float, give: Any) -> None:
-        """Gives the answer, or what went wrong."""
-        import httpx
-        from cohere.core import ApiError, RequestOptions
-
-        once = RequestOptions(max_retries=0, timeout_in_seconds=max(1, math.ceil(within_s)))
-        try:
-            give(self._client.rerank(model=self._model, query=question, documents=texts, request_options=once))
-        except ApiError as error:
-            give(Failed(error.status_code or 0, words_of(error.body)))
-        except httpx.HTTPError as error:
-            give(Failed(0, f"{type(error).__name__}: {error}"))
-        except Exception as error:  # noqa: BLE001 -- raised where it is waited for
-            give(error)
+    def _ask(self, question: str, texts: Sequence[str]) -> Iterator[Any]:
+        """The one answer."""
+        with cohere_failures():
+            once: Any = {"max_retries": 0}
+            answer = self._client.rerank(model=self._model, query=question, documents=texts, request_options=once)
+        yield answer
 
     def _error(self, failed: Failed) -> EsragError:
         """What a failed request means to the user."""

@@ -2,7 +2,10 @@
 
 import random
 
-from esrag.answering.evidence import select
+import pytest
+
+from esrag.answering.evidence import Room, select
+from esrag.errors import ContextTooLarge
 from esrag.records import Chunk, Hit
 
 
@@ -11,9 +14,14 @@ def hit(n, score, text="Some words.", doc_id="d"):
     return Hit(Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, len(text), n, n, text), score)
 
 
+def room(chunks, characters, tokens=1000):
+    """So much evidence; a word is a token."""
+    return Room(chunks, characters, tokens, lambda text: len(text.split()))
+
+
 def test_a_chunk_counts_once_with_its_best_score():
     """A neighbour that is a hit itself keeps the better score."""
-    evidence = select([hit(1, 0.2), hit(2, 0.1), hit(1, 0.3)], 10, 1000)
+    evidence = select([hit(1, 0.2), hit(2, 0.1), hit(1, 0.3)], room(10, 1000))
 
     assert [(item.key, item.chunk.ordinal, item.score) for item in evidence] == [("c1", 1, 0.3), ("c2", 2, 0.1)]
 
@@ -22,22 +30,38 @@ def test_equal_scores_stand_in_reading_order():
     """Ties: doc_id, then page, then chunk id."""
     hits = [hit(3, 0.5), hit(1, 0.5), hit(2, 0.5, doc_id="a"), hit(2, 0.5)]
 
-    assert [item.chunk.chunk_id[:7] for item in select(hits, 10, 1000)] == ["a::p000", "d::p000", "d::p000", "d::p000"]
-    assert [item.chunk.ordinal for item in select(hits, 10, 1000)] == [2, 1, 2, 3]
+    assert [item.chunk.chunk_id[:7] for item in select(hits, room(10, 1000))] == [
+        "a::p000",
+        "d::p000",
+        "d::p000",
+        "d::p000",
+    ]
+    assert [item.chunk.ordinal for item in select(hits, room(10, 1000))] == [2, 1, 2, 3]
 
 
-def test_both_budgets_hold_but_the_best_hit_is_always_in():
-    """At most so many chunks and characters; one passage that is too long alone is still evidence."""
-    assert len(select([hit(n, 1 / n) for n in range(1, 9)], 3, 1000)) == 3
-    assert len(select([hit(n, 1 / n) for n in range(1, 9)], 8, 25)) == 2
-    assert len(select([hit(1, 1.0, "x" * 5000), hit(2, 0.5)], 8, 100)) == 1
+def test_all_budgets_hold():
+    """At most so many chunks, characters and tokens; a smaller passage takes the place of one that is too large."""
+    hits = [hit(n, 1 / n) for n in range(1, 9)]
+
+    assert len(select(hits, room(3, 1000))) == 3
+    assert len(select(hits, room(8, 25))) == 2
+    assert len(select(hits, room(8, 1000, tokens=7))) == 3
+    large = [hit(1, 1.0), hit(2, 0.5, "x" * 5000), hit(3, 0.4)]
+    assert [item.chunk.ordinal for item in select(large, room(8, 100))] == [1, 3]
+
+
+@pytest.mark.parametrize("wanted", [room(8, 100), room(8, 10_000, tokens=9)])
+def test_evidence_that_is_larger_than_any_budget_is_an_error(wanted):
+    """The best passage is never left out without a word."""
+    with pytest.raises(ContextTooLarge, match=r"passage, d::p0001::c001, has 5,000 characters, 2,500 tokens; "):
+        select([hit(1, 1.0, "x " * 2500), hit(2, 0.5)], wanted)
 
 
 def test_the_order_of_equal_hits_on_the_way_in_changes_nothing():
     """Legs may return ties in another order; keys stay the same."""
     hits = [hit(n, round(1 / (1 + n % 3), 3)) for n in range(1, 10)]
-    expected = select(hits, 20, 1000)
+    expected = select(hits, room(20, 1000))
 
     for seed in range(20):
         shuffled = random.Random(seed).sample(hits, len(hits))
-        assert select(shuffled, 20, 1000) == expected
+        assert select(shuffled, room(20, 1000)) == expected

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from esrag.answering import REFUSAL, GenerationTask
-from esrag.answering.candidates import candidates
+from esrag.answering import NO_PROMPT, REFUSAL, GenerationTask, GeneratorOptions
 from esrag.answering.extractive import ExtractiveGenerator
+from esrag.answering.statements import statements
 from esrag.answering.verify import verify
 from esrag.records import Chunk, Evidence
 
@@ -27,8 +27,13 @@ def evidence(*texts):
 def answer(question, *texts, max_sentences=1, encode=None):
     """The checked answer over these texts."""
     given = evidence(*texts)
-    draft = ExtractiveGenerator().generate(GenerationTask(question, given, encode, max_sentences))
-    return verify(draft.text, given)
+    return verify(draft(question, given, max_sentences, encode).text, given)
+
+
+def draft(question, given, max_sentences=1, encode=None):
+    """What the generator writes of this evidence."""
+    task = GenerationTask(question, given, statements(question, given, encode), NO_PROMPT, max_sentences)
+    return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
 
 def test_the_sentence_with_the_questions_words_is_quoted():
@@ -87,9 +92,7 @@ def test_further_sentences_stand_in_reading_order_and_say_something_else():
 
 def test_nothing_to_quote_is_the_refusal():
     """No evidence, or none that holds a sentence."""
-    task = GenerationTask("Why?", evidence("17"), None, 3)
-
-    assert ExtractiveGenerator().generate(task).text == REFUSAL
+    assert draft("Why?", evidence("17")).text == REFUSAL
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,7 @@ def test_whatever_is_quoted_keeps_the_contract(text):
     assert {citation.key for citation in found.citations} == {"c1"}
 
 
-def test_a_text_that_stands_twice_is_one_candidate():
+def test_a_text_that_stands_twice_is_one_statement():
     """The first passage that says it is cited."""
-    assert [candidate.key for candidate in candidates(evidence("The lamp is green.", "The lamp is green."))] == ["c1"]
+    found = statements("lamp", evidence("The lamp is green.", "The lamp is green."), None)
+    assert [statement.key for statement in found] == ["c1"]

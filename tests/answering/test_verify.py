@@ -1,11 +1,14 @@
 """The citation contract, rule by rule; each draft breaks one and becomes the refusal."""
 
+import itertools
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.answering import REFUSAL
-from esrag.answering.verify import is_refusal, verify
+from esrag.answering.verify import Check, is_refusal, verify
 from esrag.records import Chunk, Evidence
 
 SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1088 bytes."
@@ -101,3 +104,94 @@ def test_any_draft_gives_an_answer_that_keeps_the_contract(draft):
     assert answer.refused == (answer.text == REFUSAL)
     assert answer.refused != bool(answer.citations)
     assert all(citation.key in {"c1", "c2"} for citation in answer.citations)
+
+
+DRAFTS = st.lists(
+    st.sampled_from(
+        [*USES.split(), "1088", "1089", ".", " ", "\n", "[c1]", "[c2]", "[c9]", "[", "]", "c1", "not found"]
+    ),
+    max_size=40,
+)
+
+
+@given(DRAFTS, st.data())
+def test_a_draft_that_comes_in_pieces_is_the_same_answer(parts, data):
+    """Wherever it is cut, and what was shown on the way is the answer, as long as there is one."""
+    draft = " ".join(parts)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(draft)), max_size=9)))
+    shown: list[str] = []
+    check = Check(EVIDENCE, encode=None, policy="drop", shown=shown.append)
+    for start, end in itertools.pairwise([0, *cuts, len(draft)]):
+        check.read(draft[start:end])
+    answer = check.answer()
+
+    assert answer == verify(draft, EVIDENCE, policy="drop")
+    assert answer.refused or answer.text == " ".join(shown)
+
+
+def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
+    """The rest stays, and a note says what went and why; with nothing left it is the refusal."""
+    draft = "The ciphertext has 1088 bytes. [c1] The ciphertext has 1089 bytes. [c1]"
+    answer = verify(draft, EVIDENCE, policy="drop")
+
+    assert answer.text == "The ciphertext has 1088 bytes. [c1]"
+    assert answer.notes == ("dropped 'The ciphertext has 1089 bytes.': the number 1089 is not in c1",)
+    assert verify("The ciphertext has 1089 bytes. [c1]", EVIDENCE, policy="drop").reason == "unsupported"
+    assert verify(f"{draft} More.", EVIDENCE, policy="drop").reason == "contract"
+
+
+def test_a_sentence_in_other_words_is_supported_by_its_meaning():
+    """With some of its words, and a sentence that the encoder finds near; its support says how near."""
+    draft = "Over a public channel, two sides agree on something secret. [c2]"
+    near = np.array([[1, 0], [0.8, 0.6]], dtype=np.float32)
+
+    assert verify(draft, EVIDENCE).reason == "unsupported"
+    answer = verify(draft, EVIDENCE, encode=lambda texts: near[: len(texts)])
+    assert answer.citations[0].support == 0.8
+    assert verify(draft, EVIDENCE, encode=lambda texts: np.eye(2, dtype=np.float32)[: len(texts)]).refused
+
+
+@pytest.mark.parametrize(
+    ("draft", "note"),
+    [
+        ("The ciphertext of Kyber has 1088 bytes. [c1]", "the name Kyber is not in c1"),
+        ("The encapsulation key of K-PKE has 1184 bytes. [c1]", "the technical word k-pke is not in c1"),
+        ("It says “the ciphertext has just 1088 bytes”. [c1]", "the quotation the ciphertext has just 1088 bytes is"),
+    ],
+)
+def test_names_technical_words_and_quotations_stand_in_what_is_cited(draft, note):
+    """However many of the other words do."""
+    answer = verify(draft, EVIDENCE, encode=lambda texts: np.ones((len(texts), 1), dtype=np.float32))
+
+    assert answer.reason == "unsupported"
+    assert note in answer.notes[0]
+
+
+def test_a_quotation_may_run_over_the_ends_of_lines():
+    """White space is all alike."""
+    evidence = (passage("c1", USES.replace(" ", "\n")),)
+
+    assert not verify("It “establishes a shared secret key”. [c1]", evidence).refused
+
+
+def test_a_citation_points_into_the_document():
+    """Its offsets count the document's characters, not the chunk's."""
+    chunk = Chunk("d::p0001::c001", "d", 0, 100, 100 + len(SIZES), 1, 1, SIZES)
+    (citation,) = verify("The ciphertext has 1088 bytes. [c1]", (Evidence("c1", chunk, 1.0),)).citations
+
+    assert SIZES[citation.start - 100 : citation.end - 100] == citation.quote == "The ciphertext has 1088 bytes."
+
+
+def test_a_draft_that_does_not_end_is_refused():
+    """A megabyte is no answer."""
+    answer = verify("The ciphertext has 1088 bytes. [c1] " * 40_000, EVIDENCE)
+
+    assert (answer.reason, answer.notes) == ("contract", ("the draft is longer than 100,000 characters",))
+
+
+def test_a_sentence_of_the_passage_itself_is_always_supported():
+    """Names with dots, accents and primes too."""
+    text = "This can only occur in ML-KEM.KeyGen and in X0̂ of Ā."
+    evidence = (passage("c1", text),)
+
+    assert not verify(f"{text} [c1]", evidence).refused

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from esrag.caching.opening import open_cache
-from esrag.cli.ask import _as_json as as_json
+from esrag.cli.ask import Parts, shown_as_json
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.errors import SettingsError, UsageError
+from esrag.errors import ContextTooLarge, UsageError
 from esrag.filters import parse
 from esrag.pipeline import ask, search
 from esrag.settings import CacheSettings, resolve
@@ -56,7 +56,7 @@ class Counting(EmbeddedEngine):
 
 def without_time(asked):
     """What is printed, but for whether and how quickly it was found."""
-    shown = as_json(asked, "", show_evidence=True, explain=True)
+    shown = shown_as_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
     del shown["cached"], shown["took_ms"]
     return json.dumps(shown, ensure_ascii=False, allow_nan=False)
 
@@ -237,9 +237,9 @@ def test_a_refusal_is_kept_briefly_and_an_error_never(opened, admin):
     refusing = settings.model_copy(update={"answer": settings.answer.model_copy(update={"refusal": 1.0})})
     assert ask("Who won?", refusing, stages).answer.refused
     assert search("kettle", settings, stages, parse("kind=pdf")).hits == ()
-    wrong = settings.model_copy(update={"generator": settings.generator.model_copy(update={"name": "none"})})
-    with pytest.raises(SettingsError, match="no generator"):
-        ask(QUESTION, wrong, stages)
+    tight = settings.model_copy(update={"answer": settings.answer.model_copy(update={"evidence_tokens": 1})})
+    with pytest.raises(ContextTooLarge, match="the best passage"):
+        ask(QUESTION, tight, stages)
     with pytest.raises(UsageError, match="empty"):
         ask(" ", settings, stages)
 

@@ -1,5 +1,6 @@
 """What `--json` prints has exactly the fields, of the types, that docs/reference/json.md lists."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ TYPES = {
     "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
     "object": lambda value: isinstance(value, dict),
 }
-ON_DEMAND = {"evidence", "path", "signals", "hits", "kibana_url"}  # of an answer, with --show-evidence and --explain
+ON_DEMAND = {"evidence", "prompt", "path", "signals", "hits", "kibana_url"}  # of an answer, with --show-… and --explain
 
 
 def tables():
@@ -71,7 +72,8 @@ def filled(esrag, corpus):
 
 
 PRINTED = {
-    "esrag.answer/1": ["ask", "How many litres does the kettle hold?", "--explain", "--show-evidence"],
+    "esrag.answer/1": ["ask", "How many litres does the kettle hold?", "--explain", "--show-evidence", "--show-prompt"],
+    "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
     "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
@@ -111,7 +113,15 @@ def kibana():
     server.close()
 
 
-@pytest.mark.usefixtures("ledger")
+@pytest.fixture
+def questions(esrag):
+    """Labelled questions, answered and not in either half."""
+    known, unknown = {"question": "kettle litres", "answers": ["1.7"]}, {"question": "Who won?", "answerable": False}
+    lines = [json.dumps(row) for row in (known, known, unknown, unknown)]
+    (esrag.folder / "questions.jsonl").write_text("\n".join(lines))
+
+
+@pytest.mark.usefixtures("ledger", "questions")
 def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():

@@ -1,0 +1,71 @@
+"""Follow-ups: a question that leans on the one before, as a question of its own."""
+
+import re
+from collections.abc import Sequence
+
+from esrag.answering import GenerationTask, Generator
+from esrag.answering.prompts import Prompts
+from esrag.answering.verify import is_refusal
+from esrag.errors import GeneratorError
+from esrag.terms import technical_words, terms
+
+LONGEST = 500  # characters of a question that a model rewrote; a longer one is an answer
+REMEMBERED = 5  # earlier questions that a model is shown
+
+_LEANS = re.compile(
+    r"\A\s*(?:and|but|or|so|also|then|what about|how about)\b"
+    r"|\b(?:it|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
+    r"|\b(?:this|that|these|those)\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b)",
+    re.IGNORECASE,
+)
+_FEWEST_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[\w.+#'’-]*\w")
+
+
+def standalone(question: str, earlier: Sequence[str]) -> str:
+    """The question with what it leaves to the one before, by rules; as it is where it leaves nothing.
+
+    >>> standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
+    'What is the size of the encapsulation key of ML-KEM-1024?'
+    >>> standalone("How long is its ciphertext?", ["What is the encapsulation key of ML-KEM-768?"])
+    'How long is its ciphertext? (ML-KEM-768)'
+    >>> standalone("How long is a day on Mars?", ["What is the encapsulation key of ML-KEM-768?"])
+    'How long is a day on Mars?'
+    """
+    if not earlier or not _leans(question):
+        return question
+    return _exchanged(question, earlier[-1]) or f"{question} ({_subject(earlier[-1])})"
+
+
+def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: Prompts) -> str:
+    """The same by a model, where it gives one line that may be a question; else by rules."""
+    if not earlier:
+        return question
+    prompt = prompts.rewriting(question, earlier[-REMEMBERED:])
+    try:
+        draft = generator.generate(GenerationTask(question, (), (), prompt, 1)).text.strip()
+    except GeneratorError:
+        draft = ""
+    is_question = draft and "\n" not in draft and len(draft) <= LONGEST and not is_refusal(draft)
+    return draft if is_question else standalone(question, earlier)
+
+
+def _leans(question: str) -> bool:
+    is_short = len(set(terms(question))) <= _FEWEST_TERMS and not technical_words(question)
+    return is_short or bool(_LEANS.search(question))
+
+
+def _exchanged(question: str, before: str) -> str:
+    """The question before with its ML-KEM-768 exchanged for this one's ML-KEM-1024; "" where they name no such pair."""
+    for word in technical_words(question):
+        for other in technical_words(before):
+            if word != other and _DIGITS.sub("#", word) == _DIGITS.sub("#", other):
+                return before.replace(other, word)
+    return ""
+
+
+def _subject(before: str) -> str:
+    """What a question is about: its technical words, else all that are searched for."""
+    named = list(dict.fromkeys(technical_words(before)))
+    return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

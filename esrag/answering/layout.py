@@ -1,0 +1,197 @@
+"""Layout: the numbered steps of algorithms, each on a line of its own.
+
+The text of a PDF has them as they were painted: several on a line, one over several lines, a label behind its step
+or, where a page was set in columns, before all of them.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from esrag.text import trimmed
+
+Labels = list[re.Match[str]]  # `1:`, `2:`, … of one algorithm, or of the part of it that a text holds
+Spans = tuple[tuple[int, int], ...]
+
+# Characters that are no white space. The longest step of FIPS 203 has 78 of them, the longest way from a heading to
+# its first step 262; what is numbered much further down is something else.
+_LONGEST_STEP, _LONGEST_HEAD = 500, 800
+
+_LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
+_LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")  # a PDF's accents and exponents may stray before a label
+# "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are no headings.
+_HEADING = re.compile(
+    r"(?:^[^A-Za-z|(\n]{0,8}|(?<=[.!?]\s))Algorithm\s+(\d{1,3})(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
+    re.MULTILINE,
+)
+_IS_RATIO = re.compile(r"\s*\d")  # or a time
+_LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": what a label can stand behind
+_GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that nothing but a step begins with
+_ROW_OR_HEADING = re.compile(r"^\s*(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
+
+
+def readable(text: str) -> str:
+    r"""The text with each step of a numbered algorithm, and each loop `for (…; …; …)`, on a line of its own.
+
+    Nothing but white space changes, and rows of tables stay as they are.
+
+    >>> print(readable("1: i ← 0\n2: while i < 9 do 3: call f(i,\nn) 4: end while"))
+    1: i ← 0
+    2: while i < 9 do
+    3: call f(i, n)
+    4: end while
+    """
+    laid_out, position = "", 0
+    for labels in _runs(text):
+        if len(labels) > 1:
+            spans = _spans(text, labels)
+            before = _loops(text[position : spans[0][0]]).rstrip(" \t")
+            laid_out += before if not before or before.endswith("\n") else f"{before}\n"
+            laid_out += "\n".join(_on_one_line(text[start:end]) for start, end in spans)
+            position = spans[-1][1]
+    return laid_out + _loops(text[position:])
+
+
+def steps(text: str, number: int) -> Spans:
+    r"""The spans of the numbered steps under the heading "Algorithm N"; none where the text does not hold them.
+
+    Labels that stand together before their steps are one span with them.
+
+    >>> text = "Algorithm 4 Twice(x)\nInput: x\n1: y ← x + x 2: return y\nMore on Algorithm 4."
+    >>> [text[start:end] for start, end in steps(text, 4)], steps(text, 5)
+    (['1: y ← x + x', '2: return y'], ())
+    """
+    _, labels = _algorithm(text, number)
+    return _spans(text, labels) if labels else ()
+
+
+def block(text: str, number: int) -> tuple[int, int] | None:
+    """From the heading "Algorithm N" to the end of its last step; None where the text does not hold both."""
+    start, labels = _algorithm(text, number)
+    return (start, _spans(text, labels)[-1][1]) if labels else None
+
+
+def _algorithm(text: str, number: int) -> tuple[int, Labels]:
+    """Where the heading "Algorithm N" starts, and its labels."""
+    after = 0
+    is_headed = any(int(heading[1]) == number for heading in _HEADING.finditer(text))
+    for labels in _runs(text) if is_headed else ():
+        heading = _heading(text, after, labels[0])
+        if heading and int(heading[1]) == number:
+            return heading.start(), labels
+        after = labels[-1].end()
+    return 0, []
+
+
+def _runs(text: str) -> Iterator[Labels]:
+    """Labels that count up from one that begins a line, or from a 1 under a heading."""
+    labels: Labels = []
+    for label in _LABEL.finditer(text):
+        if labels and _follows(text, labels[-1], label):
+            labels.append(label)
+        elif _is_first(text, labels, label):
+            if labels:
+                yield labels
+            labels = [label]
+    if labels:
+        yield labels
+
+
+def _is_first(text: str, before: Labels, label: re.Match[str]) -> bool:
+    return _begins_line(text, label) or _heading(text, before[-1].end() if before else 0, label) is not None
+
+
+def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | None:
+    """The last "Algorithm N" above a first label, if it is near."""
+    if label[1] != "1":
+        return None
+    headings = list(_HEADING.finditer(text, after, label.start()))
+    is_near = bool(headings) and _size(text[headings[-1].start() : label.start()]) <= _LONGEST_HEAD
+    return headings[-1] if is_near else None
+
+
+def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
+    """Whether a label is the next one of the same algorithm, and what lies between is one step."""
+    if int(label[1]) != int(last[1]) + 1 or (not _begins_line(text, label) and _IS_RATIO.match(text, label.end())):
+        return False
+    between = text[last.end() : label.start()]
+    if _size(between) > _LONGEST_STEP or _HEADING.search(text, last.end(), label.start()):
+        return False
+    _, *later_lines = between.split("\n")
+    _, *later_paragraphs = _BLANK_LINE.split(between)
+    return not any(map(_ROW_OR_HEADING.search, later_lines)) and not re.search("[A-Za-z]", "".join(later_paragraphs))
+
+
+def _spans(text: str, labels: Labels) -> Spans:
+    """Each step from its label to the next; labels with nothing behind them go with the next one that has."""
+    starts = [_start(text, None, labels[0])] + [_start(text, last, label) for last, label in pairwise(labels)]
+    ends = [*starts[1:], _end(text, labels)]
+    spans: list[tuple[int, int]] = []
+    begun: int | None = None
+    for label, start, end in zip(labels, starts, ends, strict=True):
+        begun = start if begun is None else begun
+        if text[label.end() : end].strip() or text[start : label.start()].strip() or label is labels[-1]:
+            spans += trimmed(text, begun, end)
+            begun = None
+    return tuple(spans)
+
+
+def _start(text: str, last: re.Match[str] | None, label: re.Match[str]) -> int:
+    """Where a step begins: at its label, or at the line whose label stands behind the step's first words."""
+    line = _line(text, label)
+    if last is None:
+        return line if _begins_line(text, label) else label.start()
+    is_late = last.end() <= line and bool(_LATE.fullmatch(text, line, label.start()))
+    is_open = text.count("(", last.end(), line) > text.count(")", last.end(), line)
+    return line if is_late and not is_open else label.start()
+
+
+def _end(text: str, labels: Labels) -> int:
+    """Where the last step ends: with its line and those that only a step begins with.
+
+    Where labels stand without their steps, each has a line after them.
+    """
+    end = labels[-1].end()
+    rest, *lines = text[end:].split("\n")
+    end += len(rest)
+    without = 0 if rest.strip() else _trailing(text, labels)
+    for line in lines:
+        if not line.strip() or _ROW_OR_HEADING.search(line) or not (without or _GOES_ON.match(line)):
+            break
+        without -= bool(without)
+        end += 1 + len(line)
+    return end
+
+
+def _trailing(text: str, labels: Labels) -> int:
+    """How many labels at the end have nothing between them."""
+    count = 1
+    for last, label in reversed(list(pairwise(labels))):
+        if text[last.end() : label.start()].strip():
+            break
+        count += 1
+    return count
+
+
+def _on_one_line(step: str) -> str:
+    """Joined, with the indentation behind its label."""
+    return " ".join(filter(None, map(str.strip, step.split("\n"))))
+
+
+def _begins_line(text: str, label: re.Match[str]) -> bool:
+    return bool(_LINE_START.fullmatch(text, _line(text, label), label.start()))
+
+
+def _line(text: str, label: re.Match[str]) -> int:
+    return text.rfind("\n", 0, label.start()) + 1
+
+
+def _size(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def _loops(text: str) -> str:
+    """The text with every loop on a new line, but for rows of tables."""
+    return "\n".join(line if _ROW_OR_HEADING.search(line) else _LOOP.sub("\n", line) for line in text.split("\n"))

@@ -1,0 +1,142 @@
+"""Statements: the sentences and table rows of the evidence, each with its fit to the question.
+
+The fit adds up what the weights below name. They were chosen by hand near the best of a grid over one half of 565
+questions of QED, CLAPNQ and SQuAD 2.0 (how often the best sentence is the gold one); benchmarks/answers.py measures
+them on the other half and does not fit them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from esrag.answering import Statement
+from esrag.embedding import Vectors
+from esrag.records import Evidence
+from esrag.terms import compounds, rarities, shares, terms
+from esrag.text import sentence_spans
+
+MEANING = 0.55  # cosine with the question
+WORDS = 0.20  # share of the question's words in the sentence, rare ones counting more
+PASSAGE = 0.15  # the same in the passage around it
+PLACE = 0.05  # 1 / rank of the passage
+LENGTH = 0.05  # a sentence of a dozen words says more than a fragment
+
+FULL_LENGTH_WORDS = 12
+TECHNICAL = 3.0  # a compound such as ML-KEM-768 names what is asked for: its neighbour in the table is wrong
+
+LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
+
+_CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
+_HEADING = re.compile(r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")  # ATX; or a line that is underlined
+_RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
+_BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_MARKER = re.compile(r"\[(c\d+)\]")
+
+
+Encode = Callable[[Sequence[str]], Vectors]
+Scores = npt.NDArray[np.float64]
+
+
+def statements(question: str, evidence: Sequence[Evidence], encode: Encode | None) -> tuple[Statement, ...]:
+    """Every sentence and table row of the evidence, in order, each text once, with its fit; meanings by `encode`."""
+    found = _found(evidence)
+    fits = _fits(question, evidence, found, encode) if found else ()
+    return tuple(replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True))
+
+
+def _found(evidence: Sequence[Evidence]) -> list[Statement]:
+    seen: set[str] = set()
+    found: list[Statement] = []
+    for item in evidence:
+        for text in _stated(item.chunk.text):
+            line = said(text)
+            if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
+                seen.add(line)
+                found.append(Statement(item.key, len(found), line))
+    return found
+
+
+def _fits(question: str, evidence: Sequence[Evidence], found: Sequence[Statement], encode: Encode | None) -> Scores:
+    """Each one's fit, 0..1, shape (len(found),); without an encoder the other parts are stretched over it."""
+    rank = {item.key: n for n, item in enumerate(evidence)}
+    place = [rank[statement.key] for statement in found]
+    texts = [statement.text for statement in found]
+    held = [set(terms(text)) for text in texts]
+    passages = [set(terms(f"{e.chunk.title}\n{e.chunk.section}\n{e.chunk.text}")) for e in evidence]
+    asked = _weights(question, held)
+    lengths = np.minimum([len(words) for words in held], FULL_LENGTH_WORDS) / FULL_LENGTH_WORDS
+    fits: Scores = WORDS * _coverage(asked, held) + PASSAGE * _coverage(asked, passages)[place]
+    fits += PLACE / (1 + np.array(place)) + LENGTH * lengths
+    if encode is None:
+        fits /= 1 - MEANING
+    else:
+        vectors = encode([question, *texts])
+        fits += MEANING * np.clip(vectors[1:] @ vectors[0], 0, 1)
+    return fits.round(6)
+
+
+def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
+    """What each word of the question counts: log(1 + n / (1 + sentences with it)), technical compounds more."""
+    named = compounds(question)
+    weights = rarities(dict.fromkeys(terms(question)), held)
+    return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
+
+
+def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
+    """The share of the question's weight that each set of words holds, shape (len(held),)."""
+    return np.array(shares(asked, held))
+
+
+def said(text: str) -> str:
+    r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
+
+    >>> said("- It boils\nin three minutes [c4].")
+    'It boils in three minutes (c4).'
+    """
+    return _MARKER.sub(r"(\1)", " ".join(_BULLET.sub("", text).split()))
+
+
+def _stated(text: str) -> Iterator[str]:
+    """Sentences as they stand; a row of a table with the table's caption and header; no headings."""
+    caption = ""  # of the table that is being read
+    header: tuple[str, ...] = ()
+    for start, end in sentence_spans(text):
+        span = text[start:end]
+        if "|" in span:
+            cells = _cells(span)
+            if header and not _RULE.fullmatch(span):
+                yield ": ".join(part for part in (caption, _row(header, cells)) if part)
+            header = header or cells
+        elif _CAPTION.match(span):
+            caption, header = span.split("\n")[0], ()
+            yield from _captioned(span.split("\n"))
+        else:
+            caption, header = "", ()
+            if not _HEADING.match(span):
+                yield span
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
+
+
+def _row(header: Sequence[str], cells: Sequence[str]) -> str:
+    """A row that can be read by itself.
+
+    >>> _row(["Kettle", "litres"], ["A", "1.7"])
+    'Kettle: A, litres: 1.7'
+    """
+    if len(header) != len(cells):
+        return " | ".join(cells)
+    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=True) if cell)
+
+
+def _captioned(lines: Sequence[str]) -> Iterator[str]:
+    """`Table 3. Sizes`, `key ciphertext`, `A 800 768`, … → each row after caption and header."""
+    if len(lines) <= 2:  # noqa: PLR2004 -- a caption and one line: no rows to tell apart
+        yield " ".join(lines)
+    for row in lines[2:]:
+        yield f"{lines[0]}: {lines[1]}: {row}"

@@ -1,0 +1,90 @@
+"""`esrag calibrate`: the threshold of refusals, fitted to one's own questions."""
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text, remark
+from esrag.errors import SettingsError
+
+if TYPE_CHECKING:
+    from esrag.evaluation.calibrating import Calibration
+
+
+@click.command()
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.option("--accuracy", type=click.FloatRange(0, 1), help="Share of answers to be right.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw the curve into this file.")
+@click.option("--write", is_flag=True, help="Write answer.refusal into esrag.yaml.")
+@json_option
+@settings_options
+def calibrate(
+    questions: Path, *, accuracy: float | None, svg: Path | None, write: bool, as_json: bool, **options: Any
+) -> int:
+    """Fit answer.refusal, the confidence below which a question is refused.
+
+    QUESTIONS is a file with a JSON object a line: {"question": "…", "answers": ["…"]}, one of which the answer has to
+    hold, or {"question": "…", "answerable": false}. Every other one is fitted to, and the rest is reported.
+    """
+    from esrag.cli.rendering import render
+    from esrag.evaluation.calibrating import calibrate as run
+    from esrag.evaluation.calibrating import read_labelled, shown
+    from esrag.stages import open_stages
+
+    settings = settings_of(**options)
+    fitted = run(read_labelled(questions), settings, open_stages(settings), accuracy)
+    if as_json:
+        print_json(_as_json(fitted))
+    else:
+        points = [*shown(fitted.curve, fitted.threshold)]
+        print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
+    if svg:
+        svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
+    if write:
+        path = Path("esrag.yaml")
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(with_refusal(text, fitted.threshold), encoding="utf-8")
+    done = "wrote to esrag.yaml" if write else "--write writes it to esrag.yaml"
+    remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
+    return 0
+
+
+def _as_json(fitted: "Calibration") -> dict[str, Any]:
+    return {"schema": "esrag.calibration/1", **asdict(fitted)}
+
+
+def with_refusal(text: str, threshold: float) -> str:
+    r"""The settings file with that threshold, the rest of it as it stands. Raises: SettingsError where it cannot be.
+
+    >>> print(with_refusal("answer:  # how\n  refusal: 0.5  # weak\nindex: x\n", 0.4))
+    answer:  # how
+      refusal: 0.4  # weak
+    index: x
+    <BLANKLINE>
+    """
+    import yaml
+
+    lines = text.splitlines()
+    section = next((n for n, line in enumerate(lines) if re.match(r"answer:\s*(#|$)", line)), None)
+    if section is None:
+        lines += ["answer:", f"  refusal: {threshold}"]
+    else:
+        ends = next((n for n in range(section + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines))
+        old = next((n for n in range(section + 1, ends) if re.match(r"\s+refusal:", lines[n])), None)
+        if old is None:
+            lines.insert(section + 1, f"  refusal: {threshold}")
+        else:
+            lines[old] = re.sub(r"(\s+refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
+    changed = "\n".join(lines) + "\n"
+    before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
+    if (section is None and "answer" in before) or after != _with(before, threshold):
+        raise SettingsError("esrag.yaml cannot be changed safely", hint=f"write answer.refusal: {threshold} yourself")
+    return changed
+
+
+def _with(values: dict[str, Any], threshold: float) -> dict[str, Any]:
+    return {**values, "answer": {**(values.get("answer") or {}), "refusal": threshold}}

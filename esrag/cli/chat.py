@@ -1,0 +1,116 @@
+"""`esrag chat`: question after question, each of which may lean on those before."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.output import print_json, print_text, remark
+from esrag.errors import EsragError, UsageError
+
+if TYPE_CHECKING:
+    from esrag.filters import Filter
+    from esrag.pipeline import Asked
+    from esrag.settings import Settings
+    from esrag.stages import Stages
+
+HELP = "/sources: the evidence of the last answer; /explain: how it came about; /new: forget what was asked; /quit"
+
+
+@click.command()
+@retrieval_options
+def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
+    """Ask question after question; one such as "And of ML-KEM-1024?" is understood from those before.
+
+    Commands: /sources, /explain, /new, /quit. What was asked is kept by this command alone. In a pipe each line of
+    stdin is a question; with --json each answer is a line.
+    """
+    from esrag.filters import parse_all
+    from esrag.stages import open_stages
+
+    settings = settings_of(**options)
+    conversation = Conversation(settings, open_stages(settings), parse_all(where), as_json=as_json)
+    conversation.stages.generator()  # what it lacks is said before the first question
+    if sys.stdin.isatty():
+        remark(HELP)
+    for line in _lines():
+        if line == "/quit":
+            break
+        if line:
+            conversation.take(line)
+    return 0
+
+
+def _lines() -> Iterator[str]:
+    """What is typed, or comes through a pipe, until it ends."""
+    while True:
+        if sys.stdin.isatty():
+            click.echo("> ", nl=False, err=True)
+        line = sys.stdin.readline()
+        if not line:
+            return
+        yield line.strip()
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What was asked so far, each question as one of its own, and the last answer."""
+
+    settings: "Settings"
+    stages: "Stages"
+    where: "Filter | None"
+    as_json: bool
+    earlier: list[str] = field(default_factory=list)
+    last: "Asked | None" = None
+
+    def take(self, line: str) -> None:
+        """Answers a question, or does what a command says; an error ends the question, not the conversation."""
+        commands = {"/sources": self._sources, "/explain": self._explain, "/new": self._forget}
+        try:
+            if not line.startswith("/"):
+                self._ask(line)
+            elif line in commands:
+                commands[line]()
+            else:
+                raise UsageError(f"there is no command {line.split(maxsplit=1)[0]!r}", hint=HELP)
+        except EsragError as error:
+            remark(f"error: {error.line}")
+
+    def _ask(self, line: str) -> None:
+        from esrag.cli.ask import Parts, shown_as_json
+        from esrag.cli.rendering import render
+        from esrag.pipeline import ask, followed_up
+        from esrag.text import normalise
+
+        question = followed_up(normalise(line), self.earlier, self.settings, self.stages)
+        if question != normalise(line):
+            remark(f"asked: {question}")
+        self.last = ask(question, self.settings, self.stages, self.where)
+        self.earlier.append(question)
+        if self.as_json:
+            print_json(shown_as_json(self.last, "", Parts(evidence=False, prompt=False, explain=False)))
+        else:
+            print_text(render("answer.txt.j2", asked=self.last, printed=False))
+
+    def _sources(self) -> None:
+        from esrag.cli.rendering import render
+
+        asked = self._answered()
+        print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
+
+    def _explain(self) -> None:
+        from esrag.cli.rendering import render
+
+        print_text(render("explain.txt.j2", asked=self._answered(), kibana_url=""))
+
+    def _forget(self) -> None:
+        self.earlier.clear()
+        self.last = None
+
+    def _answered(self) -> "Asked":
+        if self.last is None:
+            raise UsageError("nothing was asked yet", hint="type a question")
+        return self.last

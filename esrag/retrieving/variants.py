@@ -1,0 +1,98 @@
+"""Query fusion: a question is searched in several wordings, made without a model, and what they find is fused."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from esrag.errors import SettingsError
+from esrag.fusion import rrf
+from esrag.records import Hit
+from esrag.terms import technical_words
+
+MOST_VARIANTS = 6  # each is a search of its own
+
+_OPERATION = re.compile(r"([A-Za-z]\w{0,39})\s*=\s*(\S.*)")
+_ALGORITHM = re.compile(r"\balgorithm\s+(\d{1,3})\b", re.IGNORECASE)
+_PARAMETERS = re.compile(r"(?:-\d+)+$")  # ML-KEM-768 is ML-KEM with its parameters
+
+
+def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
+    """The question and other wordings of it, each once, at most `MOST_VARIANTS`; `operations` maps phrases to names.
+
+    They are its technical words alone; a scheme with the name of the operation that the question describes; and each
+    "Algorithm N", by itself and before every dotted name.
+
+    >>> variants("ML-KEM key generation", {"key generation": "KeyGen"})
+    ('ML-KEM key generation', 'ML-KEM', 'ML-KEM.KeyGen key generation')
+    >>> variants("What does algorithm 19 (ML-KEM.KeyGen) return?", {})[1:]
+    ('ML-KEM.KeyGen', 'Algorithm 19', 'Algorithm 19 ML-KEM.KeyGen')
+    """
+    return tuple(dict.fromkeys(_made(question, operations)))[:MOST_VARIANTS]
+
+
+def operations(written: str) -> dict[str, str]:
+    """`NAME=PHRASE|PHRASE, …` as phrase → name. Raises: SettingsError.
+
+    >>> operations("KeyGen=key generation, Encaps=encapsulation|encapsulate")
+    {'key generation': 'KeyGen', 'encapsulation': 'Encaps', 'encapsulate': 'Encaps'}
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, map(str.strip, written.split(","))):
+        operation = _OPERATION.fullmatch(part)
+        phrases = [" ".join(phrase.lower().split()) for phrase in operation[2].split("|")] if operation else []
+        if operation is None or not all(phrases):
+            raise _no_operation(part, "is no operation")
+        for phrase in phrases:
+            if found.setdefault(phrase, operation[1]) != operation[1]:
+                raise _no_operation(phrase, f"stands for {found[phrase]} and for {operation[1]}")
+    return found
+
+
+def fused(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> tuple[Hit, ...]:
+    """What several searches found as one list, by reciprocal rank fusion, ties by chunk id.
+
+    A hit keeps the ranks and scores of the legs of the first search that found it. One search stays as it is.
+    """
+    if len(results) == 1:
+        return tuple(results[0])
+    first = {hit.chunk.chunk_id: hit for hits in reversed(results) for hit in hits}
+    scores = rrf([{hit.chunk.chunk_id: hit.score for hit in hits} for hits in results], rank_constant)
+    return tuple(replace(first[chunk_id], score=score, fused_score=score) for chunk_id, score in scores.items())
+
+
+def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
+    yield question
+    words = technical_words(question)
+    if words:
+        yield " ".join(words)
+    named = dict(_named(question, words, operations))
+    yield from named.values()
+    for number in _ALGORITHM.findall(question):
+        yield f"Algorithm {number}"
+        yield from (f"Algorithm {number} {word}" for word in (*words, *named) if "." in word)
+
+
+def _named(question: str, words: Sequence[str], operations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The dotted names of the operations that a question describes, and the question with each for its scheme."""
+    schemes = [word for word in words if "." not in word]
+    for phrase, name in operations.items():
+        pattern = r"\s+".join(map(re.escape, phrase.split()))
+        described = re.search(rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE)  # a signing key signs nothing
+        if described and (scheme := _nearest(question, schemes, described)):
+            dotted = f"{_PARAMETERS.sub('', scheme[0])}.{name}"
+            yield dotted, f"{question[: scheme.start()]}{dotted}{question[scheme.end() :]}"
+
+
+def _nearest(question: str, words: Sequence[str], described: re.Match[str]) -> re.Match[str] | None:
+    """The last of the words before the operation, or the first one after it."""
+    if not words:
+        return None
+    found = list(re.finditer(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-])", question))
+    before = [word for word in found if word.end() <= described.start()]
+    after = [word for word in found if word.start() >= described.end()]
+    return next(iter([*reversed(before), *after]), None)
+
+
+def _no_operation(part: str, problem: str) -> SettingsError:
+    hint = "write NAME=PHRASE|PHRASE, …, as KeyGen=key generation, Encaps=encapsulation|encapsulate"
+    return SettingsError(f"retrieval.operations: {part[:40]!r} {problem}", hint=hint)

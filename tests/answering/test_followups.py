@@ -1,0 +1,69 @@
+"""Follow-ups: what a question leaves to the one before is put into it, by rules or by a model."""
+
+import pytest
+
+from esrag.answering import REFUSAL, Draft
+from esrag.answering.followups import rewritten, standalone
+from esrag.answering.prompts import Prompts
+from esrag.errors import GeneratorError
+
+FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("And of ML-KEM-1024?", "What is the size of the encapsulation key of ML-KEM-1024?"),
+        ("What about its ciphertext?", "What about its ciphertext? (ML-KEM-768)"),
+        ("Why?", "Why? (ML-KEM-768)"),
+        ("Who is the author of the kettle's manual?", "Who is the author of the kettle's manual?"),
+        ("What is SHAKE128?", "What is SHAKE128?"),
+        ("What is the key that it takes?", "What is the key that it takes? (ML-KEM-768)"),
+        ("Which key is that?", "Which key is that? (ML-KEM-768)"),
+        ("Which keys have that property?", "Which keys have that property?"),
+        ("And what does SHAKE128 do?", "And what does SHAKE128 do? (ML-KEM-768)"),
+    ],
+)
+def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
+    """A name of the same kind is exchanged, else the names are added; what leans on nothing stays."""
+    assert standalone(question, ["Who?", FIRST]) == asked
+    assert standalone(question, []) == question
+
+
+def test_without_names_the_words_are_the_subject():
+    """As they were written."""
+    assert standalone("How heavy is it?", ["How large is the red kettle?"]) == "How heavy is it? (large red kettle)"
+
+
+class Saying:
+    """A generator that says one thing, or fails."""
+
+    model, prompted = "made-up", True
+
+    def __init__(self, said):
+        self.said, self.asked = said, []
+
+    def generate(self, task):
+        """What it was told to say."""
+        self.asked.append(task.prompt)
+        if isinstance(self.said, Exception):
+            raise self.said
+        return Draft(self.said)
+
+
+def test_a_model_may_rewrite_it():
+    """It sees the earlier questions, each on a line of its own."""
+    model = Saying(" How large is the key of ML-KEM-1024? \n")
+
+    assert rewritten("And\nof 1024?", [FIRST], model, Prompts()) == "How large is the key of ML-KEM-1024?"
+    assert model.asked[0].user == f"Question: {FIRST}\nLast question: And of 1024?"
+    assert rewritten(FIRST, [], model, Prompts()) == FIRST
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("said", ["", "a\nb", "x" * 501, REFUSAL, GeneratorError("gone")])
+def test_what_is_no_question_gives_way_to_the_rules(said):
+    """So does a model that does not answer."""
+    asked = rewritten("And of ML-KEM-1024?", [FIRST], Saying(said), Prompts())
+
+    assert asked == FIRST.replace("768", "1024")

@@ -1,0 +1,115 @@
+"""`esrag calibrate`: a threshold from labelled questions, fitted on one half and reported on the other."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from esrag.cli.calibrate import with_refusal
+from esrag.errors import SettingsError, UsageError
+from esrag.evaluation.calibrating import Judged, curve, read_labelled
+
+QUESTIONS = [
+    {"question": "How many litres does the kettle hold?", "answers": ["1.7 litres"]},
+    {"question": "What bulb does the lamp take?", "answers": ["E27", "e-27"]},
+    {"question": "Who won the 2018 World Cup?", "answerable": False},
+    {"question": "When was the treaty of Westphalia signed?", "answerable": False},
+    {"question": "How heavy is the kettle?", "answers": ["900 GRAMS"]},
+    {"question": "How long is the toaster's cable?", "answers": ["80  centimetres"]},
+]
+
+
+@pytest.fixture
+def kitchen(esrag, corpus):
+    """The command line over the ingested corpus, and a file of labelled questions."""
+    assert esrag("ingest", "docs").code == 0
+    (esrag.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)))
+    return esrag
+
+
+def test_the_threshold_is_fitted_shown_drawn_and_written(kitchen):
+    """As a table, as JSON, as a drawing, and as a setting that the next question follows."""
+    ran = kitchen("calibrate", "questions.jsonl", "--svg", "curve.svg", "--write")
+
+    assert ran.code == 0
+    assert ran.out.count("<- answer.refusal") == 1
+    found = kitchen("calibrate", "questions.jsonl", "--json").json
+    assert (found["schema"], found["fitted_questions"], found["reported_questions"]) == ("esrag.calibration/1", 3, 3)
+    written = yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())
+    assert written == {"answer": {"refusal": found["threshold"]}}
+    assert f"answer.refusal = {found['threshold']}, fitted to 3 questions" in ran.err
+    drawing = ET.parse(kitchen.folder / "curve.svg").getroot()
+    assert len(drawing.find("{*}polyline").get("points").split()) > 10
+    assert found["curve"][0]["coverage"] == 1.0
+
+
+def test_an_accuracy_may_be_asked_for(kitchen):
+    """The lowest threshold that reaches it; one that none reaches is an error."""
+    threshold = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.5").json["threshold"]
+    sure = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.9")
+
+    assert threshold <= (sure.json["threshold"] if sure.code == 0 else 1)
+    assert kitchen("calibrate", "questions.jsonl", "--accuracy", "0").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": 1}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answers": [1]}', "questions.jsonl, line 1 is no labelled question"),
+        ("[" * 100_000, "questions.jsonl, line 1 is no labelled question"),
+        ("", "there are not right and wrong answers in both halves of the questions"),
+        ('{"question": "How many litres?"}', "there are not right and wrong answers in both halves of the questions"),
+    ],
+)
+def test_a_file_that_cannot_be_fitted_to_is_said(kitchen, line, message):
+    """Which line, and how to write it."""
+    (kitchen.folder / "questions.jsonl").write_text(line)
+    ran = kitchen("calibrate", "questions.jsonl")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    """By its name."""
+    with pytest.raises(UsageError, match=r"gone\.jsonl cannot be read"):
+        read_labelled(tmp_path / "gone.jsonl")
+
+
+def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
+    """Two right answers, two wrong ones, and a question that is refused whatever is set."""
+    judged = [Judged(c, answered=True, right=c in {0.9, 0.4}) for c in (0.9, 0.6, 0.4, 0.2)]
+    points = curve([*judged, Judged(0.99, answered=False, right=False)])
+
+    found = {each.threshold: (each.coverage, each.accuracy, each.kept, each.spared) for each in points}
+    assert found[0.0] == (0.8, 0.5, 1.0, 0.0)
+    assert found[0.3] == (0.6, 0.6667, 1.0, 0.5)
+    assert found[0.7] == (0.2, 1.0, 0.5, 1.0)
+    assert found[1.0] == (0.0, 1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("", "answer:\n  refusal: 0.4\n"),
+        ("# mine\nengine:\n  url: x\n", "# mine\nengine:\n  url: x\nanswer:\n  refusal: 0.4\n"),
+        ("answer:  # how\n  k: 2\nengine:\n  url: x\n", "answer:  # how\n  refusal: 0.4\n  k: 2\nengine:\n  url: x\n"),
+        (
+            "answer:\n  neighbours: 2\n# so\n  refusal: 0.1 # low\n",
+            "answer:\n  neighbours: 2\n# so\n  refusal: 0.4 # low\n",
+        ),
+    ],
+)
+def test_a_settings_file_keeps_all_else(text, changed):
+    """Comments and order too."""
+    assert with_refusal(text, 0.4) == changed
+
+
+@pytest.mark.parametrize("text", ["answer: {refusal: 0.1}\n", "answer.refusal: 0.2\nanswer: 3\n"])
+def test_a_settings_file_that_is_written_otherwise_is_left_alone(text):
+    """The user is told what to write."""
+    with pytest.raises(SettingsError, match=r"cannot be changed safely"):
+        with_refusal(text, 0.4)
