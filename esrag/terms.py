@@ -27,7 +27,7 @@ STOP_WORDS = frozenset(
     us we were what when where which who whom whose why would you your""".split()  # noqa: SIM905 -- ninety words, one a line otherwise
 )
 
-_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": None})
+_PLAIN = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": ""}
 _BIGRAM_SCRIPTS = "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _BIGRAM_SCRIPTS += "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
 _SCRIPT_RUNS = re.compile(f"([{_BIGRAM_SCRIPTS}]+)")
@@ -90,7 +90,10 @@ def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
 
 def _pieces(text: str) -> list[str]:
     """Words and compounds as written, but for underscores at their end."""
-    return _piece().findall(text.translate(_APOSTROPHES))
+    if not text.isascii():
+        for written, plain in _PLAIN.items():  # `translate` takes many times as long
+            text = text.replace(written, plain)
+    return _piece().findall(text)
 
 
 @cache
@@ -105,6 +108,9 @@ def _piece() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(piece: str) -> tuple[str, ...]:
+    if piece.isascii() and piece.isalpha() and piece[1:].islower():  # most are; the rest comes to the same, later
+        lowered = piece.lower()
+        return () if lowered in STOP_WORDS else (_stem(lowered)[:LONGEST_TERM],)
     whole = _trimmed(piece)
     parts = [part for part in _CONNECTORS.split(whole) if part]
     compound = whole.lower().replace(",", "")
@@ -142,6 +148,8 @@ def _trimmed(piece: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _is_technical(piece: str) -> bool:
+    if piece.isalpha() and piece[1:].islower():  # most words are; what follows takes five times as long
+        return False
     word = _trimmed(piece)
     if len(word) > LONGEST_TERM or not any(character.isalpha() for character in word):
         return False
