@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from esrag.asking import Asked
 from esrag.jobs.work import Work
-from esrag.pipeline import Asked, IngestRequest, ask, ingest
+from esrag.pipeline import IngestRequest, ask, ingest
 from esrag.settings import Settings, resolve
 from esrag.stages import Stages
 from esrag.terms import terms

@@ -4,8 +4,7 @@
 - ask: question → retrieve → rerank → evidence → prompt → generate → verify → answer
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,15 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from esrag import plugins, sync
-from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage
-from esrag.answering.algorithms import extracted, with_steps
-from esrag.answering.confidence import Signals, band, confidence
-from esrag.answering.contradiction import contradiction
-from esrag.answering.evidence import Room, compressed, select
 from esrag.answering.followups import rewritten, standalone
 from esrag.answering.prompts import Prompts
-from esrag.answering.statements import statements
-from esrag.answering.verify import Check, refusal, verify
+from esrag.asking import Asked, Shown, answered, retrieved
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
@@ -35,18 +28,11 @@ from esrag.jobs.running import drain, files_left, remove_gone, take_over
 from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.loading.listing import list_files
-from esrag.records import Answer, Evidence, StoredDocument
-from esrag.reranking.chain import Limits, rerank
-from esrag.retrieving.legs import require_question, retrieve
-from esrag.retrieving.neighbours import with_neighbours
-from esrag.retrieving.variants import fused, operations, variants
+from esrag.records import StoredDocument
+from esrag.retrieving.legs import require_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages
-from esrag.text import normalise, word_spans
-
-REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
-
-Shown = Callable[[str], None]
+from esrag.text import normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +44,6 @@ class IngestRequest:
     exclude: Sequence[str] = ()
     keep_missing: bool = False
     rebuild: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer and how it came about; `took_ms` is by stage, and of a `cached` one the time to find it."""
-
-    question: str
-    answer: Answer
-    signals: Signals
-    confidence: float
-    confidence_band: str
-    evidence: tuple[Evidence, ...]
-    retrieved: SearchResult
-    model: str
-    took_ms: Mapping[str, float]
-    prompt: Prompt = NO_PROMPT
-    usage: Usage | None = None
-    cached: bool = False
 
 
 def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
@@ -183,13 +151,13 @@ def ask(
     clock = Clock()
     question = normalise(question)
     require_question(question)
-    answered = partial(_answered, question, settings, stages, where, shown)
+    make = partial(answered, question, settings, stages, where, shown)
     if stages.cache is None:
-        return answered()
+        return make()
     prompts = Prompts(settings.generator.templates).fingerprint if stages.generator().prompted else ""
     generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
-    asked, cached = remembered(stages.cache, key, Asked, answered, _is_brief)
+    asked, cached = remembered(stages.cache, key, Asked, make, _is_brief)
     clock.lap("cache")
     return replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked
 
@@ -206,7 +174,7 @@ def search(question: str, settings: Settings, stages: Stages, where: Filter | No
     """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
     question = normalise(question)
     require_question(question)
-    found = partial(_retrieved, question, settings, stages, where)
+    found = partial(retrieved, question, settings, stages, where)
     if stages.cache is None:
         return found()
     key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
@@ -234,97 +202,3 @@ def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, ot
     model = stages.embedder.fingerprint if stages.embedder else ""
     chain = [(plugins.made_by("rerankers", name), getattr(it, "fingerprint", "")) for name, it in stages.rerankers()]
     return key_of(kind, code_version(), index, model, question, settings.retrieval, settings.rerank, chain, *others)
-
-
-def _retrieved(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
-    """The hits in the order of the rerankers, which look at more of them than come back."""
-    wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
-    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
-    wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
-    found = [retrieve(wording, stages.engine, stages.embedder, deep, where) for wording in wordings]
-    clock, hits = Clock(), fused([each.hits for each in found], wanted.rank_constant)
-    reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
-    if chain:
-        clock.lap("rerank")
-    took_ms = {**_summed([each.took_ms for each in found]), **clock.took_ms}
-    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
-
-
-def _summed(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The time of each stage over several searches."""
-    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
-
-
-def _answered(question: str, settings: Settings, stages: Stages, where: Filter | None, shown: Shown | None) -> Asked:
-    """The answer, made now. A model is asked only where the evidence is good enough."""
-    generator = stages.generator()  # what it lacks is said before anything is done
-    retrieved = _retrieved(question, settings, stages, where)
-    clock = Clock()
-    evidence, stated = _evidence(question, retrieved, settings, stages)
-    clock.lap("evidence")
-    signals = Signals(max((statement.fit for statement in stated), default=0.0), _closeness(retrieved))
-    sureness = confidence(signals)
-    draft, prompt = Draft(REFUSAL), NO_PROMPT
-    if reason := _too_little(retrieved, settings) or _too_unsure(sureness, settings):
-        if reason == "no-hits" and where and _retrieved(question, settings, stages, None).hits:
-            reason = "filtered-out"
-        answer = refusal(reason)
-    elif pair := contradiction(stated, evidence):
-        answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
-    else:
-        checks = (evidence, stages.encode, settings.answer.unsupported)
-        check = Check(*checks, shown) if shown else None
-        prompt = _prompt(question, evidence, settings) if generator.prompted else NO_PROMPT
-        task = GenerationTask(question, evidence, stated, prompt, settings.answer.max_sentences)
-        draft = generator.generate(replace(task, said=check.read) if check else task)
-        if check:
-            check.answer()  # the last sentence is whole now
-        clock.lap("generate")
-        answer = _or_steps(question, verify(draft.text, *checks), evidence)
-        clock.lap("verify")
-    took_ms = {**retrieved.took_ms, **clock.took_ms}
-    how = (signals, sureness, band(sureness), evidence, retrieved, generator.model, took_ms)
-    return Asked(question, answer, *how, prompt=prompt, usage=draft.usage)
-
-
-def _evidence(
-    question: str, retrieved: SearchResult, settings: Settings, stages: Stages
-) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
-    """The passages that may be cited, and what they say. Raises: ContextTooLarge."""
-    limits = settings.answer
-    tokens = stages.embedder.tokens if stages.embedder else word_spans
-    sizes = (limits.evidence_chunks, limits.evidence_characters, limits.evidence_tokens)
-    room = Room(*sizes, lambda text: len(tokens(text)))
-    compress = limits.compress and stages.generator().prompted
-    hits = with_steps(question, retrieved.hits, lambda chunk: stages.engine.neighbours(chunk, REACH))
-    around = with_neighbours(hits, stages.engine, limits.neighbours)
-    evidence = select(around, room.without_sizes if compress else room)
-    stated = statements(question, evidence, stages.encode)
-    return (compressed(question, evidence, stated, room) if compress else evidence), stated
-
-
-def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> Answer:
-    """The answer; for a refused one the steps of the algorithm that is asked for, where the evidence has them."""
-    steps = verify(extracted(question, evidence), evidence) if answer.refused else answer
-    if steps.refused or steps is answer:
-        return answer
-    return replace(steps, notes=(f"the draft was refused ({answer.reason}): these are the document's own steps",))
-
-
-def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
-    return Prompts(settings.generator.templates).prompt(question, evidence, settings.answer.max_sentences)
-
-
-def _closeness(retrieved: SearchResult) -> float | None:
-    """The best cosine among the hits; None where the vector leg was not searched or found nothing."""
-    return max((hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None)
-
-
-def _too_little(retrieved: SearchResult, settings: Settings) -> Reason | None:
-    if not retrieved.hits:
-        return "no-hits"
-    return "too-few-hits" if len(retrieved.hits) < settings.answer.minimum_hits else None
-
-
-def _too_unsure(sureness: float, settings: Settings) -> Reason | None:
-    return "below-threshold" if sureness < settings.answer.refusal else None

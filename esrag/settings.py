@@ -162,6 +162,12 @@ class AnswerSettings(Section):
     evidence_tokens: int = Field(default=6_000, gt=0, description="Tokens of evidence, as the encoder counts, at most.")
     compress: bool = Field(default=False, description="Send a model the fitting sentences of passages without room.")
     neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
+    steps: int = Field(
+        default=1,
+        ge=1,
+        le=10,
+        description="Searches for a question at most: where one finds too little, in other words.",
+    )
     minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
     max_sentences: int = Field(default=3, gt=0, description="Sentences of an answer, at most; a model is told so.")
     unsupported: Literal["refuse", "drop"] = Field(

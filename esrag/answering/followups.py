@@ -1,9 +1,9 @@
-"""Follow-ups: a question that leans on the one before, as a question of its own."""
+"""Other words: a question that leans on the one before as one of its own, and another query for one."""
 
 import re
 from collections.abc import Sequence
 
-from esrag.answering import GenerationTask, Generator
+from esrag.answering import GenerationTask, Generator, Prompt
 from esrag.answering.prompts import Prompts
 from esrag.answering.verify import is_refusal
 from esrag.errors import GeneratorError
@@ -35,20 +35,31 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     """
     if not earlier or not _leans(question):
         return question
-    return _exchanged(question, earlier[-1]) or f"{question} ({_subject(earlier[-1])})"
+    return _exchanged(question, earlier[-1]) or f"{question} ({subject(earlier[-1])})"
 
 
 def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: Prompts) -> str:
     """The same by a model, where it gives one line that may be a question; else by rules."""
     if not earlier:
         return question
-    prompt = prompts.rewriting(question, earlier[-REMEMBERED:])
+    return _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:])) or standalone(question, earlier)
+
+
+def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: Prompts) -> tuple[str, ...]:
+    """Another query by a model, for a question whose evidence did not suffice; none without one."""
+    if not generator.prompted:
+        return ()
+    query = _line(generator, prompts.reformulating(question, searched))
+    return (query,) if query else ()
+
+
+def _line(generator: Generator, prompt: Prompt) -> str:
+    """What a model gives for a prompt where that is one line that may be a question; else ""."""
     try:
-        draft = generator.generate(GenerationTask(question, (), (), prompt, 1)).text.strip()
+        draft = generator.generate(GenerationTask("", (), (), prompt, 1)).text.strip()
     except GeneratorError:
-        draft = ""
-    is_question = draft and "\n" not in draft and len(draft) <= LONGEST and not is_refusal(draft)
-    return draft if is_question else standalone(question, earlier)
+        return ""
+    return draft if "\n" not in draft and len(draft) <= LONGEST and not is_refusal(draft) else ""
 
 
 def _leans(question: str) -> bool:
@@ -65,7 +76,7 @@ def _exchanged(question: str, before: str) -> str:
     return ""
 
 
-def _subject(before: str) -> str:
+def subject(before: str) -> str:
     """What a question is about: its technical words, else all that are searched for."""
     named = list(dict.fromkeys(technical_words(before)))
     return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

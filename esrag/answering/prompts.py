@@ -22,11 +22,13 @@ from esrag.errors import SettingsError
 from esrag.records import Evidence
 from esrag.text import normalise
 
-SYSTEM, USER, REWRITE = "prompt.system.txt.j2", "prompt.user.txt.j2", "prompt.rewrite.txt.j2"
+SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
+REWRITE, REFORMULATE = "prompt.rewrite.txt.j2", "prompt.reformulate.txt.j2"
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
     USER: frozenset(("question", "evidence")),
     REWRITE: frozenset(),
+    REFORMULATE: frozenset(),
 }
 MOST_TURNS = 100_000  # of all loops of a template together; the evidence of one question needs some hundreds
 
@@ -74,6 +76,11 @@ class Prompts:
         """The prompt for a question that leans on earlier ones. Raises: SettingsError."""
         asked = [*(f"Question: {_one_line(before)}" for before in earlier), f"Last question: {_one_line(question)}"]
         return Prompt(self._filled(REWRITE), "\n".join(asked))
+
+    def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
+        """The prompt for another query, after some that found too little. Raises: SettingsError."""
+        said = [f"Question: {_one_line(question)}", *(f"Searched for: {_one_line(query)}" for query in searched)]
+        return Prompt(self._filled(REFORMULATE), "\n".join(said))
 
     def _filled(self, name: str, **values: Any) -> str:
         try:

@@ -11,7 +11,7 @@ from esrag.cli.options import retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
-    from esrag.pipeline import Asked
+    from esrag.asking import Asked
     from esrag.settings import Settings
     from esrag.stages import Stages
 
@@ -94,9 +94,8 @@ def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stag
 def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
     """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
     answer = asked.answer
-    how = (
-        {"path": asked.retrieved.path, "signals": asdict(asked.signals), "hits": _hits(asked)} if parts.explain else {}
-    )
+    how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "steps": [*map(asdict, asked.steps)]}
+    how = how | {"hits": _hits(asked)} if parts.explain else {}
     return {
         "schema": "esrag.answer/1",
         "question": asked.question,

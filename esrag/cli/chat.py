@@ -12,8 +12,8 @@ from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import EsragError, UsageError
 
 if TYPE_CHECKING:
+    from esrag.asking import Asked
     from esrag.filters import Filter
-    from esrag.pipeline import Asked
     from esrag.settings import Settings
     from esrag.stages import Stages
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from esrag.asking import Asked
 from esrag.errors import UsageError
-from esrag.pipeline import Asked, ask
+from esrag.pipeline import ask
 from esrag.settings import Settings
 from esrag.stages import Stages
 

@@ -237,3 +237,41 @@ def test_other_wordings_find_what_the_question_does_not(kitchen):
     assert wide["hits"][0]["doc_id"] == "api"
     assert kitchen(*one, **told).out == kitchen(*one, **told).out
     assert kitchen(*one, **told | {"ESRAG_RETRIEVAL__OPERATIONS": "Stir"}).code == 2
+
+
+def test_what_one_search_lacks_others_look_for(kitchen, service):
+    """At most as many as are allowed; --explain says which, and the reason that they were used up."""
+    service.said = ["kettle watts power"]
+    strict = {"ESRAG_ANSWER__REFUSAL": "1", "ESRAG_ANSWER__STEPS": "3"}
+    ran = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **strict)
+
+    assert (ran.code, ran.json["reason"]) == (3, "budget")
+    queries = [step["query"] for step in ran.json["steps"]]
+    assert queries == ["How many watts does the POT-9 take?", "POT-9", "kettle watts power"]
+    ((_, _, sent),) = service.asked  # for another query, and for no answer
+    assert "Searched for: POT-9" in sent["messages"][1]["content"]
+    shown = kitchen("ask", "How many watts does the POT-9 take?", "--explain", **strict)
+    assert "step 3: kettle watts power: " in shown.out
+    service.asked.clear()
+    plain = strict | {"ESRAG_GENERATOR__NAME": "extractive", "ESRAG_ANSWER__STEPS": "9"}
+    steps = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **plain).json["steps"]
+    assert [step["query"] for step in steps] == queries[:2]
+    assert service.asked == []
+    assert len(kitchen("ask", QUESTION, "--json", "--explain", ESRAG_ANSWER__STEPS="9").json["steps"]) == 1
+
+
+def test_a_later_search_may_find_the_answer(kitchen):
+    """It is made of what that one found, and its confidence is that of the question itself."""
+    text = "Broth is kept warm below 60 degrees. "
+    for number in range(12):
+        (kitchen.folder / "docs" / f"watts{number}.txt").write_text(f"How many watts does it take? Number {number}.\n")
+    (kitchen.folder / "docs" / "pot.txt").write_text(f"POT-9: {text}\n")
+    kitchen("ingest", "docs")
+    question = "How many watts does the POT-9 take?"
+    plain = {"ESRAG_GENERATOR__NAME": "extractive", "ESRAG_RETRIEVAL__K": "1", "ESRAG_ANSWER__NEIGHBOURS": "0"}
+    first = kitchen("ask", question, "--json", "--explain", "--method", "keyword", **plain).json
+    looked = {**plain, "ESRAG_ANSWER__REFUSAL": "0.99", "ESRAG_ANSWER__STEPS": "2"}
+    steps = kitchen("ask", question, "--json", "--explain", "--method", "keyword", **looked).json["steps"]
+
+    assert [step["query"] for step in steps] == [question, "POT-9"]
+    assert steps[0]["confidence"] == first["confidence"]

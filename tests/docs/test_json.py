@@ -29,7 +29,15 @@ TYPES = {
     "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
     "object": lambda value: isinstance(value, dict),
 }
-ON_DEMAND = {"evidence", "prompt", "path", "signals", "hits", "kibana_url"}  # of an answer, with --show-… and --explain
+ON_DEMAND = {
+    "evidence",
+    "prompt",
+    "path",
+    "signals",
+    "steps",
+    "hits",
+    "kibana_url",
+}  # of an answer, with --show-… and --explain
 
 
 def tables():

@@ -1,0 +1,220 @@
+"""Asking: a question → hits → evidence → a draft → the answer that passes the checks.
+
+Where the evidence does not suffice, other wordings are searched, at most `answer.steps` in all: the best is answered
+from. A model is asked only where the evidence is good enough.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage
+from esrag.answering.algorithms import extracted, with_steps
+from esrag.answering.confidence import Signals, band, confidence
+from esrag.answering.contradiction import contradiction
+from esrag.answering.evidence import Room, compressed, select
+from esrag.answering.followups import reformulated, subject
+from esrag.answering.prompts import Prompts
+from esrag.answering.statements import statements
+from esrag.answering.verify import Check, refusal, verify
+from esrag.chunking.cut import indexed_text
+from esrag.engines import SearchResult
+from esrag.engines.clock import Clock
+from esrag.filters import Filter
+from esrag.records import Answer, Evidence
+from esrag.reranking.chain import Limits, rerank
+from esrag.retrieving.legs import query_vector, retrieve
+from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.variants import fused, operations, variants
+from esrag.settings import Settings
+from esrag.stages import Stages
+from esrag.text import word_spans
+
+REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
+
+Shown = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One search on the way to an answer: what was searched for, and how sure what it found makes."""
+
+    query: str
+    hits: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer and how it came about; `took_ms` is by stage, and of a `cached` one the time to find it."""
+
+    question: str
+    answer: Answer
+    signals: Signals
+    confidence: float
+    confidence_band: str
+    evidence: tuple[Evidence, ...]
+    retrieved: SearchResult
+    model: str
+    took_ms: Mapping[str, float]
+    steps: tuple[Step, ...]
+    prompt: Prompt = NO_PROMPT
+    usage: Usage | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search found for a question, and whether that will do."""
+
+    retrieved: SearchResult
+    evidence: tuple[Evidence, ...]
+    stated: tuple[Statement, ...]
+    signals: Signals
+    confidence: float
+    lacks: Reason | None
+
+
+def retrieved(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
+    """The hits in the order of the rerankers, which look at more of them than come back."""
+    wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
+    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
+    wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
+    found = [retrieve(wording, stages.engine, stages.embedder, deep, where) for wording in wordings]
+    clock, hits = Clock(), fused([each.hits for each in found], wanted.rank_constant)
+    reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
+    if chain:
+        clock.lap("rerank")
+    took_ms = {**_summed([each.took_ms for each in found]), **clock.took_ms}
+    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
+
+
+def _summed(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The time of each stage over several searches."""
+    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
+
+
+def answered(
+    question: str, settings: Settings, stages: Stages, where: Filter | None, shown: Shown | None = None
+) -> Asked:
+    """The answer, made now. Raises: as `pipeline.ask`."""
+    generator = stages.generator()  # what it lacks is said before anything is done
+    found, steps = _searched(question, settings, stages, where)
+    clock, draft, prompt = Clock(), Draft(REFUSAL), NO_PROMPT
+    if reason := found.lacks:
+        if reason == "no-hits" and where and retrieved(question, settings, stages, None).hits:
+            reason = "filtered-out"
+        answer = refusal("budget" if reason == "below-threshold" and len(steps) > 1 else reason)
+    elif pair := contradiction(found.stated, found.evidence):
+        answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
+    else:
+        checks = (found.evidence, stages.encode, settings.answer.unsupported)
+        check = Check(*checks, shown) if shown else None
+        prompt = _prompt(question, found.evidence, settings) if generator.prompted else NO_PROMPT
+        task = GenerationTask(question, found.evidence, found.stated, prompt, settings.answer.max_sentences)
+        draft = generator.generate(replace(task, said=check.read) if check else task)
+        if check:
+            check.answer()  # the last sentence is whole now
+        clock.lap("generate")
+        answer = _or_steps(question, verify(draft.text, *checks), found.evidence)
+        clock.lap("verify")
+    took_ms = {**found.retrieved.took_ms, **clock.took_ms}
+    sure = (found.signals, found.confidence, band(found.confidence))
+    how = (*sure, found.evidence, found.retrieved, generator.model, took_ms, steps)
+    return Asked(question, answer, *how, prompt=prompt, usage=draft.usage)
+
+
+def _searched(
+    question: str, settings: Settings, stages: Stages, where: Filter | None
+) -> tuple[Found, tuple[Step, ...]]:
+    """What the first search found that will do, else the best of all, the earliest of equals; and all searches."""
+    steps: list[Step] = []
+    best: Found | None = None
+    for query in islice(_queries(question, settings, stages), settings.answer.steps):
+        found = _found(question, query, settings, stages, where)
+        steps.append(Step(query, len(found.retrieved.hits), found.confidence))
+        if best is None or (best.lacks and (not found.lacks or found.confidence > best.confidence)):
+            best = found
+        if not best.lacks:
+            break
+    if best is None:
+        raise AssertionError("the question itself is the first query")
+    return best, tuple(steps)
+
+
+def _queries(question: str, settings: Settings, stages: Stages) -> Iterator[str]:
+    """The question, then other words for it: those made without a model, the model's own, what it is about."""
+    queries = dict.fromkeys(variants(question, operations(settings.retrieval.operations)))
+    yield from [*queries]
+    prompts = Prompts(settings.generator.templates)
+    for query in (*reformulated(question, [*queries], stages.generator(), prompts), subject(question)):
+        if query and query not in queries:
+            queries[query] = None
+            yield query
+
+
+def _found(question: str, query: str, settings: Settings, stages: Stages, where: Filter | None) -> Found:
+    """What a query finds, and how well that answers the question."""
+    result = retrieved(query, settings, stages, where)
+    clock = Clock()
+    evidence, stated = _evidence(question, result, settings, stages)
+    closeness = _closeness(result) if query == question else _closeness_to(question, result, stages)
+    signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
+    sureness = confidence(signals)
+    clock.lap("evidence")
+    result = replace(result, took_ms={**result.took_ms, **clock.took_ms})
+    lacks = _too_little(result, settings) or _too_unsure(sureness, settings)
+    return Found(result, evidence, stated, signals, sureness, lacks)
+
+
+def _evidence(
+    question: str, retrieved: SearchResult, settings: Settings, stages: Stages
+) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
+    """The passages that may be cited, and what they say. Raises: ContextTooLarge."""
+    limits = settings.answer
+    tokens = stages.embedder.tokens if stages.embedder else word_spans
+    sizes = (limits.evidence_chunks, limits.evidence_characters, limits.evidence_tokens)
+    room = Room(*sizes, lambda text: len(tokens(text)))
+    compress = limits.compress and stages.generator().prompted
+    hits = with_steps(question, retrieved.hits, lambda chunk: stages.engine.neighbours(chunk, REACH))
+    around = with_neighbours(hits, stages.engine, limits.neighbours)
+    evidence = select(around, room.without_sizes if compress else room)
+    stated = statements(question, evidence, stages.encode)
+    return (compressed(question, evidence, stated, room) if compress else evidence), stated
+
+
+def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> Answer:
+    """The answer; for a refused one the steps of the algorithm that is asked for, where the evidence has them."""
+    steps = verify(extracted(question, evidence), evidence) if answer.refused else answer
+    if steps.refused or steps is answer:
+        return answer
+    return replace(steps, notes=(f"the draft was refused ({answer.reason}): these are the document's own steps",))
+
+
+def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
+    return Prompts(settings.generator.templates).prompt(question, evidence, settings.answer.max_sentences)
+
+
+def _closeness(retrieved: SearchResult) -> float | None:
+    """The best cosine among the hits; None where the vector leg was not searched or found nothing."""
+    return max((hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None)
+
+
+def _closeness_to(question: str, result: SearchResult, stages: Stages) -> float | None:
+    """The same of the question, where other words were searched for: by the vectors that are stored."""
+    if not (stages.embedder and _closeness(result)):
+        return None
+    stored = stages.engine.vectors_of([indexed_text(hit.chunk) for hit in result.hits])
+    vector = query_vector(question, stages.embedder)
+    return max((round(float(row @ vector), 6) for row in stored.values()), default=None)
+
+
+def _too_little(retrieved: SearchResult, settings: Settings) -> Reason | None:
+    if not retrieved.hits:
+        return "no-hits"
+    return "too-few-hits" if len(retrieved.hits) < settings.answer.minimum_hits else None
+
+
+def _too_unsure(sureness: float, settings: Settings) -> Reason | None:
+    return "below-threshold" if sureness < settings.answer.refusal else None
