@@ -28,7 +28,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for marker in ("live", "packaging", "quality"):
             if item.get_closest_marker(marker):
-                item.add_marker(pytest.mark.xdist_group(marker))
+                item.add_marker(pytest.mark.xdist_group(f"{marker} {_server(item.name)}"))
+
+
+def _server(name):
+    """The one server that a test is about, by its name: those of each are another process's; else nothing."""
+    named = [server for server in ("opensearch", "elasticsearch") if server in name]
+    return named[0] if len(named) == 1 else ""
 
 
 @dataclass(frozen=True)
