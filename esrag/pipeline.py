@@ -122,7 +122,7 @@ def plan_ingest(request: IngestRequest, work: Work) -> sync.Plan:
         keep_missing=request.keep_missing,
         rebuild=request.rebuild,
         max_bytes=work.settings.loading.max_bytes,
-        promised=promised(work),
+        promised=promised(work, work.settings.engine.index),
     )
 
 

@@ -41,6 +41,7 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     whatever dies, the same command goes on from there. With queue.url the workers do the work (esrag worker), and
     Ctrl-C leaves the job to them.
     """
+    from esrag.jobs.recording import without_dead
     from esrag.jobs.work import Work
     from esrag.pipeline import IngestRequest, over_window, plan_ingest
 
@@ -52,7 +53,8 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     work = Work(settings_of(embedding__offline=offline or None, **options))
     with closing(work):
         if dry_run:
-            return _show_plan(plan_ingest(request, work), as_json=as_json)
+            plan = without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)
+            return _show_plan(plan, as_json=as_json)
         if advice := over_window(work):
             remark(advice)
         if work.settings.queue.url and not (eager or request.rebuild):

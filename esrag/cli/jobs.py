@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: 
         for batch_id in batch_ids:
             _require_batch(ledger.batch(batch_id), wanted[0])
         files = [name if is_address(name) else source_of(Path(name).absolute()) for name in sources]
-        counts = {it.job_id: ledger.retry(it.job_id, batch_ids, files) for it in wanted}
+        counts = {it.job_id: _retried(work, it, batch_ids, files) for it in wanted}
         _say_retried(counts)
         _hand_out(work, [it for it in wanted if counts[it.job_id]])
     return 0
@@ -117,13 +118,18 @@ def cancel(job: str, **options: Any) -> int:
 @settings_options
 def resume(job: str, **options: Any) -> int:
     """Open JOB again, which was cancelled: what is left of it is done."""
+    from esrag.jobs.recording import displaced, refusal
+
     with _opened(options) as work:
         ledger, found = work.ledger, _named(work.ledger, job)
         left = ledger.counts(found.job_id).files.get("pending", 0)
         if found.state != "open" and not left and not found.gone:
             print_text(f"nothing of {found.job_id} is left to do")
             return 0
-        queued = [batch.batch_id for batch in ledger.batches(found.job_id, {"pending"}) if batch.queued_ms]
+        pending = list(ledger.batches(found.job_id, {"pending"}))
+        if why := refusal(work, found) or _displaced_line(displaced(work, found, chain(*(it.left for it in pending)))):
+            raise UsageError(f"{found.job_id} cannot go on: {why}", hint="run: esrag ingest FOLDER")
+        queued = [batch.batch_id for batch in pending if batch.queued_ms]
         ledger.mark_queued(queued, queued=False)  # their messages came while nobody wanted them
         ledger.reopen(found.job_id)
         print_text(f"{found.job_id} is open, {left:,} files are left")
@@ -235,12 +241,35 @@ def _require_batch(batch: "Batch", job: "Job") -> None:
         raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists those that can be tried again")
 
 
+def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
+    """How many batches of a job wait again; what is not tried again is said."""
+    from esrag.jobs.recording import displaced, refusal
+
+    if not work.ledger.counts(job.job_id).files["failed"]:
+        return 0
+    if why := refusal(work, job):
+        remark(f"{job.job_id} is left as it is: {why}; run esrag ingest")
+        return 0
+    batches = list(work.ledger.batches(job.job_id))
+    failed = {source for batch in batches for source, _ in _failures(batch)}
+    tasks = (task for batch in batches for task in batch.tasks if task.source in failed)
+    but = displaced(work, job, tasks)
+    if but:
+        remark(f"{job.job_id}: {_displaced_line(but)}; run esrag ingest")
+    return work.ledger.retry(job.job_id, batch_ids, sources, but)
+
+
+def _displaced_line(sources: "set[str]") -> str:
+    """What is said of files whose ids others have; "" for none."""
+    return f"other files have the ids of {len(sources):,} by now, {min(sources)} is the first" if sources else ""
+
+
 def _say_retried(counts: "dict[str, int]") -> None:
     for job_id, count in counts.items():
         if count:
             print_text(f"{count:,} batch{'es' * (count != 1)} of {job_id} wait{'s' * (count == 1)} again")
     if not any(counts.values()):
-        print_text("nothing failed that can be tried again")
+        print_text("there is nothing to try again now")
 
 
 def _hand_out(work: "Work", opened: "list[Job]") -> None:
@@ -248,9 +277,9 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
     from esrag.jobs.sweeping import sweep
 
     queue = _queue(work)
+    for advice in sorted({_advice(job) for job in opened if queue is None or job.rebuild}):
+        remark(advice)
     if queue is None:
-        for advice in sorted({_advice(job) for job in opened}):
-            remark(advice)
         return
     try:
         sweep(work, queue)
@@ -351,6 +380,7 @@ def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]
 
 def _advise(told: dict[str, Any]) -> None:
     if told["failed"]:
-        remark(f"to try what failed again: esrag jobs retry {told['job_id']}, or esrag ingest as before")
+        retry = "" if told["rebuild"] and told["state"] == "done" else f"esrag jobs retry {told['job_id']}, or "
+        remark(f"to try what failed again: {retry}esrag ingest as before")
     if told["dropped"] and told["state"] == "cancelled":
         remark(f"to go on: esrag jobs resume {told['job_id']}")

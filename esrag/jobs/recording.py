@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
 from esrag.ledger import Batch, BatchState, Job
 from esrag.ledger.ledger import Ledger
@@ -29,9 +30,10 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     ledger.reap(is_dead)
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
     older = [it for it in known if it.state == "open" and it.key == key]
-    # A rebuild with a dead batch is thrown away, so that whatever was dead in one before is left out of it as well.
-    tried = [it for it in known if rebuild or (it not in older and it.state in {"open", "done"})]
-    plan = _without_dead(plan, ledger, {it.job_id for it in tried if it.made == work.made})
+    if not work.settings.queue.url:  # no worker has it, and no other command: that would hold the index
+        lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
+        ledger.reap(lambda owner: owner in lost)
+    plan = without_dead(work, plan, rebuild=rebuild, but=older)
     now = datetime.now(UTC)
     job = Job(
         job_id=f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}",
@@ -71,8 +73,17 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
             yield Batch("", "", tuple(same), state, attempts, error=error, traceback=trace, alone=batch.alone)
 
 
-def _without_dead(plan: Plan, ledger: Ledger, job_ids: Collection[str]) -> Plan:
-    """Without the files that ended their worker at every attempt and have not changed since; they are failures."""
+def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = ()) -> Plan:
+    """Without the files that ended their worker at every attempt and have not changed since; they are failures.
+
+    What is dead in the jobs of `but` is left to them.
+    """
+    ledger, index = work.ledger, work.settings.engine.index
+    # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of all that follows, and
+    # whatever was dead at all is left out of it.
+    of_rebuilds = [it for it in ledger.jobs() if it.index == index and (rebuild or it.rebuild)]
+    others = [it for it in ledger.jobs() if it.index == index and it.state in {"open", "done"} and it not in but]
+    job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
     dead = {task.source: (task, batch) for batch in ledger.dead() if batch.job_id in job_ids for task in batch.left}
     skips = []
     for task in plan.tasks:
@@ -89,9 +100,30 @@ def _is_as_it_was(task: Task, other: Task | None) -> bool:
     return other is not None and task.sha256 == other.sha256
 
 
-def promised(work: Work) -> dict[str, str]:
+def refusal(work: Work, job: Job) -> str:
+    """Why nothing of a job is to be done any more, "" where it is. Raises: EngineError."""
+    engine = work.engine(job.index)
+    if job.rebuild:
+        return "it was a rebuild" if job.state == "done" else ""
+    return "it was made with other settings" if engine.exists() and engine.fingerprint() != job.made else ""
+
+
+def displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
+    """The files of a job whose documents would take the place of other files', which got their ids since.
+
+    Raises: EngineError.
+    """
+    engine = work.engine(job.index)
+    held = {doc_id: source for source, doc_id in promised(work, job.index).items()}
+    for document in engine.documents() if engine.exists() and not job.rebuild else ():
+        if document.source not in job.gone or not is_still_gone(document.source):
+            held[document.doc_id.partition("#")[0]] = document.source
+    return {task.source for task in tasks if held.get(task.doc_id, task.source) != task.source}
+
+
+def promised(work: Work, index: str) -> dict[str, str]:
     """The ids of documents that open jobs are about to store, by source, so that no other file gets one of them."""
-    ledger, index = work.ledger, work.settings.engine.index
+    ledger = work.ledger
     jobs = [job for job in ledger.jobs() if job.state == "open" and job.index == index and not job.rebuild]
     batches = (batch for job in jobs for batch in ledger.batches(job.job_id, {"pending", "running"}))
     return {task.source: task.doc_id for batch in batches for task in batch.left}

@@ -99,7 +99,7 @@ def _disagreements(work: Work) -> Iterator[str]:
 
 def _is_whole(documents: list[StoredDocument], sha256: str) -> bool:
     """Whether all documents of a file are there, of these bytes, and none that it had before."""
-    same = all(document.source_sha256 == sha256 for document in documents)
+    same = not sha256 or all(document.source_sha256 == sha256 for document in documents)
     return same and len(documents) == documents[0].source_documents
 
 

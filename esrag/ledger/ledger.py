@@ -224,8 +224,10 @@ class Ledger:
             lambda it: replace(it, state="open", ended_ms=0, note="") if it.state in {"done", "cancelled"} else None,
         )
 
-    def retry(self, job_id: str, batch_ids: Collection[str] = (), sources: Collection[str] = ()) -> int:
-        """Makes files that failed pending: all of a job, or those that are named; the job is open again.
+    def retry(
+        self, job_id: str, batch_ids: Collection[str] = (), sources: Collection[str] = (), but: Collection[str] = ()
+    ) -> int:
+        """Makes files that failed pending: all of a job, or those that are named, `but` some; the job is open again.
 
         Returns how many batches wait again. Raises: LedgerError for an unknown job.
         """
@@ -233,7 +235,7 @@ class Ledger:
         named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
 
         def again(batch: Batch) -> Batch | None:
-            return _again(batch, frozenset(sources), now_ms)
+            return _again(batch, lambda source: source not in but and (not sources or source in sources), now_ms)
 
         rows = found(self._store, Query("batch", job_id, bodies=False))
         failed = _portions(row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named))
@@ -394,12 +396,12 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
             yield replace(piece, error=error, alone=True)
 
 
-def _again(batch: Batch, sources: Collection[str], now_ms: int) -> Batch | None:
-    """A batch with what failed of it to be done once more, all or what is named; None where nothing of that failed."""
+def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch | None:
+    """A batch with what failed of it to be done once more, all that is meant; None where nothing of that failed."""
     left = batch.left if batch.state in GIVEN_UP else ()
     given_up = (Outcome(task.source, "failed", batch.error, at_ms=now_ms) for task in left)
     outcomes = (*batch.result.outcomes, *given_up)
-    failed = {it.source for it in outcomes if it.state == "failed" and (not sources or it.source in sources)}
+    failed = {it.source for it in outcomes if it.state == "failed" and is_meant(it.source)}
     if batch.state == "running" or not failed:
         return None
     kept = tuple(outcome for outcome in outcomes if outcome.source not in failed)

@@ -122,9 +122,12 @@ class SqliteStore:
                 self.close()
             if file and not self._connection:
                 self._open("rw", writing=writing)
-            yield self._connection
-            if self._is_of_no_use():
-                raise LedgerError(f"the ledger {self._path} was written while it was read", hint=_AGAIN_HINT)
+            try:
+                yield self._connection
+            except sqlite3.Error:  # what was torn may look damaged
+                self._require_current()
+                raise
+            self._require_current()
 
     def _made(self) -> sqlite3.Connection:
         """A new ledger; another program may be making it as well."""
@@ -133,6 +136,10 @@ class SqliteStore:
         if not self._connection:
             raise AssertionError("opened or raised")
         return self._connection
+
+    def _require_current(self) -> None:
+        if self._is_of_no_use():
+            raise LedgerError(f"the ledger {self._path} was written while it was read", hint=_AGAIN_HINT)
 
     def _is_of_no_use(self, *, writing: bool = False) -> bool:
         """Whether it cannot see what was written since, or cannot write what is to be."""

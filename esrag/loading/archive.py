@@ -64,4 +64,5 @@ def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
     except etree.XMLSyntaxError as error:
         if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
-        raise ParsingError(f"holds a broken {name}: {error.msg}") from error
+        # Its message may quote the document.
+        raise ParsingError(f"holds a broken {name} (line {error.lineno})") from error

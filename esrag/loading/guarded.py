@@ -8,7 +8,7 @@ from esrag.loading.detect import loader_for
 from esrag.loading.layout import one_line
 from esrag.records import Document, Source
 
-_OF_FORMATS = ("_csv", "binascii", "docx", "json", "lxml", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
+_OF_FORMATS = ("_csv", "binascii", "docx", "json", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
 _LONGEST_MESSAGE = 200  # characters of a third party's own words
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,7 +146,7 @@ def texts(esrag):
 def killed(esrag, texts):
     """The id of a job whose ingest was killed in the middle; a file a batch."""
     with started(esrag, "ingest", "docs", **SMALL) as running:
-        await_line(running.stderr, rf"^\[8/{COUNT}\]")
+        await_line(running.stderr, rf"^\[3/{COUNT}\]")
         running.send_signal(signal.SIGKILL)
     return shown(esrag)["job_id"]
 
@@ -256,7 +256,7 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
 
     assert esrag("jobs", "retry", killed, "--batch", ids[0]).out == f"1 batch of {killed} waits again\n"
     assert esrag("jobs", "retry", "--all").out == f"1 batch of {killed} waits again\n"
-    assert esrag("jobs", "retry", "--all").out == "nothing failed that can be tried again\n"
+    assert esrag("jobs", "retry", "--all").out == "there is nothing to try again now\n"
     ledger.retry(killed)
     ledger.close()
     assert esrag("jobs", "retry", killed, "--batch", ids[0]).code == 2
@@ -290,7 +290,7 @@ def test_single_files_that_failed_are_tried_again(esrag, corpus):
     esrag("ingest", "docs")
     job = shown(esrag)["job_id"]
     assert f"esrag jobs retry {job}" in esrag("jobs", "show").err
-    assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").out == "nothing failed that can be tried again\n"
+    assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").out == "there is nothing to try again now\n"
 
     (corpus / "broken.pdf").write_text("A text after all.")
     assert esrag("jobs", "retry", job, "--file", "docs/broken.pdf").out == f"1 batch of {job} waits again\n"
@@ -305,6 +305,47 @@ def test_single_files_that_failed_are_tried_again(esrag, corpus):
     esrag("ingest", "third.txt")
     assert shown(esrag, job)["state"] == "done"
     assert [line for line in esrag("doctor", "--json").lines if line["level"] == "error"] == []
+
+
+def test_a_file_whose_id_another_has_by_now_is_left_alone(esrag, corpus):
+    """Tried again it would take the other's place; neither is an ingest gone on with that holds one."""
+    for name in ("first", "second"):
+        (esrag.folder / name).mkdir()
+    (esrag.folder / "first" / "a.pdf").write_bytes(BROKEN)
+    (esrag.folder / "second" / "a.txt").write_text("The other one.")
+    esrag("ingest", "first")
+    job = shown(esrag)["job_id"]
+    esrag("ingest", "second")
+    (esrag.folder / "first" / "a.pdf").write_text("It is mended.")
+    ran = esrag("jobs", "retry", job)
+    assert ran.out == "there is nothing to try again now\n"
+    assert re.search(r"the ids of 1 by now, \S+/first/a.pdf is the first; run esrag ingest", ran.err)
+    with closing(ledger_of(esrag)) as ledger:
+        ledger.retry(job)
+        ledger.cancel(job, "by hand")
+    ran = esrag("jobs", "resume", job)
+    assert (ran.code, shown(esrag, job)["state"]) == (2, "cancelled")
+    assert "first/a.pdf is the first" in ran.err
+    esrag("ingest", "first")
+    stored = {document["source"]: document["doc_id"] for document in esrag("docs", "--json").lines}
+    assert sorted(Path(source).name for source in stored) == ["a.pdf", "a.txt"]
+    assert len(set(stored.values())) == 2
+
+
+def test_jobs_that_nobody_does_any_more_are_not_opened_again(esrag, corpus):
+    """A rebuild that is over, and what was made with other settings; an ingest does their files."""
+    (corpus / "broken.pdf").write_bytes(BROKEN)
+    esrag("ingest", "docs")
+    former = shown(esrag)["job_id"]
+    esrag("ingest", "docs", "--rebuild", "--set", "chunking.size=64")
+    rebuild = shown(esrag)["job_id"]
+    ran = esrag("jobs", "retry", "--all")
+    assert ran.out == "there is nothing to try again now\n"
+    assert f"{former} is left as it is: it was made with other settings; run esrag ingest" in ran.err
+    assert f"{rebuild} is left as it is: it was a rebuild; run esrag ingest" in ran.err
+    assert {job["state"] for job in listed(esrag)} == {"done"}
+    assert "jobs retry" not in esrag("jobs", "show", rebuild).err
+    assert "esrag ingest" in esrag("jobs", "show", rebuild).err
 
 
 def test_prune_removes_what_ended_long_ago(esrag, corpus):

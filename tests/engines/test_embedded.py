@@ -1,5 +1,6 @@
 """What can happen to the embedded engine's folder: kills, damage, read-only and full disks, strangers."""
 
+import os
 import random
 import resource
 import shutil
@@ -394,10 +395,17 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
     monkeypatch.setattr("esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot))
     file = index / DATABASE
     reader, writing = EmbeddedEngine(EngineOptions(str(store))), EmbeddedEngine(EngineOptions(str(store)))
-    generations = [reader.generation()]
+
+    def read():
+        found = reader.generation()
+        os.utime(file, ns=(1, 1))  # a disk's clock may stand still for longer than a write takes
+        reader.generation()
+        return found
+
+    generations = [read()]
     with writing.writer(FINGERPRINT) as writer:
         writer.remove(["d00"])
-    generations.append(reader.generation())
+    generations.append(read())
     with (
         closing(connect_immutable(file, cannot)) as connection,
         pytest.raises(IndexBusy, match="written while it was read"),
@@ -406,9 +414,28 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
         writing.writer(FINGERPRINT) as writer,
     ):
         writer.remove(["d01"])
-    generations.append(reader.generation())
+    generations.append(read())
     assert generations == sorted(set(generations))
     reader.close()
+
+
+def test_what_looks_damaged_while_it_is_written_is_not(store):
+    """Pages of two states do not fit together; whether the file was written meanwhile is looked at then too."""
+    cannot = sqlite3.OperationalError("unable to open database file")
+    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    index = store / "esrag"
+
+    def read():
+        os.utime(index / DATABASE, ns=(1, 1))
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with (
+        closing(connect_immutable(index / DATABASE, cannot)) as connection,
+        pytest.raises(IndexBusy, match="written while it was read"),
+        failures(index),
+        transaction(connection),
+    ):
+        read()
 
 
 def test_a_log_that_cannot_be_brought_in_is_no_reason_to_read_without_it(store):

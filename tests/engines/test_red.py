@@ -1,6 +1,7 @@
 """A real server whose index is red: what is asked then waits for it, and is an error where that is in vain."""
 
 import threading
+import time
 
 import pytest
 from made import FINGERPRINT, prepared, unit_rows
@@ -31,7 +32,10 @@ def red(make, name):
     body["settings"]["index"]["routing.allocation.enable"] = "none"
     index = f"{alias}-000001"
     server.request("PUT", f"/{index}", {**body, "aliases": {alias: {}}}, wait_for_active_shards=0)
-    assert "red" == server.request("GET", f"/_cluster/health/{index}")["status"]
+    until = time.monotonic() + 20  # the state of the cluster follows a little later
+    while "red" != server.request("GET", f"/_cluster/health/{index}")["status"]:
+        assert time.monotonic() < until, "it did not become red"
+        time.sleep(0.1)
     yield engine
     server.request("DELETE", f"/{index}")
 

@@ -1,5 +1,6 @@
 """The ledger in a file: what lies in its place, disks that are full, processes that are killed or race."""
 
+import os
 import shutil
 import signal
 import sqlite3
@@ -15,10 +16,11 @@ from ledgers import MADE, a_job, opened
 
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.embedded.immutable import connect_immutable
 from esrag.errors import LedgerError, SettingsError
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
-from esrag.ledger.sqlite import SqliteStore
+from esrag.ledger.sqlite import SqliteStore, _identity
 from esrag.settings import EngineSettings, LedgerSettings, Settings
 
 LEDGERS = Path(__file__).with_name("ledgers.py")
@@ -290,3 +292,23 @@ def test_ten_thousand_batches_are_quick(place, ledger):
     assert recorded - started < 6
     assert counted - recorded < 0.2
     assert worked - counted < 1
+
+
+def test_what_looks_damaged_while_it_is_written_is_not(tmp_path):
+    """Read without SQLite's own files beside it, pages of two states do not fit together: it is to be read again."""
+    file = tmp_path / "ledger.sqlite3"
+    ledger = at(file)
+    ledger.open(a_job(), [])
+    ledger.close()  # its log is in the file then
+    cannot = sqlite3.OperationalError("unable to open database file")
+    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    store = SqliteStore(file)
+    store._connection, store._file = connect_immutable(file, cannot), _identity(file)
+
+    def read():
+        os.utime(file, ns=(1, 1))
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.raises(LedgerError, match="written while it was read"), store._using():
+        read()
+    store.close()

@@ -126,7 +126,7 @@ class Worker:
         """A signal to the parent."""
         self.process.send_signal(number)
 
-    def wait_for(self, text, times=1, within_s=15):
+    def wait_for(self, text, times=1, within_s=45):
         """Until it has said something so often."""
         wait_until(lambda: self.log.count(text) >= times or not self.lives, within_s)
         assert self.log.count(text) >= times, self.log
@@ -205,7 +205,7 @@ class Ingests:
         """Waits until so many batches are being worked on."""
         wait_until(lambda: self.states(job)["running"] >= count)
 
-    def finished(self, job, within_s=15):
+    def finished(self, job, within_s=45):
         """Waits until nothing of it is left to do; then everything must agree."""
         wait_until(lambda: self.work.ledger.job(job.job_id).state != "open", within_s)
         self.check(job)

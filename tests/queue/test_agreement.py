@@ -51,19 +51,19 @@ def test_nothing_is_wrong_after_any_ingest(esrag, ingested, work):
     """Added, changed, renamed, removed, emptied, failed, made anew: each time all that is said is so."""
     (ingested / "lamp.html").write_text("<html><body><p>Another lamp, with an E14 bulb.</p></body></html>")
     (ingested / "rows.jsonl").write_text('{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n')
-    for step in (
-        lambda: None,
-        lambda: (ingested / "kitchen" / "toaster.txt").rename(ingested / "roaster.txt"),
-        lambda: (ingested / "rows.jsonl").write_text('{"id": 2, "text": "Two."}\n'),
-        (ingested / "kitchen" / "kettle.md").unlink,
-        lambda: (ingested / "rows.jsonl").write_text(""),
-        lambda: (ingested / "lamp.html").write_bytes(b"%PDF-1.7\nand no more"),
-        lambda: (ingested / "kettle.md").write_text("It is back, under another name."),
+    for code, step in (
+        (0, lambda: None),
+        (0, lambda: (ingested / "kitchen" / "toaster.txt").rename(ingested / "roaster.txt")),
+        (0, lambda: (ingested / "rows.jsonl").write_text('{"id": 2, "text": "Two."}\n')),
+        (0, (ingested / "kitchen" / "kettle.md").unlink),
+        (0, lambda: (ingested / "rows.jsonl").write_text("")),
+        (1, lambda: (ingested / "lamp.html").write_bytes(b"%PDF-1.7\nand no more")),
+        (1, lambda: (ingested / "kettle.md").write_text("It is back, under another name.")),
     ):
         step()
-        esrag("ingest", "docs")
+        assert esrag("ingest", "docs").code == code
         assert list(problems(work)) == []
-    esrag("ingest", "docs", "--rebuild")
+    assert esrag("ingest", "docs", "--rebuild").code == 1
     assert said(esrag, work) == []
 
 
@@ -103,6 +103,17 @@ def test_a_document_that_should_be_gone(esrag, ingested, work):
     assert removed == f"1 files are in the index and were removed: {gone} is the first"
     gone.write_text(was)  # it came back, and the next ingest looks at it
     assert len(said(esrag, work)) == 1
+
+
+def test_a_ledger_that_does_not_know_what_was_stored(esrag, ingested, work):
+    """Of a file whose hash was not written down nothing is said that nobody can know."""
+    (job,) = work.ledger.jobs()
+    (batch,) = work.ledger.batches(job.job_id)
+    (row,) = work.ledger._store.get([f"batch {batch.batch_id}"])
+    outcomes = tuple(replace(outcome, sha256="") for outcome in batch.result.outcomes)
+    changed = replace(batch, result=replace(batch.result, outcomes=outcomes))
+    assert work.ledger._store.write([batch_row(changed, row.version)]) == [True]
+    assert said(esrag, work) == []
 
 
 def test_counters_that_are_not_the_batches(esrag, ingested, work):

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(150)]
 
 
 def shown(esrag, variables):

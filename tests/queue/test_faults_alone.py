@@ -1,10 +1,13 @@
 """A file that ends the command which does the work itself: it has so many attempts and no more, over all commands."""
 
 import signal
+from contextlib import closing
 
 import pytest
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+from esrag.jobs.work import Work
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 ATTEMPTS = 2
 
@@ -58,7 +61,7 @@ def test_among_others_in_a_batch(ingests, alone):
     assert len(list(ingests.work.stages.engine.documents())) == 4
 
 
-def test_with_a_rebuild(ingests, alone):
+def test_with_a_rebuild(ingests, alone, esrag, variables):
     """A rebuild that it ended counts as well, and the index is made without it."""
     ingests.write(one="One.", two="KILL CHILD")
     for kills in (ATTEMPTS, 0):
@@ -67,6 +70,22 @@ def test_with_a_rebuild(ingests, alone):
         assert "1 added" in ran.out
         assert "ended its worker" in ran.err
         assert [document.doc_id for document in ingests.work.stages.engine.documents()] == ["one"]
+    dry = esrag("ingest", "docs", "--dry-run", "--json", **variables)
+    assert (dry.code, dry.json["added"], dry.json["failed"]) == (1, 0, 1)
+    came, ran = alone()
+    assert (came, ran.code) == (0, 1)
+
+
+def test_where_nobody_sees_that_the_command_is_gone(ingests):
+    """As in a container that starts again, whose process numbers are others: the batch under way was an attempt."""
+    settings = ingests.work.settings
+    queue = settings.queue.model_copy(update={"url": "", "attempts": ATTEMPTS})
+    ingests.write(two="It ends whoever reads it.")
+    with closing(Work(settings.model_copy(update={"queue": queue}))) as work:
+        for _ in range(ATTEMPTS):
+            (batch,) = work.ledger.batches(ingests.begin(published=False, work=work).job_id)
+            assert work.ledger.claim(batch.batch_id, "elsewhere 1 x")
+        assert ingests.states(ingests.begin(published=False, work=work)) == {"dead": 1}
 
 
 def test_when_it_changes_or_is_retried(ingests, alone, esrag, variables):

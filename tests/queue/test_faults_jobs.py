@@ -16,7 +16,7 @@ from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
 from esrag.queueing import Queue
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 
 def test_two_ingests_of_the_same(start_worker, ingests):
@@ -81,7 +81,7 @@ def test_a_sweeper_with_another_time(start_worker, ingests, ahead_s):
         for _ in range(3):
             sweep(work, ingests.queue)
     ingests.let("go")
-    ingests.finished(job, within_s=20)
+    ingests.finished(job)
 
 
 def test_an_old_batch_comes_after_a_newer_one(start_worker, ingests, esrag, variables):
@@ -163,7 +163,7 @@ def test_an_embedding_service_that_refuses(start_worker, ingests, service, case)
     variables = {f"ESRAG_EMBEDDING__{name.upper()}": value for name, value in there.items()}
     job = ingests.begin()
     start_worker(**variables)
-    wait_until(lambda: ingests.work.ledger.job(job.job_id).state != "open", 30)
+    wait_until(lambda: ingests.work.ledger.job(job.job_id).state != "open")
     ended = ingests.work.ledger.job(job.job_id)
     assert ended.state == state
     assert said in ended.note
@@ -194,7 +194,7 @@ def test_a_rebuild_is_not_handed_to_workers(start_worker, ingests, esrag, variab
     time.sleep(1.5)
     assert {batch.queued_ms for batch in ingests.work.ledger.batches(job.job_id)} == {0}
     ingests.let("go")
-    assert running.wait(20) == 0
+    assert running.wait(60) == 0
     ingests.check(job)
 
 
@@ -234,7 +234,7 @@ def test_an_ingest_that_is_cancelled_ends(ingests, esrag, variables):
     ingests.running(job)
     ingests.work.ledger.cancel(job.job_id, "by hand")
     ingests.let("go")
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=60)
     assert (running.returncode, "was cancelled" in said) == (1, True)
     assert ingests.states(job)["pending"] >= 2
 

@@ -11,7 +11,7 @@ from waiting import wait_until
 
 from esrag.jobs.sweeping import sweep
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 
 def test_a_child_is_killed(start_worker, ingests):
@@ -78,7 +78,7 @@ def test_many_are_killed(start_worker, ingests):
         else:
             workers[at].end(signal.SIGKILL)
             workers[at] = start_worker()
-    ingests.finished(job, within_s=30)
+    ingests.finished(job, within_s=90)
     assert ingests.states(job) == {"done": 80}
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_kills_its_process(start_worker, ingests, batch_files):
     ingests.write(one="One.", two="KILL CHILD", three="Three.", four="Four.")
     job = ingests.begin()
     worker = start_worker(**few)
-    ingests.finished(job, within_s=40)
+    ingests.finished(job)
     (dead,) = ingests.ended(job, "dead")
     assert [task.source for task in dead.tasks] == [str(ingests.docs / "two.txt")]
     assert (dead.attempts, dead.error) == (2, "ended its worker 2 times")
@@ -118,7 +118,7 @@ def test_a_batch_that_takes_too_long(start_worker, ingests):
     ingests.write(one="WAIT FOR ever", two="Two.")
     job = ingests.begin()
     worker = start_worker(ESRAG_QUEUE__ATTEMPTS="2", ESRAG_QUEUE__TIME_LIMIT_S="3")
-    ingests.finished(job, within_s=30)
+    ingests.finished(job)
     assert {name: batch.state for name, batch in ingests.batches(job).items()} == {"one": "dead", "two": "done"}
     assert worker.lives
 
@@ -132,7 +132,7 @@ def test_told_to_end(start_worker, ingests, client):
     worker.send(signal.SIGTERM)
     worker.wait_for("Warm shutdown")
     ingests.let("go")
-    assert worker.process.wait(10) == 0
+    assert worker.process.wait(40) == 0
     assert ingests.states(job) == {"done": 1, "pending": 3}
     assert client.hlen("esrag:q:unacked") == 0
     start_worker()
@@ -148,7 +148,7 @@ def test_told_to_end_soon(start_worker, ingests, client):
     job = ingests.begin()
     ingests.running(job)
     started = time.monotonic()
-    worker.end(signal.SIGTERM, within_s=10)
+    worker.end(signal.SIGTERM)
     assert time.monotonic() - started > 1
     assert client.hlen("esrag:q:unacked") == 0
     ingests.let("go")
@@ -161,7 +161,7 @@ def test_a_model_that_is_slow_to_open(start_worker, ingests):
     ingests.write(one="One.", two="Two.")
     job = ingests.begin()
     worker = start_worker(command=[*APP, *PLAIN, "--max-tasks-per-child", "2"], SLOW="5")
-    ingests.finished(job, within_s=40)
+    ingests.finished(job)
     assert {batch.attempts for batch in ingests.batches(job).values()} == {1}
     assert "Timed out" not in worker.log
 

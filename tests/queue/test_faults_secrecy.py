@@ -1,6 +1,7 @@
 """What a document says is in no log and no error, however a batch with it fails, and however much is logged."""
 
 import pytest
+from lxml import etree
 from test_worker import APP, PLAIN
 from waiting import wait_until
 
@@ -9,8 +10,9 @@ from esrag.errors import EngineError
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import line_of, trace_of
 from esrag.ledger.rows import Query, found
+from esrag.loading.guarded import _words
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 SECRET = "Zanzibar-4711-quokka"
 DEBUG = [*APP, *PLAIN[:-1], "DEBUG"]
@@ -35,7 +37,7 @@ def test_neither_logs_nor_errors_hold_what_a_document_says(start_worker, ingests
     (ingests.docs / "loader.quoted").write_text(SECRET)
     worker = start_worker(command=DEBUG if by_hand else None, ESRAG_QUEUE__ATTEMPTS="2")
     job = ingests.begin()
-    wait_until(lambda: ingests.work.ledger.job(job.job_id).state != "open", 40)
+    wait_until(lambda: ingests.work.ledger.job(job.job_id).state != "open", 90)
     assert list(problems(ingests.work)) == []
     assert {name: batch.state for name, batch in ingests.batches(job).items()} == {
         "fine": "done", "quoted": "failed", "broken": "failed", "killed": "dead", "loader": "done",
@@ -64,6 +66,13 @@ def test_an_error_of_ours_is_said_in_full():
 
 def _fail():
     raise RuntimeError(SECRET) from EngineError("no room")
+
+
+def test_a_parser_that_quotes_what_it_reads():
+    """Of what lxml says its kind is kept."""
+    with pytest.raises(etree.XMLSyntaxError, match=SECRET) as caught:
+        etree.fromstring(f"<a>&{SECRET};</a>")
+    assert _words(caught.value) == "XMLSyntaxError"
 
 
 def test_a_server_that_quotes_what_it_refuses():

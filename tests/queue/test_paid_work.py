@@ -9,7 +9,7 @@ import pytest
 from made_up_models import Answering, Service
 from waiting import wait_until
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 FILES, SENTENCES = 6, 60  # 3 files a batch: a batch is more than one request of at most 96 texts
 
@@ -76,7 +76,7 @@ def test_a_job_that_goes_on_pays_for_nothing_twice(esrag, start_worker, service,
             start_new_session=True,
             stderr=subprocess.DEVNULL,
         )
-    wait_until(lambda: len(paid(service)) == 2 and not service.script)
+    wait_until(lambda: len(paid(service)) == 2 and not service.script, within_s=60)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait(10)
     kept, in_flight = paid(service)

@@ -15,7 +15,7 @@ APP = [CELERY, "-A", "esrag.workers.app"]
 PLAIN = ["worker", "--concurrency", "1", "--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
 SECRET_TEXT = "The launch code is forty-two."
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 
 def test_a_job_is_worked_off(start_worker, ingests):
@@ -66,7 +66,7 @@ def test_a_queue_that_is_none(esrag, variables):
     """A queue that nobody fills is an error, not a worker that waits for ever."""
     command = [*APP, *PLAIN, "-Q", "ingets"]
     ran = subprocess.run(
-        command, cwd=esrag.folder, env=esrag.environment(**variables), capture_output=True, timeout=30, check=False
+        command, cwd=esrag.folder, env=esrag.environment(**variables), capture_output=True, timeout=90, check=False
     )
     assert ran.returncode != 0
     assert b"ingets" in ran.stderr + ran.stdout

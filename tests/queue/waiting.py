@@ -3,7 +3,7 @@
 import time
 
 
-def wait_until(true, within_s=15):
+def wait_until(true, within_s=45):
     """Until something is so, looked at often; a failure when it is not in time."""
     end = time.monotonic() + within_s
     while not (found := true()):

@@ -25,9 +25,9 @@ class ImmutableConnection(sqlite3.Connection):
 
 def connect_immutable(file: Path, error: sqlite3.OperationalError) -> ImmutableConnection:
     """The connection that is left where SQLite could not make its files beside a database; else raises the error."""
-    if (error.sqlite_errorcode & 0xFF not in _REFUSED and not has_no_room(error)) or log_bytes(file):
+    opened = _stamp(file)  # first: a log that comes after it is seen by whoever reads
+    if (error.sqlite_errorcode & 0xFF not in _REFUSED and not has_no_room(error)) or any(opened[-1:]):
         raise error
-    opened = _stamp(file)
     uri = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, factory=ImmutableConnection

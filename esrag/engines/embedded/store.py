@@ -137,10 +137,16 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
     try:
         yield
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):  # what was torn may look damaged
+            _require_current(connection)
         raise
+    _require_current(connection)
+
+
+def _require_current(connection: sqlite3.Connection) -> None:
     if is_outdated(connection):
         raise IndexBusy("the index was written while it was read", hint=_AGAIN_HINT)
 
