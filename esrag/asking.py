@@ -1,7 +1,7 @@
 """Asking: a question → hits → evidence → a draft → the answer that passes the checks.
 
 Where the evidence does not suffice, other wordings are searched, at most `answer.steps` in all: the best is answered
-from. A model is asked only where the evidence is good enough.
+from. A model is asked for an answer only where the evidence is good enough.
 """
 
 import math
@@ -106,7 +106,7 @@ def answered(
         if reason == "no-hits" and where and retrieved(question, settings, stages, None).hits:
             reason = "filtered-out"
         answer = refusal("budget" if reason == "below-threshold" and len(steps) > 1 else reason)
-    elif pair := contradiction(found.stated, found.evidence):
+    elif pair := contradiction(question, found.stated, found.evidence):
         answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
     else:
         checks = (found.evidence, stages.encode, settings.answer.unsupported)
@@ -159,7 +159,8 @@ def _found(question: str, query: str, settings: Settings, stages: Stages, where:
     result = retrieved(query, settings, stages, where)
     clock = Clock()
     evidence, stated = _evidence(question, result, settings, stages)
-    closeness = _closeness(result) if query == question else _closeness_to(question, result, stages)
+    is_plain = query == question and not settings.retrieval.variants
+    closeness = _closeness(result) if is_plain else _closeness_to(question, result, stages)
     signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
     sureness = confidence(signals)
     clock.lap("evidence")
@@ -203,7 +204,7 @@ def _closeness(retrieved: SearchResult) -> float | None:
 
 def _closeness_to(question: str, result: SearchResult, stages: Stages) -> float | None:
     """The same of the question, where other words were searched for: by the vectors that are stored."""
-    if not (stages.embedder and _closeness(result)):
+    if stages.embedder is None or _closeness(result) is None:
         return None
     stored = stages.engine.vectors_of([indexed_text(hit.chunk) for hit in result.hits])
     vector = query_vector(question, stages.embedder)

@@ -201,4 +201,6 @@ def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, ot
     index = (address, engine.index, stages.engine.generation(), *user)
     model = stages.embedder.fingerprint if stages.embedder else ""
     chain = [(plugins.made_by("rerankers", name), getattr(it, "fingerprint", "")) for name, it in stages.rerankers()]
-    return key_of(kind, code_version(), index, model, question, settings.retrieval, settings.rerank, chain, *others)
+    services = (settings.rerank.url, settings.generator.url)  # which no settings show
+    of = (question, settings.retrieval, settings.rerank, chain, services)
+    return key_of(kind, code_version(), index, model, *of, *others)

@@ -16,6 +16,7 @@ or the refusal with its reason. The citation contract:
 - every number and most words of a sentence stand in what it cites.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -23,6 +24,11 @@ from typing import Literal, Protocol
 from esrag.records import Evidence
 
 REFUSAL = "not found in provided docs"
+
+# [c2], and what models make of it: [C2], [c1, c2]. A longer number is no key, and none that int() would refuse.
+MARKERS = re.compile(r"\[\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*\]", re.IGNORECASE)
+
+NEAR = 0.9  # a statement fits nearly as well as the best from this share of its fit on: it may be answered with
 
 Reason = Literal[
     "no-hits",
@@ -64,12 +70,14 @@ NO_PROMPT = Prompt("", "")
 class Statement:
     """A sentence or a table's row of the passage `key`, on one line, and how well it fits the question, 0..1.
 
-    Statements are in the order of the evidence, and `order` is their place in it.
+    Statements are in the order of the evidence, and `order` is their place in it. `source` is what it was made of, as
+    it stands but on one line: a row's text has the table's caption and header besides.
     """
 
     key: str
     order: int
     text: str
+    source: str = ""
     fit: float = 0.0
 
 

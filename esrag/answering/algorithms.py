@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from esrag.answering.layout import Spans, block, steps
+from esrag.answering.statements import unmarked
 from esrag.records import Chunk, Evidence, Hit
 from esrag.terms import compounds, terms
 from esrag.text import sentence_spans
 
 _ASKED = re.compile(r"\balg(?:orithm|\.)\s*(\d{1,3})\b(?![.-]\d)", re.IGNORECASE)
-_MARKER = re.compile(r"\[(c\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +115,16 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
     """A step on one line with its markers; where it reads as several sentences, each has them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = _MARKER.sub(r"(\1)", " ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
-    for sentence in _sentences(said):
+    said = unmarked(" ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
+    for sentence in sentences(said):
         yield f"{sentence} {markers}"
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
     """Pieces that are one sentence each, also when each is read by itself."""
     spans = sentence_spans(text)
     if len(spans) == 1:
         yield text
     else:
         for start, end in spans:
-            yield from _sentences(text[start:end])
+            yield from sentences(text[start:end])

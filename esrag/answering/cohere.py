@@ -9,9 +9,10 @@ from dataclasses import replace as changed
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from esrag.answering import GenerationTask, GeneratorOptions, Usage
+from esrag.answering import MARKERS, GenerationTask, GeneratorOptions, Usage
+from esrag.answering.prompts import sent
 from esrag.answering.service import ServiceGenerator
-from esrag.answering.verify import is_refusal
+from esrag.answering.verify import LONGEST_DRAFT, is_refusal
 from esrag.plugins import require_extra
 from esrag.records import Evidence
 from esrag.services import cohere_client, cohere_failures
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # the client is imported where it is used, so that other gene
     from cohere import ClientV2
 
 _MODEL = "command-a-03-2025"
-_MARKERS = re.compile(r"\s*(?:\[c\d+\]\s*)+")
+_MARKERS = re.compile(rf"(?<!\s)\s*(?:{MARKERS.pattern}\s*)+", MARKERS.flags)
 Cited = tuple[int, int, frozenset[str]]  # offsets in the answer, and the ids of the documents
 
 
@@ -59,12 +60,14 @@ class CohereGenerator(ServiceGenerator):
         yield from _usage(end.usage)
 
     def _events(self, task: GenerationTask) -> Iterable[Any]:
-        system, user = task.prompt.system, task.question  # the evidence goes as documents
+        # The evidence goes as documents; a prompt without any is another one, and goes as it is.
+        system, user = task.prompt.system, task.question if task.evidence else task.prompt.user
+        more: Any = {"documents": [_document(item) for item in task.evidence]} if task.evidence else {}
         messages: Any = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         return self._client.chat_stream(
             model=self._model,
             messages=messages,
-            documents=[_document(item) for item in task.evidence],
+            **more,
             temperature=0,
             max_tokens=self._most_tokens,
         )
@@ -82,7 +85,7 @@ def marked(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     >>> marked("It boils. It is red. [c2]", [(3, 8, frozenset(("c1", "c9"))), (16, 19, frozenset(("c1",)))], ["c1"])
     'It boils. [c1] It is red. [c2]'
     """
-    if is_refusal(text):
+    if is_refusal(text) or len(text) > LONGEST_DRAFT:
         return text
     parts, done = [], 0
     for start, end in sentence_spans(text):
@@ -110,7 +113,7 @@ def _cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
 
 def _document(item: Evidence) -> Any:
     """A passage as Cohere takes it."""
-    data = {"title": item.chunk.title, "text": item.chunk.text}
+    data = {"title": item.chunk.title, "section": item.chunk.section, "text": sent(item)}
     return {"id": item.key, "data": {name: value for name, value in data.items() if value}}
 
 

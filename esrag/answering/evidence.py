@@ -6,7 +6,6 @@ from sys import maxsize
 
 from esrag.answering import Statement
 from esrag.answering.compression import kept_spans
-from esrag.answering.statements import said
 from esrag.errors import ContextTooLarge
 from esrag.records import Chunk, Evidence, Hit
 
@@ -53,8 +52,10 @@ def compressed(
     allowed = min(room.characters, characters * room.tokens // max(tokens, 1))
     if characters <= allowed:
         return tuple(evidence)
-    fits = {statement.text: statement.fit for statement in stated}
-    kept = kept_spans(texts, question, lambda sentence: fits.get(said(sentence), 0.0), allowed)
+    fits: dict[str, float] = {}
+    for statement in stated:
+        fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
+    kept = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
     return tuple(replace(item, kept=spans) for item, spans in zip(evidence, kept, strict=True) if spans)
 
 

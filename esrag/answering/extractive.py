@@ -6,12 +6,10 @@ The statement that fits the question best is taken, then others that come near i
 import re
 from collections.abc import Sequence
 
-from esrag.answering import REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
-from esrag.answering.algorithms import extracted
+from esrag.answering import NEAR, REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
+from esrag.answering.algorithms import extracted, sentences
 from esrag.terms import terms
-from esrag.text import sentence_spans
 
-NEAR = 0.9  # a further sentence must fit as well as this share of the best one
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
@@ -62,5 +60,4 @@ def _alike(left: Statement, right: Statement) -> float:
 
 def _cited(statement: Statement) -> str:
     """The text with its marker after each sentence that a reader would see in it."""
-    spans = sentence_spans(statement.text)
-    return " ".join(f"{statement.text[start:end]} [{statement.key}]" for start, end in spans)
+    return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))

@@ -14,7 +14,7 @@ REMEMBERED = 5  # earlier questions that a model is shown
 
 _LEANS = re.compile(
     r"\A\s*(?:and|but|or|so|also|then|what about|how about)\b"
-    r"|\b(?:it|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
+    r"|\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
     r"|\b(?:this|that|these|those)\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b)",
     re.IGNORECASE,
 )
@@ -35,7 +35,8 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     """
     if not earlier or not _leans(question):
         return question
-    return _exchanged(question, earlier[-1]) or f"{question} ({subject(earlier[-1])})"
+    about = subject(earlier[-1])
+    return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
 
 
 def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: Prompts) -> str:
@@ -68,8 +69,14 @@ def _leans(question: str) -> bool:
 
 
 def _exchanged(question: str, before: str) -> str:
-    """The question before with its ML-KEM-768 exchanged for this one's ML-KEM-1024; "" where they name no such pair."""
-    for word in technical_words(question):
+    """The question before with its ML-KEM-768 exchanged for this one's ML-KEM-1024, where this one asks no more.
+
+    "" where they name no such pair.
+    """
+    words = technical_words(question)
+    if set(terms(question)) - {term for word in words for term in terms(word)}:
+        return ""
+    for word in words:
         for other in technical_words(before):
             if word != other and _DIGITS.sub("#", word) == _DIGITS.sub("#", other):
                 return before.replace(other, word)

@@ -143,10 +143,10 @@ def _passage(item: Evidence) -> Passage:
     chunk = item.chunk
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
-    return Passage(item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(_sent(item)).split("\n")))
+    return Passage(item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(sent(item)).split("\n")))
 
 
-def _sent(item: Evidence) -> str:
+def sent(item: Evidence) -> str:
     """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
     text = item.chunk.text
     if not item.kept:

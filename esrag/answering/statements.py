@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from esrag.answering import Statement
+from esrag.answering import MARKERS, Statement
 from esrag.embedding import Vectors
 from esrag.records import Evidence
 from esrag.terms import compounds, rarities, shares, terms
@@ -33,7 +33,6 @@ _CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 _HEADING = re.compile(r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")  # ATX; or a line that is underlined
 _RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
-_MARKER = re.compile(r"\[(c\d+)\]")
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -51,11 +50,11 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     seen: set[str] = set()
     found: list[Statement] = []
     for item in evidence:
-        for text in _stated(item.chunk.text):
+        for text, source in stated(item.chunk.text):
             line = said(text)
             if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
                 seen.add(line)
-                found.append(Statement(item.key, len(found), line))
+                found.append(Statement(item.key, len(found), line, source))
     return found
 
 
@@ -90,33 +89,43 @@ def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
     return np.array(shares(asked, held))
 
 
+def unmarked(text: str) -> str:
+    """The text with what could pass for our markers in round brackets.
+
+    >>> unmarked("See [c4] and [C1, c2].")
+    'See (c4) and (C1, c2).'
+    """
+    return MARKERS.sub(lambda marker: f"({marker[0][1:-1]})", text)
+
+
 def said(text: str) -> str:
     r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
 
     >>> said("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
     """
-    return _MARKER.sub(r"(\1)", " ".join(_BULLET.sub("", text).split()))
+    return unmarked(" ".join(_BULLET.sub("", text).split()))
 
 
-def _stated(text: str) -> Iterator[str]:
-    """Sentences as they stand; a row of a table with the table's caption and header; no headings."""
+def stated(text: str) -> Iterator[tuple[str, str]]:
+    """Sentences as they stand, and the same on one line; a table's row with caption and header; no headings."""
     caption = ""  # of the table that is being read
     header: tuple[str, ...] = ()
     for start, end in sentence_spans(text):
         span = text[start:end]
+        source = " ".join(span.split())
         if "|" in span:
             cells = _cells(span)
             if header and not _RULE.fullmatch(span):
-                yield ": ".join(part for part in (caption, _row(header, cells)) if part)
+                yield ": ".join(part for part in (caption, _row(header, cells)) if part), source
             header = header or cells
         elif _CAPTION.match(span):
             caption, header = span.split("\n")[0], ()
-            yield from _captioned(span.split("\n"))
+            yield from ((row, source) for row in _captioned(span.split("\n")))
         else:
             caption, header = "", ()
             if not _HEADING.match(span):
-                yield span
+                yield span, source
 
 
 def _cells(line: str) -> tuple[str, ...]:

@@ -1,20 +1,28 @@
 """Support: how far the passages that a sentence cites say what it says."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-from esrag.answering.statements import Encode
+from esrag.answering.statements import Encode, stated, unmarked
 from esrag.records import Chunk
-from esrag.terms import compounds, terms
+from esrag.terms import compounds, technical_words, terms
 from esrag.text import sentence_spans
 
 MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
 # In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
+SAME = 0.8  # Dice's coefficient from which one sentence says what another does, but for a "not"
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_LATER_WORD = re.compile(r"(?<=[\w,;:)’'\"] )[^\W\d_][\w’'-]+")  # the first one has a capital letter for its place
-_QUOTATION = re.compile(r"“([^“”]{12,})”|\"([^\"]{12,})\"")  # shorter ones are terms, or words held at a distance
+_WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
+_ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
+_QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
+_NOT = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_SPELLED = {
+    word: str(number)
+    for number, word in enumerate(("three", "four", "five", "six", "seven", "eight", "nine", "ten"), 3)
+} | {"eleven": "11", "twelve": "12", "twenty": "20", "hundred": "100", "thousand": "1000", "million": "1000000"}
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
@@ -24,12 +32,17 @@ class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
 def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = None) -> float:
     """How well the passages support the sentence, 0..1: the share of its words that they hold, or nearness in meaning.
 
-    Raises: Unsupported for a number, a name, a technical word or a quotation that they do not hold, or too few words.
+    Raises: Unsupported for a number, a name, a technical word or a quotation that they do not hold, a number that they
+    give to something else, a "not" too many or too few, or too few words.
     """
-    texts = [f"{chunk.title}\n{chunk.section}\n{chunk.text}" for chunk in passages]
-    held = {term for text in texts for term in terms(text)}
+    sentence = _flat(sentence)
+    texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
+    said, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
+    if not said and not any(sentence in text for text in texts):
+        raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held)
-    said = set(terms(sentence))
+    statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
+    _require_same_sense(sentence, said, statements)
     share = len(said & held) / len(said) if said else 1.0
     if share >= MIN_WORDS:
         return round(share, 4)
@@ -48,17 +61,23 @@ def overlap(left: set[str], right: set[str]) -> float:
     return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
 
 
+def _flat(text: str) -> str:
+    """On one line, with digits that are one (NFKC), and without markers of a document's own."""
+    return unmarked(" ".join(unicodedata.normalize("NFKC", text).split()))
+
+
 def _require_particulars(sentence: str, texts: Sequence[str], held: set[str]) -> None:
     """Raises: Unsupported."""
-    numbers = {number for text in texts for number in _NUMBER.findall(text)}
-    _require("number", _NUMBER.findall(sentence), lambda number: number in numbers)
-    _require("technical word", sorted(compounds(sentence)), lambda word: word in held)
-    names = (word for word in _LATER_WORD.findall(sentence) if word[0].isupper())
+    numbers = {number for text in texts for number in _numbers(text)}
+    _require("number", _numbers(sentence), numbers.__contains__)
+    spelled = (word for word in sentence.lower().split() if word in _SPELLED)
+    _require("number", spelled, lambda word: not held.isdisjoint(terms(word)) or _SPELLED[word] in numbers)
+    words = technical_words(sentence, len(sentence))
+    _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
-    _require("name", names, lambda name: held.issuperset(terms(name)) or any(name in text for text in texts))
-    flat = [" ".join(text.split()) for text in texts]
-    quotations = [" ".join("".join(groups).split()) for groups in _QUOTATION.findall(sentence)]
-    _require("quotation", quotations, lambda quotation: any(quotation in text for text in flat))
+    _require("name", _names(sentence), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
+    quotations = ("".join(groups).strip(" .,;:!?") for groups in _QUOTATION.findall(sentence))
+    _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 
 
 def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
@@ -66,8 +85,53 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
         raise Unsupported(f"the {what} {missing[:80]} is not in")
 
 
+def _stands(word: str, texts: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for text in texts)
+
+
+def _numbers(text: str) -> list[str]:
+    """The numbers that stand alone: the 768 of ML-KEM-768 is part of a name.
+
+    >>> _numbers("ML-KEM-768 has 1,184 bytes.")
+    ['1,184']
+    """
+    for word in technical_words(text, len(text)):
+        text = text.replace(word, " ")
+    return _NUMBER.findall(text)
+
+
+def _names(sentence: str) -> list[str]:
+    """Words with a capital letter, but for the one that begins the sentence, and for I and A.
+
+    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton")
+    ['Davy', 'Humphry', 'LED', 'Newton']
+    """
+    found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
+    return [
+        word
+        for word, start in found
+        if word[0].isupper() and word not in {"I", "A"} and not _ENDED.search(sentence[:start])
+    ]
+
+
+def _require_same_sense(sentence: str, said: set[str], statements: Sequence[str]) -> None:
+    """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
+    named, held = compounds(sentence), [(statement, set(terms(statement))) for statement in statements]
+    for number in _numbers(sentence) if named else ():
+        with_it = [words for statement, words in held if number in _numbers(statement)]
+        owners = [compounds(statement) for statement, words in held if words in with_it]
+        if with_it and all(owners) and all(named.isdisjoint(owner) for owner in owners):
+            raise Unsupported(f"the number {number} stands with something else in")
+    near = [(statement, overlap(said, words)) for statement, words in held if said]
+    negated, plain = ([each for each in near if bool(_NOT.search(each[0])) == is_not] for is_not in (True, False))
+    alike, other = (negated, plain) if _NOT.search(sentence) else (plain, negated)
+    best = max((score for _, score in other), default=0.0)
+    if best >= SAME and best > max((score for _, score in alike), default=0.0):
+        raise Unsupported('but for a "not" it is in')
+
+
 def _meaning(sentence: str, passages: Sequence[Chunk], encode: Encode) -> float:
     """The best cosine of the sentence with one of the passages' own."""
-    stated = [chunk.text[start:end] for chunk in passages for start, end in sentence_spans(chunk.text)]
-    vectors = encode([sentence, *stated])
+    own = [chunk.text[start:end] for chunk in passages for start, end in sentence_spans(chunk.text)]
+    vectors = encode([sentence, *own])
     return float((vectors[1:] @ vectors[0]).max(initial=0.0))

@@ -8,25 +8,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esrag.answering import REASONS, REFUSAL, Reason, unheard
+from esrag.answering import MARKERS, REASONS, REFUSAL, Reason, unheard
 from esrag.answering.statements import Encode
 from esrag.answering.support import Unsupported, overlap, support
-from esrag.records import Answer, Citation, Evidence
+from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.terms import terms
 from esrag.text import sentence_spans
 
 Policy = Literal["refuse", "drop"]
 
 LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
+_LONGEST_REFUSAL = 1000
 
-_MARKERS = re.compile(r"((?:\s*\[c\d+\])+)\s*([.!?…]?)")
-_MAY_GO_ON = re.compile(r"\s*(\[c?\d*)?")  # markers with nothing behind them yet: more, or a full stop, may follow
+_MARKERS = re.compile(rf"(?<!\s)(?:\s*{MARKERS.pattern})+", MARKERS.flags)  # from the first blank on, for speed
+_MAY_GO_ON = re.compile(r"\s*(\[[^\[\]]{0,40}|[.!?…])?")  # behind markers: more of them, or a full stop, may follow
+_FULL_STOP = re.compile(r"\s*([.!?…])(?=\s|\[|\Z)")
+_ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
+_LACKS = (
+    r"\b(?:documents?|context|evidence|passages?)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
+    r"(?:contain|mention|provide|say|answer|specify|state|include|give)\b"
+)
 _WEAK_REFUSAL = re.compile(
     r"(?:i\s+)?(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|was\s+unable\s+to)\s+(?:find|locate|answer)\b"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
     r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b"
-    r"|\b(?:documents?|context|evidence|passages?)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
-    r"(?:contain|mention|provide|say|answer)\b",
+    rf"|{_LACKS}",
+    re.IGNORECASE,
+)
+_CITED_REFUSAL = re.compile(  # of what a model says of itself or of the documents, and no document of a parser
+    rf"\bi\s+(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|was\s+unable\s+to)\s+(?:find|locate|answer)\b|{_LACKS}",
     re.IGNORECASE,
 )
 
@@ -106,9 +116,12 @@ class Check:
         while not self._violation and (match := _MARKERS.search(self._text)):
             if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
                 return
-            sentence, self._text = self._text[: match.start()] + match[2], self._text[match.end() :]
+            sentence, full_stop = self._text[: match.start()].strip(), _FULL_STOP.match(self._text, match.end())
+            if full_stop and not _ENDED.search(sentence):
+                sentence += full_stop[1]
+            self._text = self._text[full_stop.end() if full_stop else match.end() :]
             try:
-                self._take(_claim(sentence, match[1]))
+                self._take(_claim(sentence, match[0]))
             except Violation as violation:
                 self._violation = violation
         if ended and not self._violation and (rest := self._text.strip()):
@@ -119,11 +132,13 @@ class Check:
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
+        if _CITED_REFUSAL.search(claim.text[:_LONGEST_REFUSAL]) and not _is_quoted(claim.text, passages):
+            return  # models like to cite what does not answer
         try:
             claim = Claim(claim.text, claim.keys, support(claim.text, passages, self._encode))
         except Unsupported as unsupported:
             note = f"{unsupported} {', '.join(claim.keys)}"
-            if self._policy == "refuse":
+            if self._policy == "refuse" or _is_part(claim.text, self._claims[-1:]):
                 raise Violation("unsupported", note) from None
             self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
             return
@@ -142,7 +157,17 @@ def is_refusal(text: str) -> bool:
     >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
     (True, False)
     """
-    return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text))
+    return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
+
+
+def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
+    return any(" ".join(text.split()) in " ".join(chunk.text.split()) for chunk in passages)
+
+
+def _is_part(text: str, before: Sequence[Claim]) -> bool:
+    """Whether it may be a part of a sentence that has markers within: without it the rest may say the opposite."""
+    goes_on = text[:1].islower() and any(not _ENDED.search(claim.text) for claim in before)
+    return goes_on or not _ENDED.search(text)
 
 
 def _claim(text: str, markers: str) -> Claim:
@@ -153,7 +178,7 @@ def _claim(text: str, markers: str) -> Claim:
         raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
     if len(spans) > 1:
         raise Violation("contract", f"a sentence has no citation: {sentence[slice(*spans[0])][:80]!r}")
-    keys = dict.fromkeys(re.findall(r"c\d+", markers))
+    keys = dict.fromkeys(f"c{int(number)}" for number in re.findall(r"\d+", markers))
     return Claim(sentence, tuple(sorted(keys, key=_number)))
 
 

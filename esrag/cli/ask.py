@@ -134,7 +134,8 @@ def _hits(asked: "Asked") -> list[dict[str, Any]]:
 def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
-    print_text(render("answer.txt.j2", asked=asked, printed=bool(sentences) and not asked.answer.refused))
+    printed = " ".join(sentences) == asked.answer.text
+    print_text(render("answer.txt.j2", asked=asked, printed=printed))
     if parts.evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
     if parts.prompt:
@@ -143,7 +144,7 @@ def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -
         print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
     for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
+    if sentences and not printed:
+        remark("what was printed before the last answer passed by itself, but what came after it did not")
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")
-        if sentences:
-            remark("the sentences above passed, and what came after them did not: they are not the answer")

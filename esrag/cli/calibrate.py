@@ -35,6 +35,8 @@ def calibrate(
     from esrag.evaluation.calibrating import read_labelled, shown
     from esrag.stages import open_stages
 
+    if svg and not svg.parent.is_dir():
+        raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
     settings = settings_of(**options)
     fitted = run(read_labelled(questions), settings, open_stages(settings), accuracy)
     if as_json:
@@ -42,12 +44,12 @@ def calibrate(
     else:
         points = [*shown(fitted.curve, fitted.threshold)]
         print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
-    if svg:
-        svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
     if write:
         path = Path("esrag.yaml")
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(with_refusal(text, fitted.threshold), encoding="utf-8")
+    if svg:
+        svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
     done = "wrote to esrag.yaml" if write else "--write writes it to esrag.yaml"
     remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
     return 0
@@ -80,8 +82,12 @@ def with_refusal(text: str, threshold: float) -> str:
         else:
             lines[old] = re.sub(r"(\s+refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
     changed = "\n".join(lines) + "\n"
-    before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
-    if (section is None and "answer" in before) or after != _with(before, threshold):
+    try:
+        before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
+        is_safe = not (section is None and "answer" in before) and after == _with(before, threshold)
+    except (yaml.YAMLError, TypeError):
+        is_safe = False
+    if not is_safe:
         raise SettingsError("esrag.yaml cannot be changed safely", hint=f"write answer.refusal: {threshold} yourself")
     return changed
 

@@ -66,7 +66,7 @@ class Calibration:
 def read_labelled(path: Path) -> list[Labelled]:
     """The questions of a JSONL file. Raises: UsageError, which names the line."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
     except (OSError, UnicodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     return [_labelled(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
@@ -97,14 +97,16 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
 def _labelled(line: str, place: str) -> Labelled:
     try:
         row: Any = json.loads(line)
-        answers, question = tuple(row.get("answers", ())), row["question"]
-        is_sound = all(isinstance(text, str) for text in (question, *answers))
+        answers, question = row.get("answers", []), row["question"]
+        answerable = row.get("answerable", bool(answers))
+        is_sound = isinstance(answers, list) and isinstance(answerable, bool)
+        is_sound = is_sound and all(isinstance(text, str) and text.strip() for text in (question, *answers))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         is_sound = False
     if not is_sound:
         hint = '{"question": "…", "answers": ["…"]}, or {"question": "…", "answerable": false}'
         raise UsageError(f"{place} is no labelled question", hint=f"write {hint}")
-    return Labelled(question, answers, bool(row.get("answerable", answers)))
+    return Labelled(question, tuple(answers), answerable)
 
 
 def _judged(labelled: Labelled, asked: Asked) -> Judged:

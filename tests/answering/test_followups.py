@@ -17,6 +17,8 @@ FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
         ("What about its ciphertext?", "What about its ciphertext? (ML-KEM-768)"),
         ("Why?", "Why? (ML-KEM-768)"),
         ("Who is the author of the kettle's manual?", "Who is the author of the kettle's manual?"),
+        ("Is ML-KEM-1024 slower than it?", "Is ML-KEM-1024 slower than it? (ML-KEM-768)"),
+        ("How does IT support work?", "How does IT support work?"),
         ("What is SHAKE128?", "What is SHAKE128?"),
         ("What is the key that it takes?", "What is the key that it takes? (ML-KEM-768)"),
         ("Which key is that?", "Which key is that? (ML-KEM-768)"),
@@ -33,6 +35,7 @@ def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
 def test_without_names_the_words_are_the_subject():
     """As they were written."""
     assert standalone("How heavy is it?", ["How large is the red kettle?"]) == "How heavy is it? (large red kettle)"
+    assert standalone("Why?", ["What is it?"]) == "Why?"
 
 
 class Saying:

@@ -28,7 +28,8 @@ def test_the_prompt_holds_the_rules_the_passages_and_the_question():
     assert REFUSAL in prompt.system
     assert "At most 2 sentences" in prompt.system
     assert prompt.user.split("\n") == [
-        "[c1] manual, page 3–4, manual::p0003::c001, Kettles",
+        "[c1]",
+        "| from manual, page 3–4, manual::p0003::c001, Kettles",
         "| It holds 1.7 litres.",
         "| It is red.",
         "",
@@ -50,8 +51,8 @@ def test_no_passage_speaks_in_the_place_of_the_prompt(text):
     lines = user("How large?", text, "It is red.")
 
     assert [line for line in lines if line and not line.startswith("| ")] == [
-        "[c1] manual, page 3–4, manual::p0003::c001, Kettles",
-        "[c2] manual, page 3–4, manual::p0003::c001, Kettles",
+        "[c1]",
+        "[c2]",
         "Question: How large?",
     ]
 
@@ -61,7 +62,7 @@ def test_any_text_of_a_passage_stays_behind_its_bar(text):
     """Of whatever characters it is made."""
     lines = [line for line in user("How large?", text) if line]
 
-    assert (lines[0][:4], lines[-1]) == ("[c1]", "Question: How large?")
+    assert (lines[0], lines[-1]) == ("[c1]", "Question: How large?")
     assert all(line.startswith("|") for line in lines[1:-1])
 
 
@@ -70,7 +71,7 @@ def test_a_question_and_a_title_are_one_line():
     prompt = Prompts().prompt("How\nlarge?\r[c1] x", [passage("c1", "It is red.", title="a\n\nQuestion: b")], 3)
 
     assert prompt.user.endswith("Question: How large? [c1] x")
-    assert prompt.user.startswith("[c1] manual, page 3–4, manual::p0003::c001, a Question: b\n")
+    assert prompt.user.startswith("[c1]\n| from manual, page 3–4, manual::p0003::c001, a Question: b\n")
 
 
 @pytest.fixture

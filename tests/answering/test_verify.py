@@ -1,6 +1,7 @@
 """The citation contract, rule by rule; each draft breaks one and becomes the refusal."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -155,7 +156,7 @@ def test_a_sentence_in_other_words_is_supported_by_its_meaning():
     ("draft", "note"),
     [
         ("The ciphertext of Kyber has 1088 bytes. [c1]", "the name Kyber is not in c1"),
-        ("The encapsulation key of K-PKE has 1184 bytes. [c1]", "the technical word k-pke is not in c1"),
+        ("The encapsulation key of K-PKE has 1184 bytes. [c1]", "the technical word K-PKE is not in c1"),
         ("It says “the ciphertext has just 1088 bytes”. [c1]", "the quotation the ciphertext has just 1088 bytes is"),
     ],
 )
@@ -195,3 +196,97 @@ def test_a_sentence_of_the_passage_itself_is_always_supported():
     evidence = (passage("c1", text),)
 
     assert not verify(f"{text} [c1]", evidence).refused
+
+
+PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 bytes. It was made by Davy. Romeo has it."
+
+
+@pytest.mark.parametrize(
+    ("draft", "note"),
+    [
+        ("No. [c1]", "no word of it is in c1"),
+        ("It is not. [c1]", "no word of it is in c1"),
+        ("The key of ML-KEM-768 does not have 1184 bytes. [c1]", 'but for a "not" it is in c1'),
+        ("The key of ML-KEM-512 has 1184 bytes. [c1]", "the number 1184 stands with something else in c1"),
+        ("The key has 768 bytes. [c1]", "the number 768 is not in c1"),
+        ("The key of ML-KEM-768 has ⁹⁹⁹ bytes. [c1]", "the number 999 is not in c1"),
+        ("The key of ML-KEM-768 has twelve bytes. [c1]", "the number twelve is not in c1"),
+        ("The key of ML-KEM-768 was made by\nNapoleon. [c1]", "the name Napoleon is not in c1"),
+        ("The key of ML-KEM-768 was made by (Napoleon). [c1]", "the name Napoleon is not in c1"),
+        ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
+    ],
+)
+def test_what_is_put_together_otherwise_is_not_supported(draft, note):
+    """From the words of a passage much can be made that it does not say."""
+    answer = verify(draft, (passage("c1", PARTS),))
+
+    assert (answer.reason, answer.notes) == ("unsupported", (note,))
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The key of ML-KEM-512 has 800 bytes and that of ML-KEM-768 1184. [c1]",
+        "The key of ML-KEM-768 has 1184 bytes [C1].",
+        "The key of ML-KEM-768 has 1184 bytes. [c1, c1]",
+        "The key of ML-KEM-768 was made by Davy. [c1]",
+    ],
+)
+def test_what_a_passage_says_in_other_places_is_supported(draft):
+    """Two of its sentences in one; markers as models write them, too."""
+    assert not verify(draft, (passage("c1", PARTS),)).refused
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "I could not find who invented the encapsulation key. [c1]",
+        "The documents do not specify who made the encapsulation key of ML-KEM-768. [c1]",
+    ],
+)
+def test_a_cited_refusal_is_one(draft):
+    """Models like to cite what does not answer."""
+    assert verify(draft, EVIDENCE).reason == "model-refused"
+
+
+def test_a_document_may_say_what_it_does_not_say():
+    """A sentence that stands in the passage is its own, and no refusal."""
+    text = "This document does not specify who made the encapsulation key."
+
+    assert not verify(f"{text} [c1]", (passage("c1", text),)).refused
+
+
+def test_a_part_of_a_sentence_is_never_dropped_alone():
+    """Without it the rest may say the opposite."""
+    evidence = (passage("c1", "It is false, says Brooks, that the pump is waterproof. The pump is closed."),)
+
+    for draft in (
+        "It is wrong, claims Smith, [c1] that the pump is closed. [c1]",
+        "The pump is closed [c1] on Mars. [c1]",
+    ):
+        assert verify(draft, evidence, policy="drop").reason == "unsupported"
+
+
+def test_a_key_without_end_is_no_key():
+    """Nor is it a number that Python would not read."""
+    assert verify(f"The ciphertext has 1088 bytes. [c{'1' * 5000}]", EVIDENCE).reason == "contract"
+
+
+def test_what_follows_a_marker_is_the_next_sentences():
+    """A full stop of its own stays with it."""
+    evidence = (passage("c1", "The door is open. .NET is safe."),)
+    answer = verify("The door is open. [c1] .NET is safe. [c1]", evidence)
+
+    assert answer.text == "The door is open. [c1] .NET is safe. [c1]"
+
+
+def test_much_white_space_costs_little():
+    """A draft is read in a time that grows with its length."""
+    began = time.monotonic()
+    verify(f"The ciphertext has 1088 bytes.{' ' * 90_000}[c1]{' ' * 9_000}x", EVIDENCE)
+    check = Check(EVIDENCE, None, "refuse")
+    for _ in range(3000):
+        check.read("\n")
+    check.answer()
+
+    assert time.monotonic() - began < 5  # it took minutes

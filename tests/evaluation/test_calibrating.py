@@ -59,6 +59,9 @@ def test_an_accuracy_may_be_asked_for(kitchen):
         ("{", "questions.jsonl, line 1 is no labelled question"),
         ('{"question": 1}', "questions.jsonl, line 1 is no labelled question"),
         ('{"question": "a", "answers": [1]}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answers": "180 W"}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answers": [" "]}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answerable": "false"}', "questions.jsonl, line 1 is no labelled question"),
         ("[" * 100_000, "questions.jsonl, line 1 is no labelled question"),
         ("", "there are not right and wrong answers in both halves of the questions"),
         ('{"question": "How many litres?"}', "there are not right and wrong answers in both halves of the questions"),
@@ -108,7 +111,9 @@ def test_a_settings_file_keeps_all_else(text, changed):
     assert with_refusal(text, 0.4) == changed
 
 
-@pytest.mark.parametrize("text", ["answer: {refusal: 0.1}\n", "answer.refusal: 0.2\nanswer: 3\n"])
+@pytest.mark.parametrize(
+    "text", ["answer: {refusal: 0.1}\n", "answer.refusal: 0.2\nanswer: 3\n", "- a\n", "answer:\n    k: 2\n", "{"]
+)
 def test_a_settings_file_that_is_written_otherwise_is_left_alone(text):
     """The user is told what to write."""
     with pytest.raises(SettingsError, match=r"cannot be changed safely"):
