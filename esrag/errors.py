@@ -10,8 +10,8 @@ EsragError
 ├── ModelError            weights are missing, not the pinned ones, or refused   exit 2
 ├── EmbeddingError        an encoder broke its contract                          exit 1
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
-├── GeneratorError       the language model did not answer                       exit 4
-├── ContextTooLarge      the best passage is larger than the evidence may be     exit 2
+├── GeneratorError        the language model did not answer                       exit 4
+├── ContextTooLarge       the best passage is larger than the evidence may be     exit 2
 ├── RerankError           a reranker failed; never leaves its chain              exit 1
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4

@@ -164,6 +164,5 @@ def _line(name: str, error: Exception) -> str:
 
 
 def _hint(name: str) -> str:
-    return (
-        f"it has to use {' and '.join(sorted(VARIABLES[name]))}; generator.templates names the folder it is read from"
-    )
+    uses = f"it has to use {' and '.join(sorted(VARIABLES[name]))}; " if VARIABLES[name] else ""
+    return f"{uses}generator.templates names the folder it is read from"
