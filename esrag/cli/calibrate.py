@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 def calibrate(
     questions: Path, *, accuracy: float | None, svg: Path | None, write: bool, as_json: bool, **options: Any
 ) -> int:
-    """Fit answer.refusal, the confidence below which a question is refused.
+    """Fit answer.refusal to your own questions.
 
-    QUESTIONS is a file with a JSON object a line: {"question": "…", "answers": ["…"]}, one of which the answer has to
-    hold, or {"question": "…", "answerable": false}. Every other one is fitted to, and the rest is reported.
+    It is the confidence below which a question is refused. QUESTIONS is a file with a JSON object a line: {"question":
+    "…", "answers": ["…"]}, one of which the answer has to hold, or {"question": "…", "answerable": false}. Every other
+    one is fitted to, and the rest is reported.
     """
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import calibrate as run

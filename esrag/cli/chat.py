@@ -23,10 +23,11 @@ HELP = "/sources: the evidence of the last answer; /explain: how it came about; 
 @click.command()
 @retrieval_options
 def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
-    """Ask question after question; one such as "And of ML-KEM-1024?" is understood from those before.
+    """Ask question after question, each understood from those before.
 
-    Commands: /sources, /explain, /new, /quit. What was asked is kept by this command alone. In a pipe each line of
-    stdin is a question; with --json each answer is a line.
+    One such as "And of ML-KEM-1024?" is put into words of its own first; stderr says so. Commands: /sources, /explain,
+    /new, /quit. What was asked is kept by this command alone. In a pipe each line of stdin is a question; with --json
+    each answer is a line.
     """
     from esrag.filters import parse_all
     from esrag.stages import open_stages
