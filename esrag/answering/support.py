@@ -37,13 +37,15 @@ def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = No
     """
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
+    if _stands(sentence, texts):
+        return 1.0  # to the letter
     said, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
-    if not said and not any(sentence in text for text in texts):
+    if not said:
         raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held)
     statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
     _require_same_sense(sentence, said, statements)
-    share = len(said & held) / len(said) if said else 1.0
+    share = len(said & held) / len(said)
     if share >= MIN_WORDS:
         return round(share, 4)
     meaning = _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
@@ -122,7 +124,7 @@ def _require_same_sense(sentence: str, said: set[str], statements: Sequence[str]
         owners = [compounds(statement) for statement, words in held if words in with_it]
         if with_it and all(owners) and all(named.isdisjoint(owner) for owner in owners):
             raise Unsupported(f"the number {number} stands with something else in")
-    near = [(statement, overlap(said, words)) for statement, words in held if said]
+    near = [(statement, overlap(said, words)) for statement, words in held]
     negated, plain = ([each for each in near if bool(_NOT.search(each[0])) == is_not] for is_not in (True, False))
     alike, other = (negated, plain) if _NOT.search(sentence) else (plain, negated)
     best = max((score for _, score in other), default=0.0)

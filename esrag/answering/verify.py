@@ -21,8 +21,8 @@ LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
 _LONGEST_REFUSAL = 1000
 
 _MARKERS = re.compile(rf"(?<!\s)(?:\s*{MARKERS.pattern})+", MARKERS.flags)  # from the first blank on, for speed
-_MAY_GO_ON = re.compile(r"\s*(\[[^\[\]]{0,40}|[.!?…])?")  # behind markers: more of them, or a full stop, may follow
-_FULL_STOP = re.compile(r"\s*([.!?…])(?=\s|\[|\Z)")
+_MAY_GO_ON = re.compile(r"\s*(\[[^\[\]]{0,40}|[.!?…]\s*)?")  # behind markers: more of them, or a full stop, may follow
+_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
 _LACKS = (
     r"\b(?:documents?|context|evidence|passages?)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
@@ -118,7 +118,7 @@ class Check:
                 return
             sentence, full_stop = self._text[: match.start()].strip(), _FULL_STOP.match(self._text, match.end())
             if full_stop and not _ENDED.search(sentence):
-                sentence += full_stop[1]
+                sentence += full_stop[0].strip()
             self._text = self._text[full_stop.end() if full_stop else match.end() :]
             try:
                 self._take(_claim(sentence, match[0]))
