@@ -182,4 +182,4 @@ def test_hostile_texts_take_no_time(hostile):
     started = time.perf_counter()
     readable(hostile)
     steps(f"Algorithm 1 F\n{hostile}", 1)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 15

@@ -335,7 +335,7 @@ def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
     service.script, began = [SLOW[slow]], time.monotonic()
     with pytest.raises(GeneratorError, match=r"no whole answer within 0\.3 s") as caught:
         opened(waits=True, timeout_s=0.3).generate(asked())
-    assert 0.25 < time.monotonic() - began < 2
+    assert 0.25 < time.monotonic() - began < 15  # it would be half a minute
     assert "generator.timeout_s" in caught.value.hint
 
 
