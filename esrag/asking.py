@@ -15,7 +15,6 @@ from esrag.answering.confidence import Signals, band, confidence
 from esrag.answering.contradiction import contradiction
 from esrag.answering.evidence import Room, compressed, select
 from esrag.answering.followups import reformulated, subject
-from esrag.answering.prompts import Prompts
 from esrag.answering.statements import statements
 from esrag.answering.verify import Check, refusal, verify
 from esrag.chunking.cut import indexed_text
@@ -28,7 +27,7 @@ from esrag.retrieving.legs import query_vector, retrieve
 from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.variants import fused, operations, variants
 from esrag.settings import Settings
-from esrag.stages import Stages
+from esrag.stages import Stages, prompts_of
 from esrag.text import word_spans
 
 REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
@@ -147,8 +146,9 @@ def _queries(question: str, settings: Settings, stages: Stages) -> Iterator[str]
     """The question, then other words for it: those made without a model, the model's own, what it is about."""
     queries = dict.fromkeys(variants(question, operations(settings.retrieval.operations)))
     yield from [*queries]
-    prompts = Prompts(settings.generator.templates)
-    for query in (*reformulated(question, [*queries], stages.generator(), prompts), subject(question)):
+    generator = stages.generator()
+    made = reformulated(question, [*queries], generator, prompts_of(settings)) if generator.prompted else ()
+    for query in (*made, subject(question)):
         if query and query not in queries:
             queries[query] = None
             yield query
@@ -194,7 +194,7 @@ def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> An
 
 
 def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
-    return Prompts(settings.generator.templates).prompt(question, evidence, settings.answer.max_sentences)
+    return prompts_of(settings).prompt(question, evidence, settings.answer.max_sentences)
 
 
 def _closeness(retrieved: SearchResult) -> float | None:

@@ -13,7 +13,6 @@ from time import perf_counter
 
 from esrag import plugins, sync
 from esrag.answering.followups import rewritten, standalone
-from esrag.answering.prompts import Prompts
 from esrag.asking import Asked, Shown, answered, retrieved
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
@@ -31,7 +30,7 @@ from esrag.loading.listing import list_files
 from esrag.records import StoredDocument
 from esrag.retrieving.legs import require_question
 from esrag.settings import Settings, is_address
-from esrag.stages import Stages
+from esrag.stages import Stages, prompts_of
 from esrag.text import normalise
 
 
@@ -154,7 +153,7 @@ def ask(
     make = partial(answered, question, settings, stages, where, shown)
     if stages.cache is None:
         return make()
-    prompts = Prompts(settings.generator.templates).fingerprint if stages.generator().prompted else ""
+    prompts = prompts_of(settings).fingerprint if stages.generator().prompted else ""
     generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
     asked, cached = remembered(stages.cache, key, Asked, make, _is_brief)
@@ -166,7 +165,7 @@ def followed_up(question: str, earlier: Sequence[str], settings: Settings, stage
     """A question that leans on earlier ones as one of its own: by the model that writes answers, else by rules."""
     generator = stages.generator()
     if generator.prompted:
-        return rewritten(question, earlier, generator, Prompts(settings.generator.templates))
+        return rewritten(question, earlier, generator, prompts_of(settings))
     return standalone(question, earlier)
 
 

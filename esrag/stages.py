@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache as once
 from functools import partial
+from typing import TYPE_CHECKING
 
 from esrag import plugins
 from esrag.answering import Generator, GeneratorOptions
 from esrag.answering.extractive import ExtractiveGenerator
-from esrag.answering.prompts import Prompts
 from esrag.answering.statements import Encode
 from esrag.caching import Cache
 from esrag.caching.opening import open_cache
@@ -20,6 +20,9 @@ from esrag.errors import SettingsError
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
 from esrag.settings import EngineSettings, Settings, is_address
+
+if TYPE_CHECKING:
+    from esrag.answering.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,15 @@ def open_generator(settings: Settings) -> Generator:
     options = GeneratorOptions(api_key=settings.generator.api_key.get_secret_value(), **section)
     generator: Generator = plugins.load("generators", settings.generator.name)(options)
     if generator.prompted:
-        Prompts(settings.generator.templates).check()
+        prompts_of(settings).check()
     return generator
+
+
+def prompts_of(settings: Settings) -> "Prompts":
+    """The prompts that the settings name, for those who ask a model: they bring Jinja, which nobody else needs."""
+    from esrag.answering.prompts import Prompts
+
+    return Prompts(settings.generator.templates)
 
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:

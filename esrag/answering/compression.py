@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from esrag.answering.statements import RULE
 from esrag.terms import compounds, terms
 from esrag.text import sentence_spans, trimmed
 
@@ -18,7 +19,6 @@ _PARTICULAR = re.compile(
     r"(?:[a-z]|[ivxlc]+)\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"[\s|:+=-]+")  # between a table's header and its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
     for n, sentence in enumerate(said):
         if "|" not in sentence:
             header = []
-        elif not header or (n == header[0] + 1 and _RULE.fullmatch(sentence)):
+        elif not header or (n == header[0] + 1 and RULE.fullmatch(sentence)):
             header = [*header, n]
         else:
             for above in header:

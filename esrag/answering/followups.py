@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from esrag.answering import GenerationTask, Generator, Prompt
-from esrag.answering.prompts import Prompts
 from esrag.answering.verify import is_refusal
 from esrag.errors import GeneratorError
 from esrag.terms import technical_words, terms
+
+if TYPE_CHECKING:
+    from esrag.answering.prompts import Prompts
+
 
 LONGEST = 500  # characters of a question that a model rewrote; a longer one is an answer
 REMEMBERED = 5  # earlier questions that a model is shown
@@ -39,17 +43,15 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
 
 
-def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: Prompts) -> str:
+def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
     """The same by a model, where it gives one line that may be a question; else by rules."""
     if not earlier:
         return question
     return _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:])) or standalone(question, earlier)
 
 
-def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: Prompts) -> tuple[str, ...]:
-    """Another query by a model, for a question whose evidence did not suffice; none without one."""
-    if not generator.prompted:
-        return ()
+def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> tuple[str, ...]:
+    """Another query by a model, for a question whose evidence did not suffice; none where it gives none."""
     query = _line(generator, prompts.reformulating(question, searched))
     return (query,) if query else ()
 

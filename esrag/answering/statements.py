@@ -31,7 +31,7 @@ LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, mor
 
 _CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 _HEADING = re.compile(r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")  # ATX; or a line that is underlined
-_RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
+RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 
 
@@ -116,7 +116,7 @@ def stated(text: str) -> Iterator[tuple[str, str]]:
         source = " ".join(span.split())
         if "|" in span:
             cells = _cells(span)
-            if header and not _RULE.fullmatch(span):
+            if header and not RULE.fullmatch(span):
                 yield ": ".join(part for part in (caption, _row(header, cells)) if part), source
             header = header or cells
         elif _CAPTION.match(span):
