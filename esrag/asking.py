@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage
+from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage, unheard
 from esrag.answering.algorithms import extracted, with_steps
 from esrag.answering.confidence import Signals, band, confidence
 from esrag.answering.contradiction import contradiction
@@ -108,15 +108,13 @@ def answered(
     elif pair := contradiction(question, found.stated, found.evidence):
         answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
     else:
-        checks = (found.evidence, stages.encode, settings.answer.unsupported)
-        check = Check(*checks, shown) if shown else None
+        limits = settings.answer
+        check = Check(found.evidence, stages.encode, limits.unsupported, shown or unheard, quotes=limits.quotes)
         prompt = _prompt(question, found.evidence, settings) if generator.prompted else NO_PROMPT
-        task = GenerationTask(question, found.evidence, found.stated, prompt, settings.answer.max_sentences)
-        draft = generator.generate(replace(task, said=check.read) if check else task)
-        if check:
-            check.answer()  # the last sentence is whole now
+        task = GenerationTask(question, found.evidence, found.stated, prompt, limits.max_sentences, check.read)
+        draft = generator.generate(task)
         clock.lap("generate")
-        answer = _or_steps(question, verify(draft.text, *checks), found.evidence)
+        answer = _or_steps(question, check.answer(draft.text), found.evidence)
         clock.lap("verify")
     took_ms = {**found.retrieved.took_ms, **clock.took_ms}
     sure = (found.signals, found.confidence, band(found.confidence))
@@ -181,7 +179,7 @@ def _evidence(
     hits = with_steps(question, retrieved.hits, lambda chunk: stages.engine.neighbours(chunk, REACH))
     around = with_neighbours(hits, stages.engine, limits.neighbours)
     evidence = select(around, room.without_sizes if compress else room)
-    stated = statements(question, evidence, stages.encode)
+    stated = statements(question, evidence, stages.encode, whole=compress)
     return (compressed(question, evidence, stated, room) if compress else evidence), stated
 
 
@@ -194,7 +192,8 @@ def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> An
 
 
 def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
-    return prompts_of(settings).prompt(question, evidence, settings.answer.max_sentences)
+    limits = settings.answer
+    return prompts_of(settings).prompt(question, evidence, limits.max_sentences, quotes=limits.quotes)
 
 
 def _closeness(retrieved: SearchResult) -> float | None:

@@ -153,7 +153,8 @@ class Evidence:
 class Citation:
     """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1.
 
-    `quote` is the passage's sentence that comes nearest, `start` and `end` its offsets in the document's text.
+    `quote` is what the sentence quotes of the passage, else the passage's sentence that comes nearest; `start` and
+    `end` are its offsets in the document's text.
     """
 
     key: str

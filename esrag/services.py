@@ -4,6 +4,7 @@ The standard library asks: no HTTP client is sure to come with what esrag needs.
 """
 
 import json
+import random
 import re
 import time
 from codecs import getincrementaldecoder
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 from weakref import finalize
 
-from esrag.errors import SettingsError
+from esrag.errors import KeyRefused, SettingsError
 from esrag.settings import is_address, variable
 from esrag.text import normalise
 
@@ -61,6 +62,17 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
         """Whether the address or the model is wrong: nothing is there, or it is somewhere else."""
         return self.status == 404 or 300 <= self.status < 400  # noqa: PLR2004 -- HTTP's redirects
 
+    def pause_s(self, tried: int) -> float:
+        """As long as the service asks for; else a while that doubles, so that not all come back at once."""
+        return 2.0 ** (tried - 1) * random.uniform(0.5, 1) if self.wait_s is None else self.wait_s  # noqa: S311 -- no secret
+
+    def require_settings(self, message: str, section: str) -> None:
+        """Raises: KeyRefused, SettingsError where it is the key, the address or the model that is wrong."""
+        if self.refuses_key:
+            raise KeyRefused(message, hint=f"is the key in {variable(f'{section}.api_key')} the right one?") from None
+        if self.finds_nothing:
+            raise SettingsError(message, hint=f"look at {section}.url and {section}.model") from None
+
 
 @contextmanager
 def posted(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
@@ -92,7 +104,7 @@ def parts(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
 
 
 def server_sent(body: Iterable[bytes]) -> Iterator[str]:
-    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); one that no blank line ends is none.
+    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); what is empty, or no blank line ends, is none.
 
     >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\nevent: end\ndata: [DONE]\n\ndata: half"]))
     ['1\n2', '[DONE]']
@@ -105,8 +117,11 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
             name, _, value = line.partition(":")
             if name == "data":
                 data.append(value.removeprefix(" "))
-            elif not line and data:
-                yield "\n".join(data)
+            elif name == "error":  # no field of the standard, but llama.cpp's up to 2025: data would have come instead
+                data.append(f'{{"error":{value}}}')
+            elif not line:
+                if any(data):
+                    yield "\n".join(data)
                 data = []
 
 
@@ -164,11 +179,13 @@ def cohere_failures() -> Iterator[None]:
 
 
 def words_of(body: Any) -> str:
-    """What an answer that is an error says, in the forms that OpenAI, Cohere, vLLM, Ollama and FastAPI give it.
+    """What an answer that is an error says, in the forms that OpenAI, Cohere, vLLM, Ollama, FastAPI and Gemini give it.
 
-    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of({"detail": []})
-    ('no such model', '')
+    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of({"detail": []}), words_of(["full"])
+    ('no such model', '', 'full')
     """
+    if isinstance(body, list) and body:
+        return words_of(body[0])
     if isinstance(body, Mapping):
         return next((words_of(body[key]) for key in ("error", "message", "detail") if body.get(key)), "")
     return body if isinstance(body, str) else ""

@@ -173,6 +173,9 @@ class AnswerSettings(Section):
     unsupported: Literal["refuse", "drop"] = Field(
         default="refuse", description="What a sentence does that its passages do not support: end the answer, or go."
     )
+    quotes: bool = Field(
+        default=False, description="Let every sentence of a model hold words of its passage, to the letter."
+    )
 
 
 class KibanaSettings(Section):

@@ -176,6 +176,9 @@ def own_cache(tmp_path, monkeypatch, request):
     return tmp_path / "cache"
 
 
+META = {"api_version": {"version": "2"}}
+
+
 class Service(ThreadingHTTPServer):
     """A service with Cohere's `/v2/embed`, `/v2/rerank` and `/v2/chat`, OpenAI's `/embeddings` and `/chat/completions`.
 
@@ -229,14 +232,15 @@ class Service(ThreadingHTTPServer):
             question, *rows = self.encoder.embed([asked["query"], *asked["documents"]])
             scores = {n: float(row @ question) for n, row in enumerate(rows)}
             ranked = sorted(scores, key=scores.get, reverse=True)
-            return {"id": "1", "results": [{"index": n, "relevance_score": scores[n]} for n in ranked], "meta": {}}
+            return {"id": "1", "results": [{"index": n, "relevance_score": scores[n]} for n in ranked], "meta": META}
         if path == "/v2/chat":
             return cohere_chat(self.said, self.cited, asked)
         if path == "/v1/chat/completions":
             return openai_chat(self.said, asked)
         rows = 3 * self.encoder.embed(asked["texts" if path == "/v2/embed" else "input"])
         if path == "/v2/embed":
-            return {"id": "1", "embeddings": {"float": rows.tolist()}, "texts": asked["texts"], "meta": {}}
+            found = {"id": "1", "embeddings": {"float": rows.tolist()}, "texts": asked["texts"], "meta": META}
+            return found | {"response_type": "embeddings_by_type"}
         coded = [b64encode(row.tobytes()).decode() if self.in_base64 else row.tolist() for row in rows]
         data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(coded)]
         return {"object": "list", "data": data[::-1], "model": asked["model"], "usage": {"total_tokens": len(rows)}}
@@ -285,19 +289,28 @@ def cohere_chat(said, cited, asked):
         for start, end, keys in cited
     ]
     tokens = {"input_tokens": 70, "output_tokens": len(said)}
-    end = {"finish_reason": "COMPLETE", "usage": {"billed_units": {"output_tokens": 1}, "tokens": tokens}}
+    usage = {"billed_units": {"input_tokens": 9, "output_tokens": 1}, "tokens": tokens, "cached_tokens": 16}
+    end = {"finish_reason": "COMPLETE", "usage": usage}
     if not asked.get("stream"):
         content = [{"type": "text", "text": text}]
         return {"id": "1", "message": {"role": "assistant", "content": content, "citations": citations}} | end
     role = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-    events = [
-        ("message-start", role),
-        ("content-start", {"content": {"type": "text", "text": ""}}),
-        *(("content-delta", {"content": {"text": piece}}) for piece in said),
-        *(("citation-start", {"citations": citation}) for citation in citations),
+    texts = [{"type": "text", "text": ""}, *({"text": piece} for piece in said)]
+    sent = [
+        {"id": "1", "type": "message-start", "delta": {"message": role}},
+        *(
+            {
+                "type": "content-delta" if number else "content-start",
+                "index": 0,
+                "delta": {"message": {"content": each}},
+            }
+            for number, each in enumerate(texts)
+        ),
     ]
-    sent = [{"type": name, "index": 0, "delta": {"message": message}} for name, message in events]
-    ends = [{"type": "content-end", "index": 0}, {"type": "message-end", "id": "1", "delta": end}]
+    for number, each in enumerate(citations):
+        sent.append({"type": "citation-start", "index": number, "delta": {"message": {"citations": each}}})
+        sent.append({"type": "citation-end", "index": number})
+    ends = [{"type": "content-end", "index": 0}, {"type": "message-end", "delta": end}]
     return Stream.of([*sent, *ends], named=True)
 
 

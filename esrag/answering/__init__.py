@@ -3,7 +3,7 @@
 The contract, for every class registered under `esrag.generators`:
 
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
-  of the evidence it was given, or `REFUSAL`; each piece of it is also given to `task.said` as soon as it is there.
+  of the evidence it was given, or `REFUSAL`; its pieces may be given to `task.said` as they come, all or none of them.
   `model` is the name shown to the user, `prompted` whether it reads `task.prompt`.
 - Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
 
@@ -13,7 +13,8 @@ or the refusal with its reason. The citation contract:
 - a refusal is exactly `REFUSAL` and cites nothing; an answer cites something;
 - every sentence ends with at least one marker, and every marker is a key of the evidence;
 - every citation has pages with 0 < start_page ≤ end_page; only keys the text uses are cited, in numerical order;
-- every number and most words of a sentence stand in what it cites.
+- every number and most words of a sentence stand in what it cites; with `answer.quotes` it ends with words of that, to
+  the letter, or stands there itself.
 """
 
 import re
@@ -71,7 +72,8 @@ class Statement:
     """A sentence or a table's row of the passage `key`, on one line, and how well it fits the question, 0..1.
 
     Statements are in the order of the evidence, and `order` is their place in it. `source` is what it was made of, as
-    it stands but on one line: a row's text has the table's caption and header besides.
+    it stands but on one line: a row's text has the table's caption and header besides. One that cannot
+    come near the best may lack its meaning in its fit.
     """
 
     key: str

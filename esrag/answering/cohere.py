@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from esrag.answering import MARKERS, GenerationTask, GeneratorOptions, Usage
-from esrag.answering.prompts import sent
+from esrag.answering.evidence import sent
+from esrag.answering.quotes import masked
 from esrag.answering.service import ServiceGenerator
 from esrag.answering.verify import LONGEST_DRAFT, is_refusal
 from esrag.plugins import require_extra
@@ -88,7 +89,7 @@ def marked(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     if is_refusal(text) or len(text) > LONGEST_DRAFT:
         return text
     parts, done = [], 0
-    for start, end in sentence_spans(text):
+    for start, end in sentence_spans(masked(text)):
         found = {name for first, last, ids in cited if first < end and last > start for name in ids}
         markers = "" if _is_marked(text, start, end) else "".join(f"[{key}]" for key in keys if key in found)
         parts.append(f"{text[done:end]} {markers}" if markers else text[done:end])

@@ -6,8 +6,9 @@ from sys import maxsize
 
 from esrag.answering import Statement
 from esrag.answering.compression import kept_spans
+from esrag.answering.layout import readable
 from esrag.errors import ContextTooLarge
-from esrag.records import Chunk, Evidence, Hit
+from esrag.records import Evidence, Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +47,37 @@ def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
 def compressed(
     question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], room: Room
 ) -> tuple[Evidence, ...]:
-    """What of each passage has room; a passage that loses everything is gone, and the others keep their keys."""
-    texts = [item.chunk.text for item in evidence]
-    characters, tokens = sum(map(len, texts)), sum(map(room.count, texts))
-    allowed = min(room.characters, characters * room.tokens // max(tokens, 1))
-    if characters <= allowed:
-        return tuple(evidence)
+    """What of each passage has room; a passage that loses everything is gone, and the others keep their keys.
+
+    Raises: ContextTooLarge where not even one sentence has room.
+    """
     fits: dict[str, float] = {}
     for statement in stated:
         fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
-    kept = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
-    return tuple(replace(item, kept=spans) for item, spans in zip(evidence, kept, strict=True) if spans)
+    texts, kept, before = [item.chunk.text for item in evidence], tuple(evidence), tuple[Evidence, ...]()
+    while (excess := _excess(kept, room)) > 1:
+        if kept == before:
+            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", sent(kept[0]), room)
+        characters = sum(len(sent(item)) for item in kept)
+        allowed = min(characters - 1, int(characters / excess))  # as if all had as many tokens; figures have more
+        spans = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
+        before, pairs = kept, zip(evidence, spans, strict=True)
+        kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
+    return kept
+
+
+def sent(item: Evidence) -> str:
+    """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
+    text = item.chunk.text
+    if not item.kept:
+        return readable(text)
+    return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
+
+
+def _excess(evidence: Sequence[Evidence], room: Room) -> float:
+    """How many times the room what is sent would take, by characters or by tokens."""
+    texts = [sent(item) for item in evidence]
+    return max(sum(map(len, texts)) / room.characters, sum(map(room.count, texts)) / room.tokens)
 
 
 def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
@@ -70,14 +91,14 @@ def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
             chosen.append(hit)
             characters, tokens = characters - long, tokens - many
         elif not chosen:
-            raise _too_large(hit.chunk, long, many, room)
+            raise _too_large(f"the best passage, {hit.chunk.chunk_id},", hit.chunk.text, room)
     return chosen
 
 
-def _too_large(chunk: Chunk, characters: int, tokens: int, room: Room) -> ContextTooLarge:
-    size = f"{characters:,} characters, {tokens:,} tokens; allowed are {room.characters:,} and {room.tokens:,}"
+def _too_large(what: str, text: str, room: Room) -> ContextTooLarge:
+    size = f"{len(text):,} characters, {room.count(text):,} tokens; allowed are {room.characters:,} and {room.tokens:,}"
     hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
-    return ContextTooLarge(f"the best passage, {chunk.chunk_id}, has {size}", hint=hint)
+    return ContextTooLarge(f"{what} has {size}", hint=hint)
 
 
 def _order(hit: Hit) -> tuple[float, str, int, int, str]:

@@ -13,6 +13,7 @@ from esrag.services import Failed, parts, posted, server_sent, shown_words, word
 _BAD_REQUESTS = (400, 422)
 # What some servers and models refuse: they are asked again without it.
 _OPTIONAL = ("stream_options", "max_tokens", "temperature")
+_THINKS, _THOUGHT = "<think>", "</think>"
 _END = "[DONE]"
 _DONE: Mapping[str, Any] = {"choices": [{"finish_reason": "stop"}]}
 
@@ -28,6 +29,27 @@ class OpenAIGenerator(ServiceGenerator):
         return not self._key and self._url == self.default_url  # a server of one's own often has none
 
     def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
+        """What the model says, but for what it thinks first where its server does not keep that apart."""
+        held: str | None = ""  # what may be, or is, a thought; None: what comes is said
+        for piece in self._said(task):
+            if held is None or isinstance(piece, Usage):
+                yield piece
+                continue
+            held = (held + piece).lstrip()
+            if held.startswith(_THINKS):
+                _, ended, rest = held.partition(_THOUGHT)
+                held = None if ended else _THINKS + held[len(_THINKS) :][1 - len(_THOUGHT) :]
+                yield rest
+            elif not _THINKS.startswith(held):
+                yield held
+                held = None
+        if held and held.startswith(_THINKS):
+            hint = "allow for more generator.max_output_tokens, or tell the server not to let it think"
+            raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
+        yield held or ""
+
+    def _said(self, task: GenerationTask) -> Iterator[str | Usage]:
+        """All that the model says, thoughts in its text too."""
         reason, has_text = None, False
         for chunk in self._chunks(task):
             self.model = shown_words(chunk.get("model") or self.model, self._key)
@@ -45,13 +67,16 @@ class OpenAIGenerator(ServiceGenerator):
 
     def _chunks(self, task: GenerationTask) -> Iterator[Mapping[str, Any]]:
         """The parts of the answer. Raises: Failed, also for an error in the midst of them."""
+        began = False
         while True:
             try:
                 with posted(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
-                    yield from _chunks(response, self._most_bytes)
+                    for chunk in _chunks(response, self._most_bytes):
+                        began = True
+                        yield chunk
             except Failed as failed:
                 named = [name for name in _OPTIONAL if name in failed.said and name not in self._refused]
-                if failed.status not in _BAD_REQUESTS or not named:
+                if began or failed.status not in _BAD_REQUESTS or not named:
                     raise
                 self._refused |= {named[0]}
             else:
@@ -76,8 +101,8 @@ def _chunks(response: HTTPResponse, most_bytes: int) -> Iterator[Mapping[str, An
     is_whole = response.headers.get_content_type() == "application/json"
     for data in [b"".join(body).decode(), _END] if is_whole else server_sent(body):
         chunk = _DONE if data == _END else json.loads(data)
-        if chunk.get("error"):
-            raise Failed(0, words_of(chunk))
+        if error := chunk.get("error"):
+            raise Failed(_status(error), words_of(chunk))
         yield chunk
         if chunk is _DONE:
             return
@@ -89,6 +114,12 @@ def _text(choice: Mapping[str, Any]) -> str | None:
     if not isinstance(text, str | None):
         raise TypeError
     return text
+
+
+def _status(error: Any) -> int:
+    """HTTP's status where an error in the midst of an answer has one, as those of llama.cpp and vLLM; else 0."""
+    code = error.get("code") if isinstance(error, Mapping) else 0
+    return code if isinstance(code, int) and code >= 400 else 0  # noqa: PLR2004 -- HTTP's errors
 
 
 def _usage(chunk: Mapping[str, Any]) -> Usage | None:

@@ -17,20 +17,21 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from esrag.answering import REFUSAL, Prompt
-from esrag.answering.layout import readable
+from esrag.answering.evidence import sent
 from esrag.errors import SettingsError
 from esrag.records import Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
-REWRITE, REFORMULATE = "prompt.rewrite.txt.j2", "prompt.reformulate.txt.j2"
+QUOTES, REWRITE, REFORMULATE = "prompt.quotes.txt.j2", "prompt.rewrite.txt.j2", "prompt.reformulate.txt.j2"
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
     USER: frozenset(("question", "evidence")),
+    QUOTES: frozenset(),
     REWRITE: frozenset(),
     REFORMULATE: frozenset(),
 }
-MOST_TURNS = 100_000  # of all loops of a template together; the evidence of one question needs some hundreds
+MOST_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,13 @@ class Prompts:
             if missing := sorted(known - used):
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
-    def prompt(self, question: str, evidence: Sequence[Evidence], max_sentences: int) -> Prompt:
-        """The prompt for a question. Raises: SettingsError where a template cannot be filled in."""
+    def prompt(
+        self, question: str, evidence: Sequence[Evidence], max_sentences: int, *, quotes: bool = False
+    ) -> Prompt:
+        """The prompt for a question; with `quotes` that asks for them. Raises: SettingsError for one not filled in."""
         passages = [_passage(item) for item in evidence]
         system = self._filled(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
+        system += f"\n{self._filled(QUOTES)}" if quotes else ""
         return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
 
     def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
@@ -118,7 +122,7 @@ class _Endless(Exception):  # noqa: N818 -- no error
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, which limits a range and not what loops within loops add up to."""
+    """Jinja's sandbox, which limits a range and not what loops within loops, or macros within macros, add up to."""
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -133,10 +137,18 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def _counted(self, values: Iterable[Any]) -> Iterator[Any]:
         for value in values:
-            self.turns += 1
-            if self.turns > MOST_TURNS:
-                raise _Endless(f"its loops take more than {MOST_TURNS:,} turns")
+            self._turn()
             yield value
+
+    def call(self, *arguments: Any, **named: Any) -> Any:
+        """A call of a template: a macro that calls itself twice ends when all of us are gone."""
+        self._turn()
+        return super().call(*arguments, **named)
+
+    def _turn(self) -> None:
+        self.turns += 1
+        if self.turns > MOST_TURNS:
+            raise _Endless(f"its loops and calls take more than {MOST_TURNS:,} turns")
 
 
 def _passage(item: Evidence) -> Passage:
@@ -144,14 +156,6 @@ def _passage(item: Evidence) -> Passage:
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
     return Passage(item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(sent(item)).split("\n")))
-
-
-def sent(item: Evidence) -> str:
-    """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
-    text = item.chunk.text
-    if not item.kept:
-        return readable(text)
-    return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
 
 
 def _one_line(text: str) -> str:

@@ -3,7 +3,6 @@
 Nothing is asked again once a piece of an answer was shown, and an answer that stops before its end is an error.
 """
 
-import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from contextlib import closing
 from typing import ClassVar
 
 from esrag.answering import Draft, GenerationTask, GeneratorOptions, Usage
-from esrag.errors import EsragError, GeneratorError, KeyRefused, SettingsError
+from esrag.errors import GeneratorError, SettingsError
 from esrag.services import Failed, shown_words, sound_address, sound_key, within
 from esrag.settings import variable
 from esrag.text import normalise
@@ -59,7 +58,7 @@ class ServiceGenerator(ABC):
             try:
                 return self._draft(task, ends - self._clock(), came)
             except Failed as failed:  # the cause would show the service's own words, which may hold the key
-                wait_s = _wait_s(failed, tried)
+                wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
                 if is_last or not failed.passes:
                     raise self._error(failed, tried, began=bool(came)) from None
@@ -113,14 +112,11 @@ class ServiceGenerator(ABC):
         if reason.lower() not in _WHOLE:
             raise GeneratorError(f"{self._url} broke its answer off: {shown_words(reason, self._key)}")
 
-    def _error(self, failed: Failed, tries: int, *, began: bool) -> EsragError:
+    def _error(self, failed: Failed, tries: int, *, began: bool) -> GeneratorError:
         """What a failed request means to the user."""
         said = shown_words(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
-        if failed.refuses_key:
-            return KeyRefused(message, hint=f"is the key in {variable('generator.api_key')} the right one?")
-        if failed.finds_nothing:
-            return SettingsError(message, hint="look at generator.url and generator.model")
+        failed.require_settings(message, "generator")
         if not failed.passes:
             return GeneratorError(message)
         hint = f"ask again in {failed.wait_s:.0f} s" if failed.wait_s else "ask again later"
@@ -128,10 +124,3 @@ class ServiceGenerator(ABC):
             message = f"{self._url} {'broke its answer off' if began else 'did not answer'}: {said}"
             hint = "is generator.url its address, and generator.timeout_s enough?"
         return GeneratorError(f"{message} ({tries} {'try' if tries == 1 else 'tries'})", hint=hint)
-
-
-def _wait_s(failed: Failed, tried: int) -> float:
-    """As long as the service asks for; else a while that doubles, so that not all come back at once."""
-    if failed.wait_s is not None:
-        return failed.wait_s
-    return 2.0 ** (tried - 1) * random.uniform(0.5, 1)  # noqa: S311 -- no secret

@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 
 from esrag.answering.statements import Encode, stated, unmarked
 from esrag.records import Chunk
-from esrag.terms import compounds, technical_words, terms
+from esrag.terms import STOP_WORDS, compounds, technical_words, terms
 from esrag.text import sentence_spans
 
 MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
@@ -17,8 +18,15 @@ SAME = 0.8  # Dice's coefficient from which one sentence says what another does,
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
-_QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
-_NOT = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
+_NOT = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot)\b|\b\w+n['’]t\b", re.IGNORECASE)
+_EITHER_WAY = re.compile(
+    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
+    r"|borders?|marri\w+)\b|[,;=/+×]",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
+_ARTICLES = frozenset(("a", "an", "the"))
 _SPELLED = {
     word: str(number)
     for number, word in enumerate(("three", "four", "five", "six", "seven", "eight", "nine", "ten"), 3)
@@ -33,7 +41,7 @@ def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = No
     """How well the passages support the sentence, 0..1: the share of its words that they hold, or nearness in meaning.
 
     Raises: Unsupported for a number, a name, a technical word or a quotation that they do not hold, a number that they
-    give to something else, a "not" too many or too few, or too few words.
+    give to something else, two names in each other's place, a "not" too many or too few, or too few words.
     """
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
@@ -44,7 +52,8 @@ def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = No
         raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held)
     statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
-    _require_same_sense(sentence, said, statements)
+    _require_same_sense(sentence, statements)
+    _require_same_roles(sentence, statements)
     share = len(said & held) / len(said)
     if share >= MIN_WORDS:
         return round(share, 4)
@@ -78,7 +87,7 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str]) ->
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
     _require("name", _names(sentence), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
-    quotations = ("".join(groups).strip(" .,;:!?") for groups in _QUOTATION.findall(sentence))
+    quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 
 
@@ -116,20 +125,61 @@ def _names(sentence: str) -> list[str]:
     ]
 
 
-def _require_same_sense(sentence: str, said: set[str], statements: Sequence[str]) -> None:
+def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
     """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
-    named, held = compounds(sentence), [(statement, set(terms(statement))) for statement in statements]
+    named, held = compounds(sentence), [(statement, _said(statement)) for statement in statements]
     for number in _numbers(sentence) if named else ():
         with_it = [words for statement, words in held if number in _numbers(statement)]
         owners = [compounds(statement) for statement, words in held if words in with_it]
         if with_it and all(owners) and all(named.isdisjoint(owner) for owner in owners):
             raise Unsupported(f"the number {number} stands with something else in")
+    said = _said(sentence)
     near = [(statement, overlap(said, words)) for statement, words in held]
     negated, plain = ([each for each in near if bool(_NOT.search(each[0])) == is_not] for is_not in (True, False))
     alike, other = (negated, plain) if _NOT.search(sentence) else (plain, negated)
     best = max((score for _, score in other), default=0.0)
     if best >= SAME and best > max((score for _, score in alike), default=0.0):
         raise Unsupported('but for a "not" it is in')
+
+
+def _said(text: str) -> set[str]:
+    """Its words but for a "not": "isn't" is a word of its own."""
+    return set(terms(_NOT.sub(" ", text)))
+
+
+def _require_same_roles(sentence: str, statements: Sequence[str]) -> None:
+    """Raises: Unsupported where a statement says it of two names the other way round, in the same words.
+
+    What "A borders B" or "A and B" say is true either way.
+    """
+    said = _order(sentence)
+    alike = [order for each in statements if sorted(order := _order(each)) == sorted(said)]
+    if not alike or said in alike or _EITHER_WAY.search(sentence):
+        return
+    for (start, end), (other, last) in combinations(_named(sentence), 2):
+        left, right = sentence[start:end], sentence[other:last]
+        if _order(f"{sentence[:start]}{right}{sentence[end:other]}{left}{sentence[last:]}") in alike:
+            raise Unsupported(f"{left} and {right} stand in each other's place in")
+
+
+def _order(text: str) -> list[str]:
+    """Its words in order, stemmed where they are no stop words, without articles.
+
+    >>> _order("The lamp is lit by Davy.")
+    ['lamp', 'is', 'lit', 'by', 'davi']
+    """
+    words = (word[0].lower() for word in _COMPOUND.finditer(text))
+    return [term for word in words if word not in _ARTICLES for term in terms(word)[:1] or [word]]
+
+
+def _named(sentence: str) -> list[tuple[int, int]]:
+    """Where its names and technical words are; those that follow each other are one name."""
+    spans: list[tuple[int, int]] = []
+    for word in _COMPOUND.finditer(sentence):
+        if word[0].lower() not in STOP_WORDS and (word[0][0].isupper() or technical_words(word[0])):
+            goes_on = bool(spans) and sentence[spans[-1][1] : word.start()] == " "
+            spans.append((spans.pop()[0] if goes_on else word.start(), word.end()))
+    return spans
 
 
 def _meaning(sentence: str, passages: Sequence[Chunk], encode: Encode) -> float:

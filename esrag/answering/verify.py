@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from esrag.answering import MARKERS, REASONS, REFUSAL, Reason, unheard
+from esrag.answering.quotes import Span, backed, quoted, unquoted
 from esrag.answering.statements import Encode
 from esrag.answering.support import Unsupported, overlap, support
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.terms import terms
-from esrag.text import sentence_spans
+from esrag.text import normalise, sentence_spans
 
 Policy = Literal["refuse", "drop"]
 
@@ -64,14 +65,20 @@ class Violation(Exception):  # noqa: N818 -- never leaves this module; it carrie
         self.note = note
 
 
-def verify(draft: str, evidence: Sequence[Evidence], encode: Encode | None = None, policy: Policy = "refuse") -> Answer:
+def verify(
+    draft: str,
+    evidence: Sequence[Evidence],
+    encode: Encode | None = None,
+    policy: Policy = "refuse",
+    *,
+    quotes: bool = False,
+) -> Answer:
     """The draft as an answer whose every sentence is cited and supported, else the refusal.
 
-    A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says.
+    A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says. With
+    `quotes` each has to hold words of its passage, to the letter.
     """
-    check = Check(evidence, encode, policy)
-    check.read(draft)
-    return check.answer()
+    return Check(evidence, encode, policy, quotes=quotes).answer(draft)
 
 
 class Check:
@@ -83,9 +90,11 @@ class Check:
         encode: Encode | None,
         policy: Policy,
         shown: Callable[[str], None] = unheard,
+        *,
+        quotes: bool = False,
     ) -> None:
         self._given = {item.key: item for item in evidence}
-        self._encode, self._policy, self._shown = encode, policy, shown
+        self._encode, self._policy, self._shown, self._quotes = encode, policy, shown, quotes
         self._text, self._read = "", 0
         self._claims: list[Claim] = []
         self._dropped: list[str] = []
@@ -100,8 +109,10 @@ class Check:
             self._text += piece
             self._look(ended=False)
 
-    def answer(self) -> Answer:
-        """What the whole draft comes to."""
+    def answer(self, draft: str = "") -> Answer:
+        """What the whole draft comes to, which is read now where no piece of it was."""
+        if not self._read:
+            self.read(draft)
         if not (self._claims or self._violation) and is_refusal(self._text):
             return refusal("model-refused")
         self._look(ended=True)
@@ -116,7 +127,8 @@ class Check:
         while not self._violation and (match := _MARKERS.search(self._text)):
             if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
                 return
-            sentence, full_stop = self._text[: match.start()].strip(), _FULL_STOP.match(self._text, match.end())
+            sentence = normalise(self._text[: match.start()]).strip()  # an accent may come in a piece of its own
+            full_stop = _FULL_STOP.match(self._text, match.end())
             if full_stop and not _ENDED.search(sentence):
                 sentence += full_stop[0].strip()
             self._text = self._text[full_stop.end() if full_stop else match.end() :]
@@ -132,10 +144,10 @@ class Check:
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
-        if _CITED_REFUSAL.search(claim.text[:_LONGEST_REFUSAL]) and not _is_quoted(claim.text, passages):
+        if _CITED_REFUSAL.search(unquoted(claim.text[:_LONGEST_REFUSAL])) and not _is_quoted(claim.text, passages):
             return  # models like to cite what does not answer
         try:
-            claim = Claim(claim.text, claim.keys, support(claim.text, passages, self._encode))
+            claim = self._supported(claim, passages)
         except Unsupported as unsupported:
             note = f"{unsupported} {', '.join(claim.keys)}"
             if self._policy == "refuse" or _is_part(claim.text, self._claims[-1:]):
@@ -144,6 +156,14 @@ class Check:
             return
         self._claims.append(claim)
         self._shown(claim.cited)
+
+    def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
+        """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
+        said = shown = claim.text
+        if self._quotes:
+            said, shown = backed(claim.text, passages)
+            _require_one(said)
+        return Claim(shown, claim.keys, support(said, passages, self._encode))
 
 
 def refusal(reason: Reason, *notes: str) -> Answer:
@@ -172,14 +192,19 @@ def _is_part(text: str, before: Sequence[Claim]) -> bool:
 
 def _claim(text: str, markers: str) -> Claim:
     """A sentence with its keys. Raises: Violation where it is none, or several."""
-    sentence = text.strip()
-    spans = sentence_spans(sentence)
-    if not spans:
+    if not text:
         raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
-    if len(spans) > 1:
-        raise Violation("contract", f"a sentence has no citation: {sentence[slice(*spans[0])][:80]!r}")
+    _require_one(text)
     keys = dict.fromkeys(f"c{int(number)}" for number in re.findall(r"\d+", markers))
-    return Claim(sentence, tuple(sorted(keys, key=_number)))
+    return Claim(text, tuple(sorted(keys, key=_number)))
+
+
+def _require_one(text: str) -> None:
+    """That it is one sentence, whatever it quotes. Raises: Violation."""
+    alone = unquoted(text)
+    spans = sentence_spans(alone)
+    if len(spans) > 1:
+        raise Violation("contract", f"a sentence has no citation: {alone[slice(*spans[0])][:80]!r}")
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
@@ -192,14 +217,15 @@ def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
 
 
 def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
-    """One citation a key, in numerical order: the best quote for the first sentence that uses it, its least support."""
+    """One citation a key, in numerical order, with what its sentences quote of the passage, and their least support."""
     keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
     return tuple(_citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys)
 
 
 def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
     chunk = item.chunk
-    start, end = _quoted(using[0].text, chunk.text)
+    quotes = (quoted(claim.text, chunk.text) for claim in using)
+    start, end = next(filter(None, quotes), None) or _nearest(using[0].text, chunk.text)
     return Citation(
         key=item.key,
         doc_id=chunk.doc_id,
@@ -213,7 +239,7 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
     )
 
 
-def _quoted(claim: str, text: str) -> tuple[int, int]:
+def _nearest(claim: str, text: str) -> Span:
     """Where the sentence of the passage is that shares most words with the claim; the first of equals."""
     said = set(terms(claim))
     spans = sentence_spans(text) or [(0, len(text))]

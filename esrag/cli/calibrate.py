@@ -29,7 +29,7 @@ def calibrate(
 
     It is the confidence below which a question is refused. QUESTIONS is a file with a JSON object a line: {"question":
     "…", "answers": ["…"]}, one of which the answer has to hold, or {"question": "…", "answerable": false}. Every other
-    one is fitted to, and the rest is reported.
+    one is fitted to, and the rest is reported. Each is judged by its first search, whatever answer.steps allows.
     """
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import calibrate as run

@@ -26,8 +26,8 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """Ask question after question, each understood from those before.
 
     One such as "And of ML-KEM-1024?" is put into words of its own first; stderr says so. Commands: /sources, /explain,
-    /new, /quit. What was asked is kept by this command alone. In a pipe each line of stdin is a question; with --json
-    each answer is a line.
+    /new, /quit. What was asked is kept by this command alone. In a pipe each line of stdin is a question, and the exit
+    code is the first error's; with --json each answer or error is a line.
     """
     from esrag.filters import parse_all
     from esrag.stages import open_stages
@@ -42,7 +42,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
             break
         if line:
             conversation.take(line)
-    return 0
+    return 0 if sys.stdin.isatty() else conversation.code
 
 
 def _lines() -> Iterator[str]:
@@ -66,6 +66,7 @@ class Conversation:
     as_json: bool
     earlier: list[str] = field(default_factory=list)
     last: "Asked | None" = None
+    code: int = 0  # the first error's
 
     def take(self, line: str) -> None:
         """Answers a question, or does what a command says; an error ends the question, not the conversation."""
@@ -79,10 +80,11 @@ class Conversation:
                 raise UsageError(f"there is no command {line.split(maxsplit=1)[0]!r}", hint=HELP)
         except EsragError as error:
             remark(f"error: {error.line}")
+            self.code = self.code or error.exit_code
+            if self.as_json:
+                print_json(_failed(line, error))
 
     def _ask(self, line: str) -> None:
-        from esrag.cli.ask import Parts, shown_as_json
-        from esrag.cli.rendering import render
         from esrag.pipeline import ask, followed_up
         from esrag.text import normalise
 
@@ -91,21 +93,25 @@ class Conversation:
             remark(f"asked: {question}")
         self.last = ask(question, self.settings, self.stages, self.where)
         self.earlier.append(question)
-        if self.as_json:
-            print_json(shown_as_json(self.last, "", Parts(evidence=False, prompt=False, explain=False)))
-        else:
-            print_text(render("answer.txt.j2", asked=self.last, printed=False))
+        self._show("answer.txt.j2")
 
     def _sources(self) -> None:
+        self._show("evidence.txt.j2", evidence=True)
+
+    def _explain(self) -> None:
+        self._show("explain.txt.j2", explain=True)
+
+    def _show(self, template: str, *, evidence: bool = False, explain: bool = False) -> None:
+        """The last answer as the template has it, or as JSON with the parts that are asked for."""
+        from esrag.cli.ask import Parts, shown_as_json
         from esrag.cli.rendering import render
 
         asked = self._answered()
-        print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
-
-    def _explain(self) -> None:
-        from esrag.cli.rendering import render
-
-        print_text(render("explain.txt.j2", asked=self._answered(), kibana_url=""))
+        if self.as_json:
+            print_json(shown_as_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain)))
+        else:
+            values = {"evidence": asked.evidence, "model": asked.model, "printed": False, "kibana_url": ""}
+            print_text(render(template, asked=asked, **values))
 
     def _forget(self) -> None:
         self.earlier.clear()
@@ -115,3 +121,11 @@ class Conversation:
         if self.last is None:
             raise UsageError("nothing was asked yet", hint="type a question")
         return self.last
+
+
+def _failed(line: str, error: EsragError) -> dict[str, Any]:
+    """An error in the place of an answer."""
+    from esrag.text import normalise
+
+    said = {"error": str(error), "hint": error.hint, "exit_code": error.exit_code}
+    return {"schema": "esrag.error/1", "question": normalise(line)} | said

@@ -14,7 +14,8 @@ from esrag.errors import UsageError
 def init(preset: str, *, force: bool) -> int:
     """Write esrag.yaml, starting from PRESET.
 
-    Presets: default (nothing changed), keyword (no model), precise (fp32 arithmetic).
+    Presets: default (nothing changed), keyword (no model), precise (fp32 arithmetic), cited-specs (standards: query
+    variants, reranking by words, strict citations).
     """
     from esrag.settings import preset_text
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
@@ -80,10 +81,15 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Opens what the caller closed, else the next file that is opened, an index even, would get its number."""
+    """Opens what the caller closed, else the next file that is opened, an index even, would get its number.
+
+    What comes by a pipe may be any bytes: names of files are, and in a question they count for nothing.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- open to the end
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
 
 
 def _explain(error: Exception) -> int:

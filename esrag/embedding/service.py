@@ -4,7 +4,6 @@ No tokenizer is at hand for a service's model, so tokens are guessed, rather too
 Markdown and code the guess is 1.05 to 1.3 times what BERT's WordPiece counts, on a table of hashes 0.87 times.
 """
 
-import random
 import re
 import time
 from abc import ABC, abstractmethod
@@ -20,9 +19,8 @@ import numpy as np
 from esrag.embedding import EmbedderOptions, Kind, Vectors, checked
 from esrag.embedding.limits import Limits, largest_burst
 from esrag.embedding.windows import TokenIds, pooled
-from esrag.errors import EmbeddingError, EsragError, KeyRefused, ServiceBusy, SettingsError
+from esrag.errors import EmbeddingError, ServiceBusy
 from esrag.services import Failed, shown_words, sound_address, sound_key
-from esrag.settings import variable
 
 TIMEOUT_S = 60.0
 TRIES = 6
@@ -30,7 +28,6 @@ TRIES = 6
 WINDOW = 440
 _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
 _BLANK = "."  # stands for a text without a character to read, which services refuse
-_KEY_VARIABLE = variable("embedding.api_key")
 _TOO_MANY = 429
 _QUOTED_CHARACTERS = 16  # as many of a text in a row are no accident
 
@@ -138,28 +135,22 @@ class ServiceEmbedder(ABC):
             except Failed as failed:  # the cause would show the answer's own words, which may hold the key
                 if tried == TRIES or not failed.passes:
                     raise self._error(failed, batch) from None
-                self._pause(failed, 2 ** (tried - 1))
+                self._pause(failed, tried)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 message = f"{self._url} does not answer as an embedding service does"
                 raise EmbeddingError(message, hint="look at embedding.url and embedding.provider") from None
         raise AssertionError("the last try returns or raises")
 
-    def _pause(self, failed: Failed, backoff_s: float) -> None:
+    def _pause(self, failed: Failed, tried: int) -> None:
         """Waits as told, with all other workers; else for a while of its own, so that not all come back at once."""
-        wait_s = backoff_s * random.uniform(0.5, 1) if failed.wait_s is None else failed.wait_s  # noqa: S311 -- no secret
-        if failed.wait_s is not None or failed.status == _TOO_MANY:
-            self._limits.block(wait_s)
-        else:
-            self._sleep(wait_s)
+        is_told = failed.wait_s is not None or failed.status == _TOO_MANY
+        (self._limits.block if is_told else self._sleep)(failed.pause_s(tried))
 
-    def _error(self, failed: Failed, batch: Sequence[Piece]) -> EsragError:
+    def _error(self, failed: Failed, batch: Sequence[Piece]) -> EmbeddingError:
         """What a failed request means to the user."""
         said = _unquoted(shown_words(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
-        if failed.refuses_key:
-            return KeyRefused(message, hint=f"is the key in {_KEY_VARIABLE} the right one?")
-        if failed.finds_nothing:
-            return SettingsError(message, hint="look at embedding.url and embedding.model")
+        failed.require_settings(message, "embedding")
         if not failed.passes:
             return EmbeddingError(message)
         hint = "run the command again later; embedding.requests_per_minute and tokens_per_minute slow it down"

@@ -11,6 +11,7 @@ from esrag.errors import UsageError
 from esrag.pipeline import ask
 from esrag.settings import Settings
 from esrag.stages import Stages
+from esrag.text import normalise
 
 STEPS = 100  # thresholds that are tried: 0.00 to 1.00
 
@@ -75,11 +76,13 @@ def read_labelled(path: Path) -> list[Labelled]:
 def calibrate(questions: Sequence[Labelled], settings: Settings, stages: Stages, accuracy: float | None) -> Calibration:
     """The threshold for these questions: where `accuracy` is reached, or where most are told apart.
 
-    Questions with an even place are fitted to, the others reported.
+    Questions with an even place are fitted to, the others reported; each is searched for once, since what further
+    searches find depends on the threshold.
 
     Raises: UsageError where there is nothing to fit to, or no threshold reaches the accuracy; as `ask`.
     """
-    answering = settings.model_copy(update={"answer": settings.answer.model_copy(update={"refusal": 0.0})})
+    once = settings.answer.model_copy(update={"refusal": 0.0, "steps": 1})
+    answering = settings.model_copy(update={"answer": once})
     judged = [_judged(labelled, ask(labelled.question, answering, stages)) for labelled in questions]
     fitted, reported = judged[::2], judged[1::2]
     for half in (fitted, reported):
@@ -98,9 +101,9 @@ def _labelled(line: str, place: str) -> Labelled:
     try:
         row: Any = json.loads(line)
         answers, question = row.get("answers", []), row["question"]
-        answerable = row.get("answerable", bool(answers))
+        answerable = row["answerable"] if "answers" not in row else row.get("answerable", bool(answers))
         is_sound = isinstance(answers, list) and isinstance(answerable, bool)
-        is_sound = is_sound and all(isinstance(text, str) and text.strip() for text in (question, *answers))
+        is_sound = is_sound and all(normalise(text).strip() for text in (question, *answers))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         is_sound = False
     if not is_sound:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from esrag.chunking.cut import indexed_text
-from esrag.errors import EsragError, KeyRefused, RerankError, SettingsError
+from esrag.errors import RerankError, SettingsError
 from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
@@ -66,14 +66,11 @@ class CohereReranker:
             answer = self._client.rerank(model=self._model, query=question, documents=texts, request_options=once)
         yield answer
 
-    def _error(self, failed: Failed) -> EsragError:
+    def _error(self, failed: Failed) -> RerankError:
         """What a failed request means to the user."""
         said = shown_words(failed.said, self._key)
         if failed.status == 0:
             return RerankError(f"{self._url} did not answer: {said}")
         message = f"{self._url} answered {failed.status}: {said}"
-        if failed.refuses_key:
-            return KeyRefused(message, hint=f"is the key in {variable('rerank.api_key')} the right one?")
-        if failed.finds_nothing:
-            return SettingsError(message, hint="look at rerank.url and rerank.model")
+        failed.require_settings(message, "rerank")
         return RerankError(message)

@@ -172,6 +172,13 @@ def test_what_is_marked_already_stays(text, expected):
     assert marked(text, [(0, len(text), frozenset(("c1",)))], ["c1"]) == expected
 
 
+@pytest.mark.parametrize("end", ['").', '.")', '. It is. It boils."'])
+def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
+    """Cohere is asked for quotes as others are, in the system's message; it cites its sentences, which hold them."""
+    text = f'The kettle holds 1.7 litres ("kettle holds 1.7 litres{end}'
+    assert marked(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"]) == f"{text} [c1] It is red."
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -1,12 +1,17 @@
 """Evidence: once each, within the budgets, in an order that does not hang on how the hits came."""
 
 import random
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from esrag.answering.evidence import Room, select
+from esrag.answering.evidence import Room, compressed, select, sent
+from esrag.answering.statements import statements
 from esrag.errors import ContextTooLarge
-from esrag.records import Chunk, Hit
+from esrag.records import Chunk, Evidence, Hit
+from esrag.text import word_spans
 
 
 def hit(n, score, text="Some words.", doc_id="d"):
@@ -65,3 +70,61 @@ def test_the_order_of_equal_hits_on_the_way_in_changes_nothing():
     for seed in range(20):
         shuffled = random.Random(seed).sample(hits, len(hits))
         assert select(shuffled, room(20, 1000)) == expected
+
+
+def evidence(*texts):
+    """Passages c1… with these texts."""
+    return tuple(Evidence(f"c{n}", hit(n, 1 / n, text).chunk, 1 / n) for n, text in enumerate(texts, 1))
+
+
+def squeezed(given_evidence, characters, tokens):
+    """What of them is sent within so much; a word, a figure or a mark is a token."""
+    stated = statements("What is it?", given_evidence, None)
+    wanted = Room(len(given_evidence), characters, tokens, lambda text: len(word_spans(text)))
+    return compressed("What is it?", given_evidence, stated, wanted)
+
+
+def test_figures_have_more_tokens_than_words_and_no_more_are_sent():
+    """What is left of a passage is what has figures: by its length alone it would be too much."""
+    words = "Extraordinarily straightforward considerations notwithstanding, everybody understands. " * 20
+    figures = "It has 1.2, 3.4, 5.6, 7.8, 9.0, 1.2, 3.4. " * 20
+    found = squeezed(evidence(words + figures), 10_000, 200)
+
+    assert "1.2" in sent(found[0])
+    assert 100 < len(word_spans(sent(found[0]))) <= 200
+
+
+SENTENCES = st.lists(
+    st.sampled_from(
+        [
+            "Everybody understands.",
+            "It has 1.2, 3.4, 5.6.",
+            "| a | b |",
+            "# A",
+            "\n\n",
+            "\n",
+            " ",
+            "1: x 2: y",
+            "x",
+            "i.e.",
+        ]
+    ),
+    max_size=12,
+).map(" ".join)
+
+
+@given(st.lists(SENTENCES, max_size=4), st.integers(1, 150), st.integers(1, 60))
+def test_no_more_is_sent_than_there_is_room_for(texts, characters, tokens):
+    """By characters and by tokens, with the marks for what is left out; a sentence without room is an error."""
+    laid_out = []
+    with suppress(ContextTooLarge):
+        laid_out = [sent(item) for item in squeezed(evidence(*texts), characters, tokens)]
+        assert laid_out or not any(text.strip() for text in texts)
+    assert sum(map(len, laid_out)) <= characters
+    assert sum(len(word_spans(text)) for text in laid_out) <= tokens
+
+
+def test_a_sentence_that_is_larger_than_any_budget_is_an_error():
+    """With compression as without: nothing is sent over it."""
+    with pytest.raises(ContextTooLarge, match=r"the best sentence of d::p0001::c001 has 5,00\d characters, "):
+        squeezed(evidence("x " * 2500, "Short."), 100, 100)

@@ -149,6 +149,101 @@ def test_what_a_model_thinks_is_no_part_of_its_answer(opened, service):
     assert opened().generate(asked()).text == TEXT
 
 
+def delta(reason=None, **fields):
+    """One part of an answer with other fields than a text."""
+    return {"choices": [{"index": 0, "delta": fields, "finish_reason": reason}]}
+
+
+FILTERED = {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
+COST = {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 2}}
+ROLE = delta(role="assistant", content=None)
+DIALECTS = {
+    "OpenAI": [delta(role="assistant", content="", refusal=None), chunk(TEXT), chunk(reason="stop"), COST, "[DONE]"],
+    "Azure": [FILTERED, ROLE, chunk(TEXT), delta("stop"), COST, "[DONE]"],
+    "vLLM": [
+        delta(role="assistant", content=""),
+        delta(reasoning="9?"),
+        chunk(TEXT),
+        chunk("", "stop"),
+        COST,
+        "[DONE]",
+    ],
+    "vLLM without a reason": [ROLE, chunk(TEXT) | {"usage": None}, COST, "[DONE]"],
+    "llama.cpp": [ROLE, chunk(TEXT), delta("stop") | {"timings": {"predicted_ms": 1.5}} | {"usage": COST["usage"]}],
+    "Ollama": [delta("", role="assistant", content=TEXT), delta("stop", role="assistant", content=""), COST, "[DONE]"],
+    "Ollama thinks": [delta("", content="", reasoning="9?"), chunk(TEXT), chunk("", "stop"), COST, "[DONE]"],
+    "Gemini": [delta("stop", role="assistant", content=TEXT) | {"usage": COST["usage"]}, "[DONE]"],
+    "Gemini by a proxy": [chunk(TEXT[:9], "STOP"), chunk(TEXT[9:], "STOP"), COST, "[DONE]"],
+    "OpenRouter": ["", ROLE | {"error": None}, chunk(TEXT), chunk(reason="stop"), COST, "[DONE]"],
+    "no delta": [chunk(TEXT), {"choices": [{"index": 0, "finish_reason": "eos_token"}]}, {"choices": None}, COST],
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_dialects_of_the_interface_are_understood(opened, service, dialect):
+    """A role alone, no choices, thoughts, a cost on its own or beside, an end said early, late, often or not."""
+    service.script, came = [events(*DIALECTS[dialect])], []
+    assert opened().generate(asked(came.append)) == Draft(TEXT, Usage(70, 2))
+    assert "".join(came) == TEXT
+
+
+@pytest.mark.parametrize("text", ["", "The kettle holds"])
+def test_an_error_in_the_field_of_llama_cpp_is_an_error(opened, service, text):
+    """Not one of the standard, and the end of the stream that follows it is the end of no answer."""
+    told = f"data: {json.dumps(chunk(text))}\n\n", 'error: {"code":400,"message":"too long"}\n\n', "data: [DONE]\n\n"
+    service.script = [raw(*told)] * 3
+    with pytest.raises(GeneratorError, match="too long"):
+        opened().generate(asked())
+
+
+def test_an_error_within_a_stream_that_will_not_pass_is_said_at_once(opened, service):
+    """It has HTTP's status with it, as those of llama.cpp and vLLM."""
+    service.script = [events({"error": {"code": 400, "message": "exceeds the context size", "type": "x"}})]
+    with pytest.raises(GeneratorError, match=r"answered 400: exceeds the context size$"):
+        opened().generate(asked())
+    assert len(service.asked) == 1
+
+
+def test_an_error_in_a_list_is_read(opened, service, answering):
+    """As Gemini gives it."""
+    service.script = [answering(429, [{"error": {"code": 429, "message": "Resource has been exhausted"}}])] * 3
+    with pytest.raises(GeneratorError, match=r"answered 429: Resource has been exhausted \(3 tries\)"):
+        opened().generate(asked())
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 5, 8, 1000])
+@pytest.mark.parametrize(
+    ("said", "draft"),
+    [
+        (f"<think>Hm, 99 litres? [c1] <think> <b></thin</think>\n\n{TEXT}", TEXT),
+        (f" \n<think></think>{TEXT}", TEXT),
+        (f"<think>{'So. ' * 200}</think>{TEXT}", TEXT),
+        (f"<thin>{TEXT}", f"<thin>{TEXT}"),
+        (f"{TEXT} <think>No!</think>", f"{TEXT} <think>No!</think>"),
+        (f"<think>Hm.</think>{TEXT}<think>No!</think>", f"{TEXT}<think>No!</think>"),
+        (f"</think>{TEXT}", f"</think>{TEXT}"),
+        ("<thi", "<thi"),
+        ("<think>All of it.</think>", ""),
+    ],
+    ids=["thinks", "nothing", "long", "other tag", "later", "twice", "only ends", "begins", "only"],
+)
+def test_what_a_model_thinks_aloud_at_the_start_is_left_out(opened, service, said, draft, pieces):
+    """However it is cut into pieces, and nowhere else: what comes later is said, and checked."""
+    told = [chunk(said[at : at + pieces]) for at in range(0, len(said), pieces)]
+    service.script, came = [events(*told, chunk(reason="stop"))], []
+    assert opened().generate(asked(came.append)).text.strip() == draft
+    assert "".join(came).strip() == draft
+
+
+def test_a_thought_without_an_end_is_no_answer(opened, service):
+    """Nothing of it was said, so it is no refusal either."""
+    service.script, came = [events(chunk("<think>Hm, "), chunk(TEXT), chunk(reason="stop"))], []
+    with pytest.raises(GeneratorError, match="made-up thought to the end of its answer") as caught:
+        opened().generate(asked(came.append))
+    assert (came, len(service.asked)) == ([], 1)
+    assert "generator.max_output_tokens" in caught.value.hint
+
+
 def test_what_cannot_be_shown_is_not_handed_on(opened, service):
     """Control characters and lone surrogates neither reach the terminal nor the draft."""
     told = [

@@ -97,6 +97,15 @@ def test_a_folder_of_ones_own_goes_before_the_packages(own):
     assert prompts.fingerprint != Prompts().fingerprint
 
 
+def test_quotes_are_asked_for_where_they_are_wanted(own):
+    """By a template of their own, after the system's, whoever wrote either."""
+    plain, quoting = (Prompts().prompt("How large?", [], 3, quotes=quotes) for quotes in (False, True))
+
+    assert quoting.user == plain.user
+    assert quoting.system.startswith(f"{plain.system}\n- Each sentence holds its proof")
+    assert own(quotes="And quote.").prompt("How large?", [], 3, quotes=True).system == f"{plain.system}\nAnd quote."
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -121,6 +130,7 @@ def test_a_template_with_a_mistake_is_named_with_its_line(own, text, message):
         "{{ question }}{% for a in range(9999) %}{% for b in range(9999) %}{{ evidence }}{% endfor %}{% endfor %}",
         "{{ question }}{% for a in range(99999999) %}{{ evidence }}{% endfor %}",
         "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}{{ question }}{{ evidence }}",
+        "{% macro a(n) %}{{ a(n - 1) ~ a(n - 1) if n }}{% endmacro %}{{ a(99) }}{{ question }}{{ evidence }}",
         "{{ question.__class__.__mro__ }}{{ evidence }}",
         "{{ evidence[0].pages }}{{ question }}",
         "{{ evidence[99].key }}{{ question }}",

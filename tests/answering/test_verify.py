@@ -214,6 +214,7 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-768 was made by\nNapoleon. [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by (Napoleon). [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
+        ("It isn't made by Davy. [c1]", 'but for a "not" it is in c1'),
     ],
 )
 def test_what_is_put_together_otherwise_is_not_supported(draft, note):
@@ -237,6 +238,35 @@ def test_what_a_passage_says_in_other_places_is_supported(draft):
     assert not verify(draft, (passage("c1", PARTS),)).refused
 
 
+ROLES = (
+    "ML-KEM.Encaps calls K-PKE.Encrypt. Alice Smith sends Bob a key. SHAKE128 is called by Encaps. "
+    "Spain borders Portugal. Ohm and Volta met Hall. Ada wrote to Bob. Bob wrote to Ada. From Rome one goes to Ostia."
+)
+
+
+@pytest.mark.parametrize(
+    ("draft", "names"),
+    [
+        ("K-PKE.Encrypt calls ML-KEM.Encaps. [c1]", "K-PKE.Encrypt and ML-KEM.Encaps"),
+        ("K-PKE.Encrypt called the ML-KEM.Encaps. [c1]", "K-PKE.Encrypt and ML-KEM.Encaps"),
+        ("Bob sends Alice Smith the key. [c1]", "Bob and Alice Smith"),
+        ("Encaps is called by SHAKE128. [c1]", "Encaps and SHAKE128"),
+        ("One goes from Ostia to Rome. [c1]", ""),
+        ("K-PKE.Encrypt is called by ML-KEM.Encaps. [c1]", ""),
+        ("Encaps calls SHAKE128. [c1]", ""),
+        ("Portugal borders Spain. [c1]", ""),
+        ("Volta and Ohm met Hall. [c1]", ""),
+        ("Bob wrote to Ada. [c1]", ""),
+        ("Ada wrote Bob. [c1]", ""),
+    ],
+)
+def test_names_in_each_others_place_are_not_supported(draft, names):
+    """In the words of the passage but for them; not where it is true either way, said in other words, or said too."""
+    answer = verify(draft, (passage("c1", ROLES),))
+
+    assert answer.notes == ((f"{names} stand in each other's place in c1",) if names else ())
+
+
 @pytest.mark.parametrize(
     "draft",
     [
@@ -254,6 +284,20 @@ def test_a_document_may_say_what_it_does_not_say():
     text = "This document does not specify who made the encapsulation key."
 
     assert not verify(f"{text} [c1]", (passage("c1", text),)).refused
+
+
+@pytest.mark.parametrize("pieces", [("café",), ("cafe", "\u0301"), ("caf", "e\u0301")])
+def test_what_is_shown_is_what_is_answered(pieces):
+    """Also where an accent comes in a piece of its own; and a draft is read whole where no piece of it came."""
+    shown = []
+    check = Check((passage("c1", "The café is open."),), None, "refuse", shown.append)
+    for piece in ("The ", *pieces, " is open. [c1]"):
+        check.read(piece)
+
+    assert check.answer("It is something else. [c1]").text == "The café is open. [c1]" == shown[0]
+    assert Check(EVIDENCE, None, "refuse").answer("The ciphertext has 1088 bytes. [c1]") == verify(
+        "The ciphertext has 1088 bytes. [c1]", EVIDENCE
+    )
 
 
 def test_a_part_of_a_sentence_is_never_dropped_alone():

@@ -1,10 +1,14 @@
 """`esrag chat` in a pipe and on a terminal."""
 
+import json
 import os
 import pty
 import subprocess
 
 import pytest
+from made_up_models import answering, service
+
+__all__ = ["answering", "service"]
 
 
 @pytest.fixture
@@ -29,15 +33,68 @@ def test_each_line_of_a_pipe_is_a_question_that_may_lean_on_those_before(kitchen
 
 
 def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
-    """Unknown commands, /sources before any question, a question that is too long."""
+    """Unknown commands, /sources before any question, a question that is too long: with --json an object for each."""
     ran = kitchen("chat", "--json", stdin=f"/what is this\n/sources\n{'x' * 200_000}\nHow many litres?\n/quit\nnever\n")
 
-    assert ran.code == 0
-    assert [line["schema"] for line in ran.lines] == ["esrag.answer/1"]
+    assert ran.code == 2
+    *failed, answer = ran.lines
+    assert [line["question"][:9] for line in failed] == ["/what is ", "/sources", "xxxxxxxxx"]
+    assert {(line["schema"], line["exit_code"]) for line in failed} == {("esrag.error/1", 2)}
+    assert (failed[0]["error"], failed[1]["hint"]) == ("there is no command '/what'", "type a question")
+    assert answer["schema"] == "esrag.answer/1"
     assert [line.split(";")[0] for line in ran.err.splitlines() if line.startswith("error: ")][:2] == [
         "error: there is no command '/what'",
         "error: nothing was asked yet",
     ]
+
+
+def test_the_first_error_is_the_exit_code(kitchen, service, answering):
+    """A model that fails once, and then does not; what failed is no part of the history."""
+    service.script = [answering(400, {"error": {"message": "too much"}})]
+    model = {"generator.name": "openai", "generator.model": "made-up", "generator.url": f"{service.url}/v1"}
+    options = [word for name, value in model.items() for word in ("--set", f"{name}={value}")]
+    ran = kitchen(
+        "chat", "--json", *options, stdin="How many litres?\n/sources\nHow many litres does the kettle hold?\n"
+    )
+
+    assert ran.code == 4
+    assert [line.get("exit_code") for line in ran.lines] == [4, 2, None]
+    assert ran.lines[0]["error"].endswith("answered 400: too much")
+    assert ran.lines[2]["answer"] == "The kettle holds 1.7 litres. [c1]"
+    assert "asked: " not in ran.err
+
+
+def test_every_line_is_json_where_that_is_asked_for(kitchen):
+    """What a command shows is the last answer again, with its evidence or how it came about."""
+    ran = kitchen("chat", "--json", stdin="How many litres does the kettle hold?\n/sources\n/explain\n")
+
+    answer, sources, explained = ran.lines
+    assert sources == answer | {"evidence": sources["evidence"]}
+    assert explained["hits"]
+    assert {name: explained[name] for name in answer if name != "took_ms"} | {"took_ms": {}} == answer
+
+
+def test_a_refusal_is_no_error(kitchen):
+    """It is the answer."""
+    ran = kitchen("chat", stdin="Who won the 2018 World Cup?\n", ESRAG_ANSWER__REFUSAL="1")
+
+    assert (ran.code, ran.out.strip()) == (0, "not found in provided docs")
+
+
+@pytest.mark.parametrize("command", [("chat", "--json"), ("ask", "-", "--json")])
+def test_bytes_that_are_no_text_are_no_bug(kitchen, command):
+    """A pipe may hold anything; what is no text counts for nothing."""
+    done = subprocess.run(
+        kitchen.command(*command),
+        cwd=kitchen.folder,
+        env=kitchen.environment(PYTHONIOENCODING="utf-8"),  # strict, as Python is where a language is set
+        input=b"How many \xff litres?\n\x00\x1b[2J\n",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"this is a bug" not in done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["question"].startswith("How many  litres?")
 
 
 def test_what_it_lacks_is_said_before_the_first_question(kitchen):

@@ -1,5 +1,9 @@
 """`esrag ingest` is a sync: what the files hold is what the index holds, and nothing is embedded twice."""
 
+import json
+import os
+import subprocess
+
 import pytest
 
 COUNTS = ("added", "changed", "renamed", "removed", "unchanged", "failed")
@@ -129,6 +133,21 @@ def test_paths_come_from_stdin_and_globs(esrag, corpus):
     assert counts(esrag("ingest", "docs/kitchen/*.txt", "--json")) == {"added": 1}
     assert esrag("ingest", "docs", "--include", "*.md", "--dry-run", "--json").json["unchanged"] == 1
     assert esrag("ingest", "docs", "--exclude", "*.md", "--dry-run", "--json").json["unchanged"] == 2
+
+
+def test_a_name_from_stdin_may_be_any_bytes(esrag):
+    """A name is what the disk holds, text or not."""
+    (esrag.folder / os.fsdecode(b"kettle-\xff.txt")).write_text("It holds 1.7 litres.")
+    done = subprocess.run(
+        esrag.command("ingest", "-", "--json"),
+        cwd=esrag.folder,
+        env=esrag.environment(PYTHONIOENCODING="utf-8"),  # strict, as Python is where a language is set
+        input=b"kettle-\xff.txt\n",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert json.loads(done.stdout)["added"] == 1
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_goes_on(esrag, corpus):

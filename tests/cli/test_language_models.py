@@ -11,6 +11,7 @@ __all__ = ["answering", "service"]
 QUESTION = "How many litres does the kettle hold?"
 REFUSAL = "not found in provided docs"
 HOLDS = "The kettle holds 1.7 litres. [c1]"
+QUOTES = {"ESRAG_ANSWER__QUOTES": "true"}
 
 
 @pytest.fixture
@@ -101,8 +102,9 @@ def test_a_model_is_not_asked_where_the_evidence_is_too_weak(kitchen, service):
 
 
 def test_sentences_are_streamed_as_they_pass(kitchen, service):
-    """What passed stays on the screen; where a later one fails, the last line is the refusal."""
-    service.said = ["The kettle holds", " 1.7 litres. [", "c1] It weighs 900 grams. [c1]"]
+    """What passed stays on the screen; where a later one fails, the last line is the refusal. No thought is shown."""
+    thought = ["<thi", f"nk>{HOLDS} It is steel. [c1]</thi", "nk>\n"]
+    service.said = [*thought, "The kettle holds", " 1.7 litres. [", "c1] It weighs 900 grams. [c1]"]
     ran = kitchen("ask", QUESTION, "--stream")
     assert ran.out.split("\n")[:2] == [HOLDS, "It weighs 900 grams. [c1]"]
     assert ran.out.count(HOLDS) == 1
@@ -111,6 +113,26 @@ def test_sentences_are_streamed_as_they_pass(kitchen, service):
     assert (ran.code, ran.out) == (3, f"{HOLDS}\nnot found in provided docs\n")
     assert "what came after it did not" in ran.err
     assert kitchen("ask", QUESTION, "--stream", "--json").code == 2
+
+
+def test_every_sentence_is_backed_by_words_of_its_passage_where_that_is_set(kitchen, service):
+    """The model is asked for quotes, the citation points at them, and without them there is no answer."""
+    plain = kitchen("ask", QUESTION, "--json", "--show-prompt").json["prompt"]["system"]
+    service.said = ["It holds 1.7 li", 'tres ("kettle hol', "ds\n1.7 litres", '.") [c', "1]"]
+    ran = kitchen("ask", QUESTION, "--json", "--show-prompt", "--show-evidence", **QUOTES)
+    assert (ran.code, ran.json["answer"]) == (0, "It holds 1.7 litres (“kettle holds 1.7 litres”). [c1]")
+    assert ran.json["prompt"]["system"].startswith(plain)
+    assert "copied letter by letter" in ran.json["prompt"]["system"]
+    (citation,) = ran.json["citations"]
+    assert citation["quote"] == "kettle holds 1.7 litres"
+    assert citation["end"] - citation["start"] == len(citation["quote"])
+    assert kitchen("ask", QUESTION, "--stream", **QUOTES).out.startswith(f"{ran.json['answer']}\n")
+    service.said = [HOLDS.replace("The kettle", "It")]
+    ran = kitchen("ask", QUESTION, "--json", **QUOTES)
+    assert (ran.code, ran.json["reason"]) == (3, "unsupported")
+    assert ran.json["notes"] == ["it does not end with a quote of 3 words to 300 characters of c1"]
+    own = QUOTES | {"ESRAG_GENERATOR__NAME": "extractive"}  # the documents' own sentences are quotes
+    assert kitchen("ask", QUESTION, "--json", **own).json["answer"].startswith(HOLDS)
 
 
 def test_a_service_that_fails_is_one_line(kitchen, service, answering):
@@ -129,7 +151,7 @@ def test_a_service_that_fails_is_one_line(kitchen, service, answering):
 
 
 def test_an_answer_is_paid_once_with_a_cache(kitchen, service, tmp_path):
-    """Until the prompt changes, or the model."""
+    """Until the prompt changes, the model, or what is asked of it."""
     cached = {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")}
     first = kitchen("ask", QUESTION, "--json", **cached).json
     again = kitchen("ask", QUESTION, "--json", **cached).json
@@ -140,6 +162,8 @@ def test_an_answer_is_paid_once_with_a_cache(kitchen, service, tmp_path):
     (tmp_path / "prompt.user.txt.j2").write_text("{{ question }}{% for item in evidence %}{{ item.key }}{% endfor %}")
     kitchen("ask", QUESTION, ESRAG_GENERATOR__TEMPLATES=str(tmp_path), **cached)
     assert service.asked[2][2]["messages"][1]["content"].startswith(f"{QUESTION}c1")
+    assert kitchen("ask", QUESTION, **cached, **QUOTES).code == 0  # it stands in the passage
+    assert len(service.asked) == 4
 
 
 def test_a_template_with_a_mistake_is_said_before_anything_is_asked(kitchen, service, tmp_path):
@@ -199,7 +223,7 @@ def test_the_steps_of_an_algorithm_are_given_where_a_model_refuses(kitchen, serv
 
 
 def test_cohere_cites_its_documents(kitchen, service):
-    """Its own citations become markers, and are checked like any others."""
+    """Its own citations become markers, and are checked like any others; it is asked for quotes as well."""
     cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
     service.said, service.cited = ["The kettle holds ", "1.7 litres."], [(17, 27, ["c1"])]
     ran = kitchen("ask", QUESTION, "--json", **cohere)
@@ -207,6 +231,10 @@ def test_cohere_cites_its_documents(kitchen, service):
     assert (ran.code, ran.json["answer"]) == (0, HOLDS)
     service.cited = []
     assert kitchen("ask", QUESTION, "--json", **cohere).json["reason"] == "contract"
+    service.said, service.cited = ['It holds 1.7 litres ("kettle holds 1.7 litres.")'], [(9, 19, ["c1"])]
+    ran = kitchen("ask", QUESTION, "--json", **cohere, **QUOTES)
+    assert (ran.code, ran.json["answer"]) == (0, "It holds 1.7 litres (“kettle holds 1.7 litres”). [c1]")
+    assert "copied letter by letter" in service.asked[-1][2]["messages"][0]["content"]
 
 
 def test_an_answer_that_breaks_off_is_none(kitchen, service):

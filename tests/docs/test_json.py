@@ -81,6 +81,7 @@ def filled(esrag, corpus):
 
 PRINTED = {
     "esrag.answer/1": ["ask", "How many litres does the kettle hold?", "--explain", "--show-evidence", "--show-prompt"],
+    "esrag.error/1": ["chat"],  # asked for the sources of no answer
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
@@ -133,7 +134,7 @@ def questions(esrag):
 def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():
-        lines = filled(*arguments, "--json", ESRAG_KIBANA__URL=kibana).lines
+        lines = filled(*arguments, "--json", stdin="/sources\n", ESRAG_KIBANA__URL=kibana).lines
 
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:

@@ -20,6 +20,9 @@ QUESTIONS = [
 ]
 
 
+NOTHING_TO_FIT = "there are not right and wrong answers in both halves of the questions"
+
+
 @pytest.fixture
 def kitchen(esrag, corpus):
     """The command line over the ingested corpus, and a file of labelled questions."""
@@ -51,6 +54,15 @@ def test_an_accuracy_may_be_asked_for(kitchen):
 
     assert threshold <= (sure.json["threshold"] if sure.code == 0 else 1)
     assert kitchen("calibrate", "questions.jsonl", "--accuracy", "0").code == 0
+    assert kitchen("calibrate", "questions.jsonl", "--accuracy", "nan").code == 2
+
+
+def test_further_searches_are_not_fitted_to(kitchen):
+    """What they find depends on the threshold; --help says so."""
+    once = kitchen("calibrate", "questions.jsonl", "--json")
+
+    assert kitchen("calibrate", "questions.jsonl", "--json", ESRAG_ANSWER__STEPS="5").out == once.out
+    assert "answer.steps" in kitchen("calibrate", "--help").out
 
 
 @pytest.mark.parametrize(
@@ -63,8 +75,13 @@ def test_an_accuracy_may_be_asked_for(kitchen):
         ('{"question": "a", "answers": [" "]}', "questions.jsonl, line 1 is no labelled question"),
         ('{"question": "a", "answerable": "false"}', "questions.jsonl, line 1 is no labelled question"),
         ("[" * 100_000, "questions.jsonl, line 1 is no labelled question"),
-        ("", "there are not right and wrong answers in both halves of the questions"),
-        ('{"question": "How many litres?"}', "there are not right and wrong answers in both halves of the questions"),
+        ('{"question": "How many litres?"}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answers": [NaN]}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "a", "answerable": NaN}', "questions.jsonl, line 1 is no labelled question"),
+        ('{"question": "\\u0000\\ud800", "answerable": false}', "questions.jsonl, line 1 is no labelled question"),
+        ("", NOTHING_TO_FIT),
+        ('{"question": "How many litres?", "answers": []}', NOTHING_TO_FIT),
+        ('{"question": "How many litres?", "answers": ["1.7 litres"]}\n' * 4, NOTHING_TO_FIT),
     ],
 )
 def test_a_file_that_cannot_be_fitted_to_is_said(kitchen, line, message):
@@ -92,6 +109,17 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     assert found[0.3] == (0.6, 0.6667, 1.0, 0.5)
     assert found[0.7] == (0.2, 1.0, 0.5, 1.0)
     assert found[1.0] == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_a_hundred_thousand_questions_are_read_and_counted(tmp_path):
+    """In seconds, and the curve is no longer for them."""
+    rows = [{"question": f"Question {n}?", "answerable": n % 3 > 0} for n in range(100_000)]
+    (tmp_path / "many.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    questions = read_labelled(tmp_path / "many.jsonl")
+    points = curve([Judged(n % 101 / 100, answered=True, right=each.answerable) for n, each in enumerate(questions)])
+
+    assert (len(questions), len(points)) == (100_000, 101)
+    assert [each.coverage for each in points] == sorted((each.coverage for each in points), reverse=True)
 
 
 @pytest.mark.parametrize(
