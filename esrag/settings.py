@@ -262,9 +262,13 @@ class Resolved:
 def resolve(flags: Mapping[str, Any], environ: Mapping[str, str] = os.environ, folder: Path = Path()) -> Resolved:
     """Settings from every layer.
 
-    Raises: SettingsError for an unknown key, a value of the wrong form, or a file that cannot be read.
+    Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
+    file that cannot be read.
     """
-    later = [*_file_layers(environ, folder), _environment_layer(environ), Layer("flag", flags)]
+    files, flagged = [*_file_layers(environ, folder)], Layer("flag", flags)
+    for layer in (*files, flagged):
+        _require_no_secret(layer)
+    later = [*files, _environment_layer(environ), flagged]
     name = next((layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), "")
     layers = [*([preset_layer(str(name))] if name else []), *later]
     known = dict(fields())
@@ -414,6 +418,14 @@ def _require_known(key: str, known: Iterable[str], origin: str) -> None:
     close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
     hint = f"did you mean {close[0]}?" if close else "esrag config show lists every setting"
     raise SettingsError(f"unknown setting {key!r} (from {origin})", hint=hint)
+
+
+def _require_no_secret(layer: Layer) -> None:
+    """Secrets come from the environment: a file is shared sooner or later, a command's words are seen by all."""
+    for key, info in fields():
+        if info.annotation is SecretStr and layer.values.get(key):
+            hint = f"set {variable(key)}"
+            raise SettingsError(f"{key} (from {layer.origin}) is a secret, taken from the environment alone", hint=hint)
 
 
 def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:

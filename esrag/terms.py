@@ -37,6 +37,8 @@ _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
+# Letters and digits of formulas: nobody types 𝑘 or ℎ. Signs among them that are no letter in another font stay.
+_FORMULA = re.compile("[\u2102-\u2149\U0001d400-\U0001d7ff]")
 
 
 def terms(text: str) -> list[str]:
@@ -93,7 +95,14 @@ def _pieces(text: str) -> list[str]:
     if not text.isascii():
         for written, plain in _PLAIN.items():  # `translate` takes many times as long
             text = text.replace(written, plain)
+        text = _FORMULA.sub(_plain_letter, text)
     return _piece().findall(text)
+
+
+def _plain_letter(found: re.Match[str]) -> str:
+    """The letter or digit that a formula's stands for (Unicode's compatibility decomposition of fonts)."""
+    letter = found[0]
+    return unicodedata.normalize("NFKC", letter) if unicodedata.decomposition(letter).startswith("<font>") else letter
 
 
 @cache

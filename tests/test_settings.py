@@ -206,13 +206,18 @@ def test_settings_are_frozen():
 
 
 @pytest.mark.parametrize("key", ["engine.password", "engine.api_key", "generator.api_key"])
-def test_a_secret_of_the_wrong_form_is_not_shown(key, tmp_path):
-    """A password that YAML takes for a number is refused without being printed."""
+@pytest.mark.parametrize("where", ["file", "flag"])
+def test_secrets_come_from_the_environment_alone(key, where, tmp_path):
+    """A file is shared and a command is seen; whatever form the secret has, it is not printed."""
     section, name = key.split(".")
-    (tmp_path / "esrag.yaml").write_text(f"{section}: {{{name}: 12345}}")
-    with pytest.raises(SettingsError, match=key) as caught:
-        resolve({}, {}, tmp_path)
+    (tmp_path / "esrag.yaml").write_text(f"{section}: {{{name}: 12345}}" if where == "file" else "")
+    with pytest.raises(SettingsError, match=rf"{key} .*{where if where == 'flag' else 'yaml'}.* secret") as caught:
+        resolve({key: "12345"} if where == "flag" else {}, {}, tmp_path)
     assert "12345" not in str(caught.value)
+    assert caught.value.hint == f"set {variable(key)}"
+    assert (
+        value_of(resolve({}, {variable(key): "12345"}, tmp_path / "other").settings, key).get_secret_value() == "12345"
+    )
 
 
 @pytest.mark.parametrize("address", ["http://me:a@s3c/ret@host", "https://me:s3cret@host:9200", "http://s3cret@host"])

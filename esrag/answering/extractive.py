@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from esrag.answering import NEAR, REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
 from esrag.answering.algorithms import extracted, sentences
-from esrag.terms import terms
+from esrag.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
@@ -37,17 +37,21 @@ def _steps(task: GenerationTask) -> str:
 
 
 def _sentences(task: GenerationTask) -> str:
-    return " ".join(_cited(statement) for statement in _choose(task.statements, task.max_sentences))
+    return " ".join(_cited(statement) for statement in _choose(task.question, task.statements, task.max_sentences))
 
 
-def _choose(found: Sequence[Statement], max_sentences: int) -> list[Statement]:
-    """The best statement and those near it that say something else, in reading order; ties go to the earlier one."""
+def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
+    """The best statement and those near it that say something else, in reading order; ties go to the earlier one.
+
+    Each is of what the best is of: where that says ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
+    """
     ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
+    named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
     chosen: list[Statement] = []
     for statement in ranked:
         if len(chosen) == max_sentences or statement.fit < NEAR * ranked[0].fit:
             break
-        if all(_alike(statement, other) < ALIKE for other in chosen):
+        if named.issubset(terms(statement.text)) and all(_alike(statement, other) < ALIKE for other in chosen):
             chosen.append(statement)
     return sorted(chosen, key=lambda statement: statement.order)
 

@@ -37,7 +37,10 @@ TECHNICAL = 3.0  # a compound such as ML-KEM-768 names what is asked for: its ne
 LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
 
 _CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
-_HEADING = re.compile(r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")  # ATX; or a line that is underlined
+_HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
+    r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
+)
+_LEADERS = re.compile(r"(?:\s\.){4}|\.{5}")  # of a list of contents
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 
@@ -135,7 +138,7 @@ def said(text: str) -> str:
 
 
 def stated(text: str) -> Iterator[tuple[str, str]]:
-    """Sentences as they stand, and the same on one line; a table's row with caption and header; no headings."""
+    """Sentences as they stand, and on one line; a table's row with caption and header; no headings, no contents."""
     caption = ""  # of the table that is being read
     header: tuple[str, ...] = ()
     for start, end in sentence_spans(text):
@@ -151,7 +154,7 @@ def stated(text: str) -> Iterator[tuple[str, str]]:
             yield from ((row, source) for row in _captioned(span.split("\n")))
         else:
             caption, header = "", ()
-            if not _HEADING.match(span):
+            if not (_HEADING.match(span) or _LEADERS.search(span)):
                 yield span, source
 
 

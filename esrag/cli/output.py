@@ -1,12 +1,16 @@
 """Printing: JSON lines and plain text on stdout, remarks on stderr."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from esrag.text import normalise
+
+# They turn the text around them, so that a reader sees another one; that of right-to-left scripts needs none of them.
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -16,12 +20,16 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_text(text: str) -> None:
     """Text for a reader, without anything that could act on the terminal."""
-    click.echo(normalise(text))
+    click.echo(_harmless(text))
 
 
 def remark(text: str) -> None:
     """One line on stderr."""
-    click.echo(" ".join(normalise(text).split()), err=True)
+    click.echo(" ".join(_harmless(text).split()), err=True)
+
+
+def _harmless(text: str) -> str:
+    return normalise(_TURNS.sub("", text))
 
 
 def pages(start_page: int, end_page: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from esrag.errors import ParsingError
+from esrag.loading.exponents import with_exponents
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
 from esrag.records import Document, Page, Source
 from esrag.text import normalise
@@ -76,7 +77,8 @@ def _page_text(pdf: Any, index: int) -> str:
 
     try:
         page = pdf[index]
-        text = str(page.get_textpage().get_text_range())
+        characters = page.get_textpage()
+        text = with_exponents(characters, characters.get_text_range())
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error

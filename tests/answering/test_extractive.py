@@ -36,6 +36,11 @@ def draft(question, given, max_sentences=1, encode=None):
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
 
+def alike(texts):
+    """Vectors of texts that all mean the same."""
+    return np.ones((len(texts), 1), dtype=np.float32)
+
+
 def test_the_sentence_with_the_questions_words_is_quoted():
     """Its own words, its own marker."""
     found = answer(
@@ -111,3 +116,34 @@ def test_a_text_that_stands_twice_is_one_statement():
     """The first passage that says it is cited."""
     found = statements("lamp", evidence("The lamp is green.", "The lamp is green."), None)
     assert [statement.key for statement in found] == ["c1"]
+
+
+def test_what_is_said_of_another_is_left_out():
+    """Where the best sentence names what the question names, one that names its neighbour says nothing of it."""
+    of_another, of_it = (
+        f"The encapsulation key of {name} has a size of {size} bytes and its ciphertext one of {other} bytes."
+        for name, size, other in (("ML-KEM-512", 800, 768), ("ML-KEM-768", 1184, 1088))
+    )
+    question = "What is the size in bytes of the encapsulation key of ML-KEM-768?"
+    said = answer(question, f"{of_another} {of_it}", max_sentences=3, encode=alike)
+    assert said.text == f"{of_it} [c1]"
+
+
+def test_letters_of_formulas_are_letters():
+    """The k of a question is the 𝑘 of a standard."""
+    found = answer("What is the value of k?", "The value of 𝑛 is 256.", "The value of 𝑘 is 3.").text
+    assert found == "The value of 𝑘 is 3. [c2]"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Algorithm 19 ML-KEM.KeyGen()",
+        "Algorithm 8 SamplePolyCBD . . . . . . . . . 23",
+        "8 The SamplePolyCBD ........ 23",
+    ],
+)
+def test_headings_and_contents_say_nothing(heading):
+    """They hold the words of a question, and no answer."""
+    text = "It samples polynomials."
+    assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text == f"{text} [c1]"

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from esrag.cli.index import _aim
-from esrag.settings import resolve
+from esrag.settings import resolve, variable
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
 ENGINES = pytest.mark.parametrize("name", ["embedded", *LIVE])
@@ -160,8 +160,9 @@ def test_what_cannot_be_moved(esrag, corpus):
 
 def test_what_lets_us_into_one_server_is_not_shown_to_another():
     """A user or key goes along from a folder to a server, and between two servers never."""
-    flags = {"engine.password": "s3cret", "engine.username": "me", "engine.api_key": "k3y", "engine.ca_file": "ca.pem"}
-    folder, here, there = (resolve({**flags, "engine.url": url}).settings for url in ("f", "http://a", "http://b"))
+    values = {"engine.password": "s3cret", "engine.username": "me", "engine.api_key": "k3y", "engine.ca_file": "ca.pem"}
+    environ = {variable(key): value for key, value in values.items()}
+    folder, here, there = (resolve({"engine.url": url}, environ).settings for url in ("f", "http://a", "http://b"))
     assert _aim(folder, here) == here
     assert _aim(here, here) == here
     kept = _aim(here, there).engine

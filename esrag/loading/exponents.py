@@ -1,0 +1,42 @@
+"""Exponents of a PDF: pdfium reads 2⁸ as 28, which is another number; here it is 2^8."""
+
+import re
+from ctypes import c_double
+from typing import Any
+
+_SECOND_DIGIT = re.compile(r"(?<=\d)[-−]?(?=\d)")  # behind a digit; a sign may come first
+# Of the first digit's height: an exponent starts and ends above it, and is smaller. In old faces digits stand at
+# several heights too, but none that is shorter than the one before it ends above that.
+_RAISED, _ABOVE, _SMALLER = 0.25, 0.02, 0.9
+
+
+def with_exponents(page: Any, text: str) -> str:
+    """The text of one of pdfium's text pages, with ^ before digits that are raised behind a digit."""
+    marked, done, wide = "", 0, 0
+    for second in _SECOND_DIGIT.finditer(text):
+        wide += sum(character > "\uffff" for character in text[done : second.start()])  # two units each for pdfium
+        marked += text[done : second.start()]
+        done = second.start()
+        if _is_raised(page, done - 1 + wide, second.end() + wide, text[done - 1]):
+            marked += "^"
+    return marked + text[done:]
+
+
+def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
+    """Whether the digit at an index is an exponent of the one at another, which must be this one."""
+    import pypdfium2.raw as pdfium
+
+    if pdfium.FPDFText_GetUnicode(page, first) != ord(digit):
+        return False  # pdfium left something out of its text, and the indices are others
+    (bottom, top), (low, high) = _heights(page, first), _heights(page, second)
+    height = top - bottom
+    return low > bottom + _RAISED * height and high > top + _ABOVE * height and high - low < _SMALLER * height
+
+
+def _heights(page: Any, index: int) -> tuple[float, float]:
+    """Where a character's box begins and ends above the page's foot."""
+    import pypdfium2.raw as pdfium
+
+    left, right, bottom, top = (c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
+    return bottom.value, top.value
