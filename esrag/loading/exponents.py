@@ -24,7 +24,7 @@ def with_exponents(page: Any, text: str) -> str:
 
 def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
     """Whether the digit at an index is an exponent of the one at another, which must be this one."""
-    import pypdfium2.raw as pdfium
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     if pdfium.FPDFText_GetUnicode(page, first) != ord(digit):
         return False  # pdfium left something out of its text, and the indices are others
