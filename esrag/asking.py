@@ -9,11 +9,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.answering import NO_PROMPT, REFUSAL, Draft, GenerationTask, Prompt, Reason, Statement, Usage, unheard
+from esrag.answering import (
+    NO_PROMPT,
+    REFUSAL,
+    Draft,
+    GenerationTask,
+    Generator,
+    Prompt,
+    Reason,
+    Statement,
+    Usage,
+    unheard,
+)
 from esrag.answering.algorithms import extracted, with_steps
 from esrag.answering.confidence import Signals, band, confidence
 from esrag.answering.contradiction import contradiction
-from esrag.answering.evidence import Room, compressed, select
+from esrag.answering.evidence import Room, compressed, documents, select
 from esrag.answering.followups import reformulated, subject
 from esrag.answering.statements import statements
 from esrag.answering.verify import Check, refusal, verify
@@ -110,7 +121,7 @@ def answered(
     else:
         limits = settings.answer
         check = Check(found.evidence, stages.encode, limits.unsupported, shown or unheard, quotes=limits.quotes)
-        prompt = _prompt(question, found.evidence, settings) if generator.prompted else NO_PROMPT
+        prompt = _prompt(question, found.evidence, settings, generator)
         task = GenerationTask(question, found.evidence, found.stated, prompt, limits.max_sentences, check.read)
         draft = generator.generate(task)
         clock.lap("generate")
@@ -191,9 +202,13 @@ def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> An
     return replace(steps, notes=(f"the draft was refused ({answer.reason}): these are the document's own steps",))
 
 
-def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings) -> Prompt:
+def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings, generator: Generator) -> Prompt:
+    """What the generator is sent, all of it."""
+    if not generator.prompted:
+        return NO_PROMPT
     limits = settings.answer
-    return prompts_of(settings).prompt(question, evidence, limits.max_sentences, quotes=limits.quotes)
+    prompt = prompts_of(settings).prompt(question, evidence, limits.max_sentences, quotes=limits.quotes)
+    return Prompt(prompt.system, question, documents(evidence)) if generator.takes_documents else prompt
 
 
 def _closeness(retrieved: SearchResult) -> float | None:

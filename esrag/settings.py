@@ -351,11 +351,15 @@ def preset_layer(name: str) -> Layer:
     return Layer(f"preset {name}", _flatten(yaml.safe_load(preset_text(name)) or {}))
 
 
+def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
+    """The settings file: the one that ESRAG_CONFIG names, else esrag.yaml in the folder, which need not be there."""
+    return Path(environ.get("ESRAG_CONFIG") or folder / "esrag.yaml")
+
+
 def _file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
     """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
-    named = environ.get("ESRAG_CONFIG")
-    base = Path(named) if named else folder / "esrag.yaml"
-    if named or base.exists():
+    base = settings_file(environ, folder)
+    if environ.get("ESRAG_CONFIG") or base.exists():
         yield _read(base)
     if environment := environ.get("ESRAG_ENVIRONMENT"):
         if not re.fullmatch(r"[\w.-]+", environment):

@@ -4,7 +4,8 @@ The contract, for every class registered under `esrag.generators`:
 
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
   of the evidence it was given, or `REFUSAL`; its pieces may be given to `task.said` as they come, all or none of them.
-  `model` is the name shown to the user, `prompted` whether it reads `task.prompt`.
+  `model` is the name shown to the user, `prompted` whether it reads `task.prompt`, and `takes_documents` whether the
+  evidence stands beside the question there, as documents, and not in a template with it.
 - Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
 
 What a generator returns is never trusted: `verify.verify` checks the draft against the evidence and gives the answer,
@@ -57,11 +58,22 @@ REASONS: dict[Reason, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class SentDocument:
+    """A passage as a service is sent it that takes documents; title and section may be empty."""
+
+    key: str
+    title: str
+    section: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What a model is sent."""
 
     system: str
     user: str
+    documents: tuple[SentDocument, ...] = ()
 
 
 NO_PROMPT = Prompt("", "")
@@ -131,6 +143,7 @@ class Generator(Protocol):
 
     model: str
     prompted: bool
+    takes_documents: bool
 
     def generate(self, task: GenerationTask) -> Draft:
         """A draft with markers, or `REFUSAL`."""

@@ -9,13 +9,11 @@ from dataclasses import replace as changed
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from esrag.answering import MARKERS, GenerationTask, GeneratorOptions, Usage
-from esrag.answering.evidence import sent
+from esrag.answering import MARKERS, GenerationTask, GeneratorOptions, SentDocument, Usage
 from esrag.answering.quotes import masked
 from esrag.answering.service import ServiceGenerator
 from esrag.answering.verify import LONGEST_DRAFT, is_refusal
 from esrag.plugins import require_extra
-from esrag.records import Evidence
 from esrag.services import cohere_client, cohere_failures
 from esrag.text import sentence_spans
 
@@ -35,6 +33,7 @@ class CohereGenerator(ServiceGenerator):
 
     provider = "cohere"
     default_url = "https://api.cohere.com"
+    takes_documents = True
 
     def __init__(self, options: GeneratorOptions, **trial: Any) -> None:
         """Takes the options. Raises: SettingsError when there is no key, or the extra is not installed."""
@@ -61,10 +60,9 @@ class CohereGenerator(ServiceGenerator):
         yield from _usage(end.usage)
 
     def _events(self, task: GenerationTask) -> Iterable[Any]:
-        # The evidence goes as documents; a prompt without any is another one, and goes as it is.
-        system, user = task.prompt.system, task.question if task.evidence else task.prompt.user
-        more: Any = {"documents": [_document(item) for item in task.evidence]} if task.evidence else {}
-        messages: Any = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        prompt = task.prompt
+        more: Any = {"documents": [_document(item) for item in prompt.documents]} if prompt.documents else {}
+        messages: Any = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
         return self._client.chat_stream(
             model=self._model,
             messages=messages,
@@ -112,10 +110,10 @@ def _cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
             yield citation.start, citation.end, ids
 
 
-def _document(item: Evidence) -> Any:
+def _document(sent: SentDocument) -> Any:
     """A passage as Cohere takes it."""
-    data = {"title": item.chunk.title, "section": item.chunk.section, "text": sent(item)}
-    return {"id": item.key, "data": {name: value for name, value in data.items() if value}}
+    data = {"title": sent.title, "section": sent.section, "text": sent.text}
+    return {"id": sent.key, "data": {name: value for name, value in data.items() if value}}
 
 
 def _usage(said: Any) -> Iterator[Usage]:

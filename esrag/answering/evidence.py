@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from sys import maxsize
 
-from esrag.answering import Statement
+from esrag.answering import SentDocument, Statement
 from esrag.answering.compression import kept_spans
 from esrag.answering.layout import readable
 from esrag.errors import ContextTooLarge
@@ -72,6 +72,11 @@ def sent(item: Evidence) -> str:
     if not item.kept:
         return readable(text)
     return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
+
+
+def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
+    """The same for a service that takes documents."""
+    return tuple(SentDocument(item.key, item.chunk.title, item.chunk.section, sent(item)) for item in evidence)
 
 
 def _excess(evidence: Sequence[Evidence], room: Room) -> float:

@@ -19,7 +19,7 @@ class ExtractiveGenerator:
     """Quotes the sentences that fit the question best; needs no model."""
 
     model = "extractive"
-    prompted = False
+    prompted = takes_documents = False
 
     def __init__(self, _: GeneratorOptions) -> None:
         """Needs none of the options."""

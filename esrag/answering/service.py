@@ -27,6 +27,7 @@ class ServiceGenerator(ABC):
     provider: ClassVar[str]
     default_url: ClassVar[str]
     prompted = True
+    takes_documents = False
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """`esrag calibrate`: the threshold of refusals, fitted to one's own questions."""
 
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import SettingsError
+from esrag.settings import settings_file
 
 if TYPE_CHECKING:
     from esrag.evaluation.calibrating import Calibration
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option("--accuracy", type=click.FloatRange(0, 1), help="Share of answers to be right.")
 @click.option("--svg", type=click.Path(path_type=Path), help="Draw the curve into this file.")
-@click.option("--write", is_flag=True, help="Write answer.refusal into esrag.yaml.")
+@click.option("--write", is_flag=True, help="Write answer.refusal into the settings file.")
 @json_option
 @settings_options
 def calibrate(
@@ -45,13 +47,13 @@ def calibrate(
     else:
         points = [*shown(fitted.curve, fitted.threshold)]
         print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
+    path = settings_file(os.environ, Path())
     if write:
-        path = Path("esrag.yaml")
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(with_refusal(text, fitted.threshold), encoding="utf-8")
     if svg:
         svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
-    done = "wrote to esrag.yaml" if write else "--write writes it to esrag.yaml"
+    done = f"wrote to {path}" if write else f"--write writes it to {path}"
     remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
     return 0
 
@@ -89,7 +91,9 @@ def with_refusal(text: str, threshold: float) -> str:
     except (yaml.YAMLError, TypeError):
         is_safe = False
     if not is_safe:
-        raise SettingsError("esrag.yaml cannot be changed safely", hint=f"write answer.refusal: {threshold} yourself")
+        raise SettingsError(
+            "the settings file cannot be changed safely", hint=f"write answer.refusal: {threshold} yourself"
+        )
     return changed
 
 

@@ -11,13 +11,14 @@ from made_up_models import Stream, stream
 
 from esrag.answering import REFUSAL, Draft, GenerationTask, GeneratorOptions, Prompt, Usage
 from esrag.answering.cohere import CohereGenerator, marked
+from esrag.answering.evidence import documents
 from esrag.errors import EsragError, GeneratorError, KeyRefused, SettingsError
 from esrag.plugins import load
 from esrag.records import Chunk, Evidence
 
 pytestmark = pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")
 
-PROMPT = Prompt("Answer from the passages.", "not sent: the passages go as documents")
+QUESTION, SYSTEM = "How much does it hold?", "Answer from the passages."
 TEXTS = ("The kettle holds 1.7 litres.", "It weighs 900 grams.", "The lamp has a dimmer.")
 # Written by the published reference of the endpoint: the names and the order of its events.
 RECORDED = """\
@@ -74,7 +75,7 @@ def asked(said=lambda _: None):
         )
         for n, text in enumerate(TEXTS, 1)
     )
-    return GenerationTask("How much does it hold?", evidence, (), PROMPT, 3, said)
+    return GenerationTask(QUESTION, evidence, (), Prompt(SYSTEM, QUESTION, documents(evidence)), 3, said)
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_the_request_holds_the_question_and_the_passages(opened, service):
     assert body == {
         "model": "made-up",
         "messages": [
-            {"role": "system", "content": PROMPT.system},
+            {"role": "system", "content": SYSTEM},
             {"role": "user", "content": "How much does it hold?"},
         ],
         "documents": [

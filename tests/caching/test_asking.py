@@ -206,10 +206,11 @@ def test_what_changes_an_answer_is_in_its_key(opened, tmp_path):
         {"answer.max_sentences": 1},
         {"answer.refusal": 0.1},
         {"engine.username": "another"},
-        {"engine.api_key": "secret"},
     ]
+    secret = {"ESRAG_ENGINE__API_KEY": "secret"}
     url = {"engine.url": settings.engine.url, "cache.url": settings.cache.url, "answer.refusal": 0}
     told = [ask(QUESTION, resolve(url | other, {}, tmp_path).settings, stages).cached for other in ({}, *others)]
+    told.append(ask(QUESTION, resolve(url, secret, tmp_path).settings, stages).cached)
     told.append(ask(QUESTION, settings, stages, parse("folder=kitchen")).cached)
     told.append(ask(QUESTION, settings, stages, parse("folder=kitchen*")).cached)
     told.append(ask(f" {QUESTION}", settings, stages).cached)

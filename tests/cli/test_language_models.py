@@ -34,7 +34,9 @@ def test_the_answer_is_the_models_and_checked(kitchen, service):
     assert (ran.code, ran.json["answer"]) == (0, HOLDS)
     assert (ran.json["model"], ran.json["usage"]["input_tokens"]) == ("made-up-2026-11-22", 70)
     ((_, _, sent),) = service.asked
-    assert [message["content"] for message in sent["messages"]] == [*ran.json["prompt"].values()]
+    assert {message["role"]: message["content"] for message in sent["messages"]} | {"documents": []} == ran.json[
+        "prompt"
+    ]
     assert (sent["temperature"], sent["model"]) == (0, "made-up")
     for item in ran.json["evidence"]:
         assert f"[{item['key']}]\n| from {item['doc_id']}, page" in ran.json["prompt"]["user"]
@@ -223,12 +225,22 @@ def test_the_steps_of_an_algorithm_are_given_where_a_model_refuses(kitchen, serv
 
 
 def test_cohere_cites_its_documents(kitchen, service):
-    """Its own citations become markers, and are checked like any others; it is asked for quotes as well."""
+    """Its own citations become markers, and are checked like any others; it is asked for quotes as well.
+
+    What it was sent can be seen: the question alone, and the passages as documents.
+    """
     cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
     service.said, service.cited = ["The kettle holds ", "1.7 litres."], [(17, 27, ["c1"])]
-    ran = kitchen("ask", QUESTION, "--json", **cohere)
+    ran = kitchen("ask", QUESTION, "--json", "--show-prompt", **cohere)
 
     assert (ran.code, ran.json["answer"]) == (0, HOLDS)
+    sent, prompt = service.asked[-1][2], ran.json["prompt"]
+    assert [message["content"] for message in sent["messages"]] == [prompt["system"], prompt["user"]]
+    assert prompt["user"] == QUESTION
+    documents = [{"key": document["id"], **document["data"]} for document in sent["documents"]]
+    assert documents == [{name: said for name, said in document.items() if said} for document in prompt["documents"]]
+    shown = kitchen("ask", QUESTION, "--show-prompt", **cohere).out
+    assert all(line in shown for document in prompt["documents"] for line in document["text"].split("\n"))
     service.cited = []
     assert kitchen("ask", QUESTION, "--json", **cohere).json["reason"] == "contract"
     service.said, service.cited = ['It holds 1.7 litres ("kettle holds 1.7 litres.")'], [(9, 19, ["c1"])]

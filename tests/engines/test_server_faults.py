@@ -772,6 +772,9 @@ def test_no_question_passes_a_limit_of_the_server(serve, opened, product, size, 
     if product == "elasticsearch":
         assert depth == fused["retriever"]["rrf"]["rank_window_size"] == legs[1]["knn"]["k"]
         assert depth <= legs[1]["knn"]["num_candidates"] <= 10_000
+    else:
+        near = legs[1]["query"]["knn"]["embedding"]
+        assert depth == near["k"] <= near["method_parameters"]["ef_search"] <= 10_000
 
 
 @pytest.mark.parametrize("too_many", [{"size": 10_001}, {"candidates": 10_001}])

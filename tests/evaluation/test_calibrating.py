@@ -47,6 +47,17 @@ def test_the_threshold_is_fitted_shown_drawn_and_written(kitchen):
     assert found["curve"][0]["coverage"] == 1.0
 
 
+def test_the_settings_file_that_is_read_is_written(kitchen):
+    """Not another, in which the threshold would go unheard."""
+    named = kitchen.folder / "mine.yaml"
+    named.write_text("answer:\n  neighbours: 0\n")
+    ran = kitchen("calibrate", "questions.jsonl", "--write", ESRAG_CONFIG="mine.yaml")
+
+    assert (ran.code, not (kitchen.folder / "esrag.yaml").exists()) == (0, True)
+    assert "wrote to mine.yaml" in ran.err
+    assert {"neighbours", "refusal"} == yaml.safe_load(named.read_text())["answer"].keys()
+
+
 def test_an_accuracy_may_be_asked_for(kitchen):
     """The lowest threshold that reaches it; one that none reaches is an error."""
     threshold = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.5").json["threshold"]

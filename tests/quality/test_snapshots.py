@@ -58,7 +58,7 @@ ANSWERS = {
     "What are the steps in Algorithm 2 SHAKE128?": ("8: output ← out1‖", "NIST.FIPS.203", 28),
     "What is the size of the encapsulation key of ML-KEM-768?": ("ML-KEM-768 1184", "NIST.FIPS.203", 48),
     "What is the size of the ciphertext of ML-KEM-1024?": ("ML-KEM-1024 1568 3168 1568", "NIST.FIPS.203", 48),
-    "What is the decapsulation failure rate of ML-KEM-512?": ("ML-KEM-512 2−138.8", "NIST.FIPS.203", 24),
+    "What is the decapsulation failure rate of ML-KEM-512?": ("ML-KEM-512 2^−138.8", "NIST.FIPS.203", 24),
     "Which security category does ML-KEM-768 have?": ("security category 3", "NIST.FIPS.203", 23),
     "What is the length of the shared secret key?": ("256 bits", "NIST.FIPS.203", 56),
     "What are the steps of Algorithm 17?": ("3: return (𝐾, 𝑐)", "NIST.FIPS.203", 42),

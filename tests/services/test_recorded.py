@@ -15,6 +15,7 @@ from made_up_models import Stream, answer, service
 
 from esrag.answering import Draft, GenerationTask, Prompt, Usage
 from esrag.answering.cohere import CohereGenerator
+from esrag.answering.evidence import documents
 from esrag.embedding.cohere import CohereEmbedder
 from esrag.records import Chunk, Evidence, Hit
 from esrag.reranking import RerankOptions
@@ -35,7 +36,7 @@ CHUNKS = [
 def chat(service):
     """An answer with citations, as a stream."""
     evidence = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(CHUNKS, 1))
-    task = GenerationTask(QUESTION, evidence, (), Prompt("Answer from the passages.", "not sent"), 3)
+    task = GenerationTask(QUESTION, evidence, (), Prompt("Answer from the passages.", QUESTION, documents(evidence)), 3)
     return CohereGenerator(service.generator_options("cohere", model="command-a-03-2025")).generate(task)
 
 

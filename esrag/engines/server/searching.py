@@ -176,14 +176,19 @@ class Search:
         words = question_terms(self.request.text)
         return {"match": {"terms": {"query": " ".join(words)}}} if words else {"match_none": {}}
 
+    @property
+    def _looked_at(self) -> int:
+        """How many candidates the graph of a shard is searched for; OpenSearch would look at no more than it gives."""
+        return min(max(2 * self.depth, _LEAST_CANDIDATES), _MOST_CANDIDATES)
+
     def _knn(self) -> Query:
-        candidates = min(max(2 * self.depth, _LEAST_CANDIDATES), _MOST_CANDIDATES)
-        wanted = {"query_vector": self._numbers(), "k": self.depth, "num_candidates": candidates}
+        wanted = {"query_vector": self._numbers(), "k": self.depth, "num_candidates": self._looked_at}
         return {"field": "embedding", **wanted, **self._field.rescoring("elasticsearch")}
 
     def _nearest(self) -> Query:
         """The neighbours as OpenSearch is asked for them."""
-        return {"vector": self._numbers(), "k": self.depth, **self._field.rescoring("opensearch")}
+        wanted = {"vector": self._numbers(), "k": self.depth, "method_parameters": {"ef_search": self._looked_at}}
+        return {**wanted, **self._field.rescoring("opensearch")}
 
     def _numbers(self) -> list[float]:
         if self.vector is None:
