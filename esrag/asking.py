@@ -27,7 +27,7 @@ from esrag.answering.contradiction import contradiction
 from esrag.answering.evidence import Room, compressed, documents, select
 from esrag.answering.followups import reformulated, subject
 from esrag.answering.statements import statements
-from esrag.answering.verify import Check, refusal, verify
+from esrag.answering.verify import Check, Rules, refusal, verify
 from esrag.chunking.cut import indexed_text
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
@@ -120,7 +120,8 @@ def answered(
         answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
     else:
         limits = settings.answer
-        check = Check(found.evidence, stages.encode, limits.unsupported, shown or unheard, quotes=limits.quotes)
+        rules = Rules(limits.unsupported, limits.quotes)
+        check = Check(question, found.evidence, rules, stages.encode, shown or unheard)
         prompt = _prompt(question, found.evidence, settings, generator)
         task = GenerationTask(question, found.evidence, found.stated, prompt, limits.max_sentences, check.read)
         draft = generator.generate(task)

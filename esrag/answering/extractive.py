@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from esrag.answering import NEAR, REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
 from esrag.answering.algorithms import extracted, sentences
-from esrag.terms import compounds, terms
+from esrag.terms import STOP_WORDS, compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
@@ -45,7 +45,7 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
     Each is of what the best is of: where that says ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
     """
-    ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
+    ranked = sorted(_telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order))
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
     chosen: list[Statement] = []
     for statement in ranked:
@@ -54,6 +54,16 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
         if named.issubset(terms(statement.text)) and all(_alike(statement, other) < ALIKE for other in chosen):
             chosen.append(statement)
     return sorted(chosen, key=lambda statement: statement.order)
+
+
+def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
+    """Those that do more than lead on to a list, or name what is asked for as a heading does."""
+    asked = set(terms(question))
+    return [each for each in found if not each.text.endswith(":") and not _names_it(each.text, asked)]
+
+
+def _names_it(text: str, asked: set[str]) -> bool:
+    return asked.issuperset(terms(text)) and STOP_WORDS.isdisjoint(text.lower().split())
 
 
 def _alike(left: Statement, right: Statement) -> float:

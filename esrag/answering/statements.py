@@ -43,6 +43,7 @@ _HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
 _LEADERS = re.compile(r"(?:\s\.){4}|\.{5}")  # of a list of contents
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -138,10 +139,14 @@ def said(text: str) -> str:
 
 
 def stated(text: str) -> Iterator[tuple[str, str]]:
-    """Sentences as they stand, and on one line; a table's row with caption and header; no headings, no contents."""
+    """Sentences as they stand, and on one line; a table's row with caption and header; no headings, no contents.
+
+    A sentence that leads to a list has it behind, where it is short; its items are statements besides.
+    """
     caption = ""  # of the table that is being read
     header: tuple[str, ...] = ()
-    for start, end in sentence_spans(text):
+    spans = sentence_spans(text)
+    for number, (start, end) in enumerate(spans):
         span = text[start:end]
         source = " ".join(span.split())
         if "|" in span:
@@ -155,7 +160,25 @@ def stated(text: str) -> Iterator[tuple[str, str]]:
         else:
             caption, header = "", ()
             if not (_HEADING.match(span) or _LEADERS.search(span)):
-                yield span, source
+                yield (_with_list(text, spans[number:]) if span.endswith(":") else span), source
+
+
+def _with_list(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    r"""The first sentence with the list that follows it, if that is not too long; "1." would read as its end.
+
+    >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
+    >>> _with_list(text, sentence_spans(text))
+    'Do this: 1) Press. Wait. 2) Let go.'
+    """
+    (start, end), *others = spans
+    parts = [text[start:end]]
+    for begins, ends in others:
+        item = text[begins:ends]
+        if not (_BULLET.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
+            break
+        parts.append(_NUMBERED.sub(r"\1) ", item))
+        end = ends
+    return " ".join(parts) if end - start <= MOST_CHARACTERS else parts[0]
 
 
 def _cells(line: str) -> tuple[str, ...]:

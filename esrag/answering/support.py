@@ -37,8 +37,12 @@ class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
     """What the passages do not hold, in words that their keys can follow."""
 
 
-def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = None) -> float:
+def support(
+    sentence: str, passages: Sequence[Chunk], encode: Encode | None = None, around: Sequence[str] = ()
+) -> float:
     """How well the passages support the sentence, 0..1: the share of its words that they hold, or nearness in meaning.
+
+    The word that the sentence begins with is taken for a name where it is one in the texts `around` it.
 
     Raises: Unsupported for a number, a name, a technical word or a quotation that they do not hold, a number that they
     give to something else, two names in each other's place, a "not" too many or too few, or too few words.
@@ -50,7 +54,7 @@ def support(sentence: str, passages: Sequence[Chunk], encode: Encode | None = No
     said, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
     if not said:
         raise Unsupported("no word of it is in")
-    _require_particulars(sentence, texts, held)
+    _require_particulars(sentence, texts, held, around)
     statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
     _require_same_sense(sentence, statements)
     _require_same_roles(sentence, statements)
@@ -77,7 +81,7 @@ def _flat(text: str) -> str:
     return unmarked(" ".join(unicodedata.normalize("NFKC", text).split()))
 
 
-def _require_particulars(sentence: str, texts: Sequence[str], held: set[str]) -> None:
+def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
     """Raises: Unsupported."""
     numbers = {number for text in texts for number in _numbers(text)}
     _require("number", _numbers(sentence), numbers.__contains__)
@@ -86,7 +90,7 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str]) ->
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
-    _require("name", _names(sentence), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
+    _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 
@@ -111,18 +115,26 @@ def _numbers(text: str) -> list[str]:
     return _NUMBER.findall(text)
 
 
-def _names(sentence: str) -> list[str]:
-    """Words with a capital letter, but for the one that begins the sentence, and for I and A.
+def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
+    """Words with a capital letter, but for I and A, and for one that begins the sentence and is no name around it.
 
-    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton")
-    ['Davy', 'Humphry', 'LED', 'Newton']
+    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["So Davy did"])
+    (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
     """
     found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
     return [
         word
         for word, start in found
-        if word[0].isupper() and word not in {"I", "A"} and not _ENDED.search(sentence[:start])
+        if word[0].isupper()
+        and word not in {"I", "A"}
+        and (not _ENDED.search(sentence[:start]) or _is_name(word, around))
     ]
+
+
+def _is_name(word: str, texts: Sequence[str]) -> bool:
+    """Whether a word has its capital letter within a sentence, and stands nowhere with a small one."""
+    within, small = rf"[\w,;)] +{re.escape(word)}(?!\w)", rf"(?<!\w){re.escape(word.lower())}(?!\w)"
+    return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
 
 
 def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:

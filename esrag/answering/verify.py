@@ -78,7 +78,15 @@ def verify(
     A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says. With
     `quotes` each has to hold words of its passage, to the letter.
     """
-    return Check(evidence, encode, policy, quotes=quotes).answer(draft)
+    return Check("", evidence, Rules(policy, quotes), encode).answer(draft)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What becomes of a sentence that its passages do not support, and whether each has to hold words of them."""
+
+    unsupported: Policy = "refuse"
+    quotes: bool = False
 
 
 class Check:
@@ -86,15 +94,15 @@ class Check:
 
     def __init__(
         self,
+        question: str,
         evidence: Sequence[Evidence],
-        encode: Encode | None,
-        policy: Policy,
+        rules: Rules,
+        encode: Encode | None = None,
         shown: Callable[[str], None] = unheard,
-        *,
-        quotes: bool = False,
     ) -> None:
         self._given = {item.key: item for item in evidence}
-        self._encode, self._policy, self._shown, self._quotes = encode, policy, shown, quotes
+        self._rules, self._encode, self._shown = rules, encode, shown
+        self._around = [question, *(item.chunk.text for item in evidence)]
         self._text, self._read = "", 0
         self._claims: list[Claim] = []
         self._dropped: list[str] = []
@@ -150,7 +158,7 @@ class Check:
             claim = self._supported(claim, passages)
         except Unsupported as unsupported:
             note = f"{unsupported} {', '.join(claim.keys)}"
-            if self._policy == "refuse" or _is_part(claim.text, self._claims[-1:]):
+            if self._rules.unsupported == "refuse" or _is_part(claim.text, self._claims[-1:]):
                 raise Violation("unsupported", note) from None
             self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
             return
@@ -160,10 +168,10 @@ class Check:
     def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
         """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
         said = shown = claim.text
-        if self._quotes:
+        if self._rules.quotes:
             said, shown = backed(claim.text, passages)
             _require_one(said)
-        return Claim(shown, claim.keys, support(said, passages, self._encode))
+        return Claim(shown, claim.keys, support(said, passages, self._encode, self._around))
 
 
 def refusal(reason: Reason, *notes: str) -> Answer:

@@ -10,7 +10,7 @@ from esrag.answering import NO_PROMPT, GenerationTask, GeneratorOptions
 from esrag.answering.extractive import ExtractiveGenerator
 from esrag.answering.quotes import MOST_CHARACTERS
 from esrag.answering.statements import statements
-from esrag.answering.verify import Check, verify
+from esrag.answering.verify import Check, Rules, verify
 from esrag.records import Chunk, Evidence
 
 SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1.088 kB, not more. It isn’t open."
@@ -217,7 +217,7 @@ def test_a_draft_full_of_quotation_marks_costs_little():
     for piece in ('"a b c ', "“ ", '" ', " "):
         draft = " ".join(f'{SAYS} {piece * 45}("{WORDS} x"). [c1]' for _ in range(200))
         checked(draft, f"{SIZES} cipher-\ntext", policy="drop")
-    check = Check(passages(SIZES), None, "drop", quotes=True)
+    check = Check("", passages(SIZES), Rules("drop", quotes=True))
     check.read(f'The key "{" " * 90_000}x [c1] "{"a " * MOST_CHARACTERS}" [c1]')
 
     assert check.answer().refused

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.answering import REFUSAL
-from esrag.answering.verify import Check, is_refusal, verify
+from esrag.answering.verify import Check, Rules, is_refusal, verify
 from esrag.records import Chunk, Evidence
 
 SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1088 bytes."
@@ -121,7 +121,7 @@ def test_a_draft_that_comes_in_pieces_is_the_same_answer(parts, data):
     draft = " ".join(parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(draft)), max_size=9)))
     shown: list[str] = []
-    check = Check(EVIDENCE, encode=None, policy="drop", shown=shown.append)
+    check = Check("", EVIDENCE, Rules("drop"), shown=shown.append)
     for start, end in itertools.pairwise([0, *cuts, len(draft)]):
         check.read(draft[start:end])
     answer = check.answer()
@@ -245,6 +245,25 @@ ROLES = (
 
 
 @pytest.mark.parametrize(
+    ("draft", "question", "note"),
+    [
+        ("Canada has ten provinces. [c1]", "How many provinces does Canada have?", "the name Canada is not in c1"),
+        ("Denmark has ten provinces. [c1]", "How many provinces?", "the name Denmark is not in c1"),
+        ("France has ten provinces. [c1]", "How many provinces does Canada have?", None),
+        ("Users see ten provinces of France. [c1]", "What do users see?", None),
+        ("Today France has ten provinces. [c1]", "How many provinces?", None),
+    ],
+)
+def test_a_name_that_begins_a_sentence_is_looked_at_like_others(draft, question, note):
+    """It is one by the question, or by another passage; a word that merely begins the sentence is none."""
+    passages = (
+        passage("c1", "France has ten provinces."),
+        passage("c2", "A bridge leads to Denmark. Today it is shut."),
+    )
+    assert Check(question, passages, Rules()).answer(draft).notes == ((note,) if note else ())
+
+
+@pytest.mark.parametrize(
     ("draft", "names"),
     [
         ("K-PKE.Encrypt calls ML-KEM.Encaps. [c1]", "K-PKE.Encrypt and ML-KEM.Encaps"),
@@ -290,12 +309,12 @@ def test_a_document_may_say_what_it_does_not_say():
 def test_what_is_shown_is_what_is_answered(pieces):
     """Also where an accent comes in a piece of its own; and a draft is read whole where no piece of it came."""
     shown = []
-    check = Check((passage("c1", "The café is open."),), None, "refuse", shown.append)
+    check = Check("", (passage("c1", "The café is open."),), Rules(), shown=shown.append)
     for piece in ("The ", *pieces, " is open. [c1]"):
         check.read(piece)
 
     assert check.answer("It is something else. [c1]").text == "The café is open. [c1]" == shown[0]
-    assert Check(EVIDENCE, None, "refuse").answer("The ciphertext has 1088 bytes. [c1]") == verify(
+    assert Check("", EVIDENCE, Rules()).answer("The ciphertext has 1088 bytes. [c1]") == verify(
         "The ciphertext has 1088 bytes. [c1]", EVIDENCE
     )
 
@@ -328,7 +347,7 @@ def test_much_white_space_costs_little():
     """A draft is read in a time that grows with its length."""
     began = time.monotonic()
     verify(f"The ciphertext has 1088 bytes.{' ' * 90_000}[c1]{' ' * 9_000}x", EVIDENCE)
-    check = Check(EVIDENCE, None, "refuse")
+    check = Check("", EVIDENCE, Rules())
     for _ in range(3000):
         check.read("\n")
     check.answer()

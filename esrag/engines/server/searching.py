@@ -29,8 +29,10 @@ _MOST = 10_000  # hits of a leg: index.max_result_window, and what either server
 _DEEPER = 3
 _WEIGHTS_SINCE = {"elasticsearch": (9, 2), "opensearch": (3, 1)}  # in fusion by ranks
 _EVEN = 0.5  # share of the vector leg
-# Candidates a shard looks at for its k neighbours; with 200 Lucene's graph found all of the ten best of 10,000.
-_LEAST_CANDIDATES, _MOST_CANDIDATES = 200, 10_000
+# Candidates a shard looks at for its k neighbours. Of the 100 nearest of 20,464 chunks, 20 questions about them found
+# 0.996 on either server with 400 (with 200: 0.989 on OpenSearch, 0.962 on Elasticsearch, which gives up early), and all
+# of the ten nearest; 106 questions about other things found 0.93 with 400 and 0.97 with 1,000, which took 10 ms more.
+_LEAST_CANDIDATES, _MOST_CANDIDATES = 400, 10_000
 RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
 _FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch knows no filter of a hybrid query, only those of its legs
 _LEAST_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
