@@ -134,6 +134,23 @@ def _refusals(cases: list[Case]) -> None:
         unsure = np.array([c.asked.confidence for c in cases if c.kind == kind and not c.fitted])
         above = (sure[:, None] > unsure).mean() + (sure[:, None] == unsure).mean() / 2
         print(f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | {(sure >= 0.5).mean():.3f} |")
+    _each_by_itself([case for case in cases if not case.fitted])
+
+
+def _each_by_itself(cases: list[Case]) -> None:
+    """Refusals at 0.5 among the questions of a collection that has unanswerable ones: how many are right, and found."""
+    print("\n| collection | answerable | unanswerable | refusals | precision | recall |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name in SETS:
+        sure = {
+            kind: np.array([c.asked.confidence for c in cases if (c.collection, c.kind) == (name, kind)])
+            for kind in ("answerable", "unanswerable")
+        }
+        right = (sure["unanswerable"] < 0.5).sum()
+        if wrong_or_right := right + (sure["answerable"] < 0.5).sum():
+            counts = f"{len(sure['answerable'])} | {len(sure['unanswerable'])} | {wrong_or_right}"
+            recall = right / max(1, len(sure["unanswerable"]))
+            print(f"| {name} | {counts} | {right / wrong_or_right:.3f} | {recall:.3f} |")
 
 
 def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:

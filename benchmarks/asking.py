@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ from esrag.text import sentence_spans
 
 SCIFACT_DOCUMENTS, CHUNKS_A_DOCUMENT = 5183, 2.17
 DOCUMENTS_A_BATCH = 250
-WARM, RERANKED = 10, 20
+WARM, RERANKED, ENCODED = 10, 20, 200
 DEPTHS = (10, 50)
 STAGES = ("encode", "keyword", "vector", "fuse", "read", "evidence", "generate", "verify")
 RERANKERS = ("exact-tokens", "lexical", "quality", "round-robin", "mmr", "late-interaction", "cross-encoder")
@@ -87,7 +88,9 @@ def main() -> None:
         chunks = _filled(work, folder, arguments.chunks)
         questions = _questions(work, arguments.questions + WARM)
         print(f"{chunks:,} chunks, {arguments.questions} questions\n", flush=True)
+        before_ms = _chunk_ms(work.stages)
         _answers(settings, work.stages, questions)
+        print(f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.stages):.1f} ms after these answers\n")
         _rerankers(settings, work.stages, questions[: WARM + RERANKED], _cross_encoder(folder / "cross-encoder"))
         work.close()
 
@@ -140,6 +143,15 @@ def _questions(work: Work, count: int) -> list[str]:
     else:
         own = [" ".join(chunk.text.split()[:8]) for chunk in work.stages.engine.chunks()]
     return own[:: max(1, len(own) // count)][:count]
+
+
+def _chunk_ms(stages: Stages) -> float:
+    """What the encoder takes for a chunk, by which machines can be compared."""
+    texts = [indexed_text(chunk) for chunk in islice(stages.engine.chunks(), ENCODED)]
+    began = time.perf_counter()
+    if stages.encode:
+        stages.encode(texts)
+    return 1000 * (time.perf_counter() - began) / ENCODED
 
 
 def _answers(settings: Settings, stages: Stages, questions: Sequence[str]) -> None:

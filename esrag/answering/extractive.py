@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from esrag.answering import NEAR, REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
 from esrag.answering.algorithms import extracted, sentences
-from esrag.terms import STOP_WORDS, compounds, terms
+from esrag.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
+# What says yes or no in the question's own words has one of these.
+_VERB = re.compile(r"\b(?i:is|are|was|were|be|ha[sd]|have|can|may|must|shall|should|will|does|do|did|cannot)\b")
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 
 
@@ -63,7 +65,7 @@ def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
 
 
 def _names_it(text: str, asked: set[str]) -> bool:
-    return asked.issuperset(terms(text)) and STOP_WORDS.isdisjoint(text.lower().split())
+    return asked.issuperset(terms(text)) and not _VERB.search(text)
 
 
 def _alike(left: Statement, right: Statement) -> float:

@@ -59,6 +59,34 @@ def test_a_table_is_read_by_the_row_with_caption_and_header():
     assert found.citations[0].key == "c1"
 
 
+RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{RESETTING}\n\n1. Press the button. Wait.\n2. Let go of it.\n\nThe lid is red.",
+            "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] 2) Let go of it. [c1]",
+        ),
+        (
+            f"{RESETTING}\n- press the button\n- let go of it\n\nThe lid is red.",
+            "To reset the kettle, do the following: - press the button - let go of it [c1]",
+        ),
+        (f"{RESETTING}\n\nIts button resets the kettle.", "Its button resets the kettle. [c1]"),
+        (
+            f"{RESETTING}\n\n- {'press the button and ' * 40}\n\nThe kettle has a button.",
+            "The kettle has a button. [c1]",
+        ),
+        ("Resetting the kettle.", "Resetting the kettle. [c1]"),
+        ("Resetting the kettle. The lid is red. The kettle is not reset.", "The kettle is not reset. [c1]"),
+    ],
+)
+def test_what_leads_to_a_list_is_said_with_it(text, said):
+    """And not without, nor is a heading that only names what is asked for, unless there is nothing else."""
+    assert answer("How is the kettle reset?", text).text == said
+
+
 def test_a_pipe_table_is_read_by_the_row_with_its_header():
     """As documents with real tables are loaded."""
     table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
