@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from esrag.answering.verify import verify
 from esrag.asking import Asked
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest
@@ -117,8 +118,14 @@ def _sentences(cases: list[Case]) -> None:
     for name in SETS:
         rows = [c for c in cases if c.collection == name and c.kind == "answerable" and not c.fitted]
         first, some = (np.mean([getattr(c, which) for c in rows]) for which in ("first_is_gold", "some_is_gold"))
-        kept = np.mean([bool(c.asked.answer.citations) != c.asked.answer.refused for c in rows])
+        kept = np.mean([_is_kept(c.asked) for c in rows])
         print(f"| {name} | {len(rows)} | {first:.3f} | {some:.3f} | {kept:.0%} |")
+
+
+def _is_kept(asked: Asked) -> bool:
+    """Whether the answer passes the check that made it once more, by itself: it is supported, and cites what it had."""
+    answer = asked.answer
+    return answer.refused or verify(answer.text, asked.evidence).text == answer.text
 
 
 def _refusals(cases: list[Case]) -> None:

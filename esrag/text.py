@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _CAPTION = r"(?:Table|Figure|Fig\.|Algorithm|Listing|Chart)\s+[A-Z]?[\d.-]{0,8}[.:]"
 CAPTION = re.compile(_CAPTION)
 _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
-_ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
+ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
@@ -107,7 +107,7 @@ def _parts(previous: str, line: str) -> bool:
     """Whether a block ends between two neighbouring lines (both stripped)."""
     if not previous or not line or _stands_alone(previous) or _stands_alone(line):
         return True
-    if _ITEM.match(line) or _UNDERLINE.fullmatch(previous):
+    if ITEM.match(line) or _UNDERLINE.fullmatch(previous):
         return True
     if _OPEN_END.search(previous[-16:]):
         return False

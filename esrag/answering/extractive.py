@@ -12,8 +12,7 @@ from esrag.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
-# What says yes or no in the question's own words has one of these.
-_VERB = re.compile(r"\b(?i:is|are|was|were|be|ha[sd]|have|can|may|must|shall|should|will|does|do|did|cannot)\b")
+_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)  # than yes or no
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 
 
@@ -59,13 +58,9 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
 
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Those that do more than lead on to a list, or name what is asked for as a heading does."""
-    asked = set(terms(question))
-    return [each for each in found if not each.text.endswith(":") and not _names_it(each.text, asked)]
-
-
-def _names_it(text: str, asked: set[str]) -> bool:
-    return asked.issuperset(terms(text)) and not _VERB.search(text)
+    """Those that do more than lead on to a list, or say again what is asked for as a heading does."""
+    known = set(terms(question)) if _ASKS_MORE.match(question) else set[str]()
+    return [each for each in found if not (each.text.endswith(":") or known.issuperset(terms(each.text)))]
 
 
 def _alike(left: Statement, right: Statement) -> float:

@@ -10,6 +10,7 @@ from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError, nodes
@@ -19,7 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from esrag.answering import REFUSAL, Prompt
 from esrag.answering.evidence import sent
 from esrag.errors import SettingsError
-from esrag.records import Evidence
+from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
@@ -31,6 +32,9 @@ VARIABLES: dict[str, frozenset[str]] = {
     REWRITE: frozenset(),
     REFORMULATE: frozenset(),
 }
+EXAMPLE = Evidence(
+    "c1", Chunk("kettle::p0001::c001", "kettle", 0, 0, 23, 1, 2, "It is red.\nIt is large.", "Kettle", "Size"), 1
+)
 MOST_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
 
 
@@ -57,7 +61,7 @@ class Prompts:
         return blake2b("\0".join(sources).encode(), digest_size=16).hexdigest()
 
     def check(self) -> None:
-        """Raises: SettingsError for a template that cannot be read, or uses other variables than it is given."""
+        """Raises: SettingsError for a template that cannot be read or filled in, or uses other variables than given."""
         for name, known in VARIABLES.items():
             tree = self._parsed(name)
             used = find_undeclared_variables(tree)
@@ -66,6 +70,9 @@ class Prompts:
                     raise SettingsError(f"{name}, line {node.lineno}: unknown variable {node.name!r}", hint=_hint(name))
             if missing := sorted(known - used):
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
+        self.prompt("How large?", [EXAMPLE], 1, quotes=True)
+        self.rewriting("How large?", ())
+        self.reformulating("How large?", ())
 
     def prompt(
         self, question: str, evidence: Sequence[Evidence], max_sentences: int, *, quotes: bool = False
@@ -163,7 +170,12 @@ def _one_line(text: str) -> str:
 
 
 def _line(name: str, error: Exception) -> str:
-    at = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
+    if isinstance(error, TemplateSyntaxError):
+        lines = [error.lineno]
+    else:  # Jinja gives its templates frames of their own
+        frames = walk_tb(error.__traceback__)
+        lines = [line for frame, line in frames if Path(frame.f_code.co_filename).name == name]
+    at = f", line {lines[-1]}" if lines else ""
     return f"{name}{at}: {_one_line(str(error)) or type(error).__name__}"
 
 

@@ -8,6 +8,7 @@ them on the other half and does not fit them.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from esrag.answering import MARKERS, NEAR, Statement
 from esrag.embedding import Vectors
 from esrag.records import Evidence
 from esrag.terms import compounds, rarities, shares, terms
-from esrag.text import sentence_spans
+from esrag.text import ITEM, sentence_spans
 
 MEANING = 0.55  # cosine with the question
 WORDS = 0.20  # share of the question's words in the sentence, rare ones counting more
@@ -40,7 +41,7 @@ _CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 _HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
 )
-_LEADERS = re.compile(r"(?:\s\.){4}|\.{5}")  # of a list of contents
+_LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]*[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)  # to a page, of contents
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
@@ -160,25 +161,27 @@ def stated(text: str) -> Iterator[tuple[str, str]]:
         else:
             caption, header = "", ()
             if not (_HEADING.match(span) or _LEADERS.search(span)):
-                yield (_with_list(text, spans[number:]) if span.endswith(":") else span), source
+                yield (_with_list(text, spans, number) if span.endswith(":") else span), source
 
 
-def _with_list(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    r"""The first sentence with the list that follows it, if that is not too long; "1." would read as its end.
+def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
+    r"""A sentence with the list that follows it, if that is not too long; "1." would read as its end.
 
     >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
-    >>> _with_list(text, sentence_spans(text))
+    >>> _with_list(text, sentence_spans(text), 0)
     'Do this: 1) Press. Wait. 2) Let go.'
     """
-    (start, end), *others = spans
+    start, end = spans[number]
     parts = [text[start:end]]
-    for begins, ends in others:
+    for begins, ends in islice(spans, number + 1, None):
         item = text[begins:ends]
-        if not (_BULLET.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
+        if not (_BULLET.match(item) or ITEM.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
             break
+        if ends - start > MOST_CHARACTERS:
+            return parts[0]
         parts.append(_NUMBERED.sub(r"\1) ", item))
         end = ends
-    return " ".join(parts) if end - start <= MOST_CHARACTERS else parts[0]
+    return " ".join(parts)
 
 
 def _cells(line: str) -> tuple[str, ...]:

@@ -15,7 +15,15 @@ MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a pa
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # Dice's coefficient from which one sentence says what another does, but for a "not"
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?:(?<![\w)\].,])[-−])?\d+(?:[.,]\d+)*")
+_UNIT = (
+    r"(?:[kmgt]?bit|[kmgt]?byte|second|minute|hour|day|week|month|year|(?:kilo|centi|milli)?met(?:re|er)|mile|foot|feet"
+    r"|(?:kilo|milli)?gram|pound|(?:milli)?lit(?:re|er)|(?:kilo)?watt|volt|percent|thousand|million|billion|trillion"
+    r"|dollar|euro)s?"
+)
+_MEASURE = re.compile(rf"(\d+(?:[.,]\d+)*)[\s-]+({_UNIT})\b", re.IGNORECASE)
+_ONE_OR_TWO = re.compile(rf"\b(one|two)[\s-]+{_UNIT}\b", re.IGNORECASE)
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
@@ -26,11 +34,21 @@ _EITHER_WAY = re.compile(
     re.IGNORECASE,
 )
 _COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
+_STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ARTICLES = frozenset(("a", "an", "the"))
 _SPELLED = {
     word: str(number)
     for number, word in enumerate(("three", "four", "five", "six", "seven", "eight", "nine", "ten"), 3)
-} | {"eleven": "11", "twelve": "12", "twenty": "20", "hundred": "100", "thousand": "1000", "million": "1000000"}
+} | {
+    "one": "1",
+    "two": "2",
+    "eleven": "11",
+    "twelve": "12",
+    "twenty": "20",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+}
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
@@ -77,16 +95,21 @@ def overlap(left: set[str], right: set[str]) -> float:
 
 
 def _flat(text: str) -> str:
-    """On one line, with digits that are one (NFKC), and without markers of a document's own."""
-    return unmarked(" ".join(unicodedata.normalize("NFKC", text).split()))
+    """On one line, with digits that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
+    return unmarked(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
 
 
 def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
     """Raises: Unsupported."""
-    numbers = {number for text in texts for number in _numbers(text)}
+    numbers = {form for text in texts for number in _numbers(text) for form in (number, number.lstrip("-"))}
     _require("number", _numbers(sentence), numbers.__contains__)
-    spelled = (word for word in sentence.lower().split() if word in _SPELLED)
+    spelled = [word for word in sentence.lower().split() if word in _SPELLED and word not in {"one", "two"}]
+    spelled += [word.lower() for word in _ONE_OR_TWO.findall(sentence)]
     _require("number", spelled, lambda word: not held.isdisjoint(terms(word)) or _SPELLED[word] in numbers)
+    measured = {measure for text in texts for measure in _measures(text)}
+    counted = {number for number, _ in measured}
+    given = (measure for measure in _measures(sentence) if measure[0] in counted)
+    _require("number", (" ".join(it) for it in given if it not in measured), lambda _: False)
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
@@ -112,13 +135,23 @@ def _numbers(text: str) -> list[str]:
     """
     for word in technical_words(text, len(text)):
         text = text.replace(word, " ")
-    return _NUMBER.findall(text)
+    return [number.replace("−", "-") for number in _NUMBER.findall(text)]
+
+
+def _measures(text: str) -> list[tuple[str, str]]:
+    """Numbers with the unit behind them, which is spelled in one way.
+
+    >>> _measures("1.7 litres, 1.7 Liters and a 128-bit key in 3 days")
+    [('1.7', 'liter'), ('1.7', 'liter'), ('128', 'bit'), ('3', 'day')]
+    """
+    found = ((number, unit.lower().removesuffix("s")) for number, unit in _MEASURE.findall(text))
+    return [(number, unit[:-2] + "er" if unit.endswith("tre") else unit) for number, unit in found]
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
     """Words with a capital letter, but for I and A, and for one that begins the sentence and is no name around it.
 
-    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["So Davy did"])
+    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["as Davy did"])
     (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
     """
     found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
@@ -133,18 +166,18 @@ def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
 
 def _is_name(word: str, texts: Sequence[str]) -> bool:
     """Whether a word has its capital letter within a sentence, and stands nowhere with a small one."""
-    within, small = rf"[\w,;)] +{re.escape(word)}(?!\w)", rf"(?<!\w){re.escape(word.lower())}(?!\w)"
+    if word.lower() in STOP_WORDS:
+        return False
+    # Behind a word with a small letter: a line of title case proves nothing.
+    within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]*[,;)]?\s+{re.escape(word)}(?!\w)"
+    small = rf"(?<!\w){re.escape(word.lower())}(?!\w)"
     return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
 
 
 def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
     """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
-    named, held = compounds(sentence), [(statement, _said(statement)) for statement in statements]
-    for number in _numbers(sentence) if named else ():
-        with_it = [words for statement, words in held if number in _numbers(statement)]
-        owners = [compounds(statement) for statement, words in held if words in with_it]
-        if with_it and all(owners) and all(named.isdisjoint(owner) for owner in owners):
-            raise Unsupported(f"the number {number} stands with something else in")
+    held = [(statement, _said(statement)) for statement in statements]
+    _require_same_numbers(sentence, held)
     said = _said(sentence)
     near = [(statement, overlap(said, words)) for statement, words in held]
     negated, plain = ([each for each in near if bool(_NOT.search(each[0])) == is_not] for is_not in (True, False))
@@ -152,6 +185,26 @@ def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
     best = max((score for _, score in other), default=0.0)
     if best >= SAME and best > max((score for _, score in alike), default=0.0):
         raise Unsupported('but for a "not" it is in')
+
+
+def _require_same_numbers(sentence: str, held: Sequence[tuple[str, set[str]]]) -> None:
+    """Raises: Unsupported where statements with a number are of another thing, or one without says all the rest of it.
+
+    That one has to have a number in its place; "it" of the statements with the number may stand for anything.
+    """
+    named, given = compounds(sentence), _numbers(sentence)
+    words = _said(sentence) - {term for number in given for term in terms(number)}
+    for number in given:
+        with_it = [(statement, said) for statement, said in held if number in _numbers(statement)]
+        owners = [compounds(statement) for statement, _ in with_it]
+        is_of_another = named and owners and all(owners) and all(named.isdisjoint(owner) for owner in owners)
+        known = max((len(words & said) for _, said in with_it), default=len(words))
+        others = [
+            len(words & said) for statement, said in held if not {*given}.intersection(_numbers(statement) or given)
+        ]
+        is_of_other_words = max(others, default=0) >= max(known + 1, SAME * len(words))
+        if is_of_another or (is_of_other_words and not any(_STANDS_FOR.match(statement) for statement, _ in with_it)):
+            raise Unsupported(f"the number {number} stands with something else in")
 
 
 def _said(text: str) -> set[str]:

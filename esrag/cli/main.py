@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from esrag.cli.output import remark
 from esrag.errors import EsragError
-from esrag.text import normalise
 
 COMMANDS = {
     "ingest": "esrag.cli.ingest:ingest",
@@ -69,7 +69,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, click.Abort) as error:
-        _say(str(error) or "interrupted; what was stored stays, the same command goes on from there")
+        remark(str(error) or "interrupted; what was stored stays, the same command goes on from there")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
     except BrokenPipeError:  # `esrag chunks | head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -95,26 +95,21 @@ def _open_streams() -> None:
 def _explain(error: Exception) -> int:
     """One line and a hint on stderr; gives the exit code."""
     if isinstance(error, click.ClickException):
-        _say(f"error: {error.format_message()}")
+        remark(f"error: {error.format_message()}")
         context = getattr(error, "ctx", None)
-        _say(f"hint: {context.command_path} --help" if context else "hint: esrag --help")
+        remark(f"hint: {context.command_path} --help" if context else "hint: esrag --help")
         return error.exit_code
     if isinstance(error, EsragError):
-        _say(f"error: {error}")
+        remark(f"error: {error}")
         if error.hint:
-            _say(f"hint: {error.hint}")
+            remark(f"hint: {error.hint}")
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:
-        _say(f"error: {error.strerror.lower()}: {error.filename or 'standard output'}")
+        remark(f"error: {error.strerror.lower()}: {error.filename or 'standard output'}")
         return 1
-    _say(f"error: {type(error).__name__}: {error}")
-    _say("hint: this is a bug; esrag --debug … shows where")
+    remark(f"error: {type(error).__name__}: {error}")
+    remark("hint: this is a bug; esrag --debug … shows where")
     return 1
-
-
-def _say(line: str) -> None:
-    """One line on stderr; what it quotes cannot break it or act on the terminal."""
-    click.echo(" ".join(normalise(line).split()), err=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on one line; any terminal can take it."""
-    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, default=str))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
+    click.echo(_TURNS.sub(lambda turn: f"\\u{ord(turn[0]):04x}", text))
 
 
 def print_text(text: str) -> None:
@@ -25,7 +26,16 @@ def print_text(text: str) -> None:
 
 def remark(text: str) -> None:
     """One line on stderr."""
-    click.echo(" ".join(_harmless(text).split()), err=True)
+    click.echo(one_line(text), err=True)
+
+
+def one_line(text: str) -> str:
+    r"""The text on one line, without anything that could act on the terminal.
+
+    >>> one_line("a\x1b[2J\n b")
+    'a[2J b'
+    """
+    return " ".join(_harmless(text).split())
 
 
 def _harmless(text: str) -> str:

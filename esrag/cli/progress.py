@@ -4,8 +4,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from esrag.cli.output import remark
-from esrag.text import normalise
+from esrag.cli.output import one_line, remark
 
 
 class BarProgress:
@@ -42,7 +41,7 @@ class BarProgress:
 
     def say(self, text: str) -> None:
         """A remark above the bar; what is printed past it would end up in it."""
-        self.bar.console.print(_line(text), markup=False, highlight=False, soft_wrap=True)
+        self.bar.console.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 class LineProgress:
@@ -77,18 +76,13 @@ class LineProgress:
         remark(text)
 
 
-def _line(text: str) -> str:
-    """One line without what could act on the terminal."""
-    return " ".join(normalise(text).split())
-
-
 def _short(name: str) -> str:
     r"""The last part of a path, without what could act on the terminal.
 
     >>> _short("/docs/a\x1b[2J\nb.md")
     'a[2J b.md'
     """
-    return _line(name.rpartition("/")[2])[:40]
+    return one_line(name.rpartition("/")[2])[:40]
 
 
 def progress() -> BarProgress | LineProgress:

@@ -8,6 +8,7 @@ _SECOND_DIGIT = re.compile(r"(?<=\d)[-−]?(?=\d)")  # behind a digit; a sign ma
 # Of the first digit's height: an exponent starts and ends above it, and is smaller. In old faces digits stand at
 # several heights too, but none that is shorter than the one before it ends above that.
 _RAISED, _ABOVE, _SMALLER = 0.25, 0.02, 0.9
+_UPRIGHT = 0.01  # radians
 
 
 def with_exponents(page: Any, text: str) -> str:
@@ -28,6 +29,8 @@ def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
 
     if pdfium.FPDFText_GetUnicode(page, first) != ord(digit):
         return False  # pdfium left something out of its text, and the indices are others
+    if abs(pdfium.FPDFText_GetCharAngle(page, first)) > _UPRIGHT:
+        return False  # of turned text each digit stands above the one before it
     (bottom, top), (low, high) = _heights(page, first), _heights(page, second)
     height = top - bottom
     return low > bottom + _RAISED * height and high > top + _ABOVE * height and high - low < _SMALLER * height

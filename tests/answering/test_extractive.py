@@ -5,7 +5,7 @@ import pytest
 
 from esrag.answering import NO_PROMPT, REFUSAL, GenerationTask, GeneratorOptions
 from esrag.answering.extractive import ExtractiveGenerator
-from esrag.answering.statements import statements
+from esrag.answering.statements import stated, statements
 from esrag.answering.verify import verify
 from esrag.records import Chunk, Evidence
 
@@ -79,12 +79,33 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
             "The kettle has a button. [c1]",
         ),
         ("Resetting the kettle.", "Resetting the kettle. [c1]"),
-        ("Resetting the kettle. The lid is red. The kettle is not reset.", "The kettle is not reset. [c1]"),
+        (
+            f"{RESETTING}\n(a) press the button\n(b) let go\n\nIt is red.",
+            "To reset the kettle, do the following: (a) press the button (b) let go [c1]",
+        ),
     ],
 )
 def test_what_leads_to_a_list_is_said_with_it(text, said):
     """And not without, nor is a heading that only names what is asked for, unless there is nothing else."""
     assert answer("How is the kettle reset?", text).text == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Do employees get a bonus?", "Employees get a bonus."),
+        ("Is the kettle reset?", "The kettle is not reset."),
+        ("Hält der Kessel Wasser?", "Der Kessel hält Wasser."),
+    ],
+)
+def test_yes_or_no_may_be_said_in_the_questions_words(question, said):
+    """Only what asks for more than that is not answered by them."""
+    assert answer(question, f"The lid is red. {said} It rains.").text == f"{said} [c1]"
+
+
+def test_a_long_list_of_lists_is_read_in_no_time():
+    """Each line leads to the next ones; a reader of all of them for each would never end."""
+    assert len(list(stated("- a b c:\n" * 20_000))) == 20_000
 
 
 def test_a_pipe_table_is_read_by_the_row_with_its_header():
@@ -174,4 +195,13 @@ def test_letters_of_formulas_are_letters():
 def test_headings_and_contents_say_nothing(heading):
     """They hold the words of a question, and no answer."""
     text = "It samples polynomials."
+    assert [said for said, _ in stated(f"{heading}\n\n{text}")] == [text]
     assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text == f"{text} [c1]"
+
+
+def test_dots_before_a_value_are_no_list_of_contents():
+    """Specifications are written so."""
+    assert (
+        "1.7 litres"
+        in answer("What capacity has the kettle?", "It is red.\n\nCapacity of the kettle ........ 1.7 litres").text
+    )

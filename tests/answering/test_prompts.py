@@ -113,6 +113,14 @@ def test_quotes_are_asked_for_where_they_are_wanted(own):
         ("{{ question }}", f"{USER} does not use evidence"),
         ("{{ question }}\n{% for x in evidence %}", f"{USER}, line 2: Unexpected end of template"),
         ("{% include 'other' %}", f"{USER} does not use evidence, question"),
+        (
+            "{{ question }}\n{% for item in evidence %}\n{{ item.txt }}\n{% endfor %}",
+            f"{USER}, line 3: 'esrag.answering.prompts.Passage object' has no attribute 'txt'",
+        ),
+        (
+            "{% macro shown(item) %}\n{{ item.txt }}{% endmacro %}\n{{ question }}\n{{ shown(evidence[0]) }}",
+            f"{USER}, line 2: 'esrag.answering.prompts.Passage object' has no attribute 'txt'",
+        ),
     ],
 )
 def test_a_template_with_a_mistake_is_named_with_its_line(own, text, message):
@@ -139,13 +147,42 @@ def test_a_template_with_a_mistake_is_named_with_its_line(own, text, message):
     ],
 )
 def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
-    """A loop without end, a way out of the sandbox, a field that is not there."""
+    """A loop without end, a way out of the sandbox, a field that is not there: said before anything is asked."""
     prompts = own(user=text)
-    prompts.check()
-    with pytest.raises(SettingsError, match=USER.replace(".", r"\.")) as raised:
+    with pytest.raises(SettingsError) as raised:
+        prompts.check()
+    with pytest.raises(SettingsError) as later:
         prompts.prompt("How large?", [passage("c1", "It is red.")], 3)
 
+    assert str(raised.value).startswith(f"{USER}, line 1: ")
     assert "\n" not in str(raised.value)
+    assert str(later.value).startswith(f"{USER}, line 1: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [
+        ("system", lambda prompts: prompts.prompt("How large?", [], 3)),
+        ("quotes", lambda prompts: prompts.prompt("How large?", [], 3, quotes=True)),
+        ("rewrite", lambda prompts: prompts.rewriting("How large?", ["What is red?"])),
+        ("reformulate", lambda prompts: prompts.reformulating("How large?", ["large"])),
+    ],
+)
+def test_every_template_is_filled_in_before_anything_is_asked(own, name, filled):
+    """Those that are seldom needed too."""
+    prompts = own(**{name: "{{ refusal }}{{ max_sentences }}\n{{ 1 / 0 }}" if name == "system" else "\n{{ 1 / 0 }}"})
+    for use in (Prompts.check, filled):
+        with pytest.raises(SettingsError) as raised:
+            use(prompts)
+        assert str(raised.value) == f"prompt.{name}.txt.j2, line 2: division by zero"
+
+
+def test_a_template_that_fails_later_names_its_line_as_well(own):
+    """Where only what a question found shows the mistake."""
+    prompts = own(user="{{ question }}\n{% if evidence | length > 1 %}\n\n{{ evidence[1].txt }}{% endif %}")
+    prompts.check()
+    with pytest.raises(SettingsError, match=r"\Aprompt\.user\.txt\.j2, line 4: .*'txt'\Z"):
+        prompts.prompt("How large?", [passage(key, "It is red.") for key in ("c1", "c2")], 3)
 
 
 def test_a_long_loop_is_counted_anew_for_each_prompt(own):

@@ -215,13 +215,39 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-768 was made by (Napoleon). [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
         ("It isn't made by Davy. [c1]", 'but for a "not" it is in c1'),
+        ("The ciphertext has 1184 bytes. [c2]", "the number 1184 stands with something else in c2"),
+        ("The key of ML-KEM-768 has 1088 bytes. [c2]", "the number 1088 stands with something else in c2"),
+        ("The key of ML-KEM-768 has 1184 bits. [c2]", "the number 1184 bit is not in c2"),
+        ("The key of ML-KEM-768 has -1184 bytes. [c2]", "the number -1184 is not in c2"),
+        ("The key of ML-KEM-768 has two bytes. [c2]", "the number two is not in c2"),
     ],
 )
 def test_what_is_put_together_otherwise_is_not_supported(draft, note):
     """From the words of a passage much can be made that it does not say."""
-    answer = verify(draft, (passage("c1", PARTS),))
+    answer = verify(draft, (passage("c1", PARTS), passage("c2", SIZES)))
 
     assert (answer.reason, answer.notes) == ("unsupported", (note,))
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The kettle holds 1.7 liters and weighs 900 grams. [c1]",
+        "The kettle's cable is 80 cm long. [c1]",
+        "The weight of the kettle is 900 grams. [c1]",
+        "Its cable of 80 cm is red. [c1]",
+        "The kettle boils at 100 degrees, so the 2 lids are hot. [c1]",
+        "Its key needs 2^8 steps. [c1]",
+        "One lid of the kettle is hot at 100 degrees. [c1]",
+    ],
+)
+def test_what_is_said_of_several_sentences_is_supported(draft):
+    """Numbers stay with what they are numbers of."""
+    text = (
+        "The kettle (model 5) holds 1.7 litres and has a red cable. It is 80 cm long. It weighs 900 grams. "
+        "Water boils at 100 degrees. Both lids are hot then: 2 of them. A key needs 2⁸ steps."
+    )
+    assert verify(draft, (passage("c1", text),)).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -252,13 +278,19 @@ ROLES = (
         ("France has ten provinces. [c1]", "How many provinces does Canada have?", None),
         ("Users see ten provinces of France. [c1]", "What do users see?", None),
         ("Today France has ten provinces. [c1]", "How many provinces?", None),
+        ("Sizes: France has ten provinces. [c1]", "Has France its Sizes, or other sizes?", None),
+        ("Using it, France has ten provinces. [c1]", "How many provinces?", None),
+        ("After all France has ten provinces. [c1]", "What Happens After 1900?", None),
+        ("Norway has ten provinces. [c1]", "How many provinces?", "the name Norway is not in c1"),
     ],
 )
 def test_a_name_that_begins_a_sentence_is_looked_at_like_others(draft, question, note):
     """It is one by the question, or by another passage; a word that merely begins the sentence is none."""
     passages = (
         passage("c1", "France has ten provinces."),
-        passage("c2", "A bridge leads to Denmark. Today it is shut."),
+        passage(
+            "c2", "Crossing It Using Boats\nA bridge leads to Denmark. Today it is shut. A ferry sails to\nNorway."
+        ),
     )
     assert Check(question, passages, Rules()).answer(draft).notes == ((note,) if note else ())
 

@@ -127,6 +127,11 @@ def test_a_document_cannot_forge_a_marker_or_act_on_the_terminal(esrag):
     assert "(c9)" in ran.out.partition("Evidence")[0]
     assert not {"\x1b", "\u202e", "\u2069"} & set(ran.out)
     assert " herrings are kept" in ran.out
+    told = esrag("ask", "What is the vault code?", "--show-evidence", "--json")
+    assert not {"\x1b", "\u202e", "\u2069"} & set(told.out)
+    assert "\u202eherrings" in told.json["evidence"][0]["text"]
+    failed = esrag("ask", "What?", "--engine", "no\u202esuch")
+    assert (failed.code, "\u202e" in failed.err) == (2, False)
 
 
 def test_keyword_only_needs_no_model(esrag, corpus):

@@ -1,10 +1,12 @@
 """`esrag ask` with a language model: whatever it says, the contract holds; asked over HTTP as real services are."""
 
 import json
+import subprocess
 from dataclasses import replace
+from threading import Event
 
 import pytest
-from made_up_models import Stream, answering, service
+from made_up_models import Stream, answer, answering, openai_chat, service, stream
 
 __all__ = ["answering", "service"]
 
@@ -115,6 +117,29 @@ def test_sentences_are_streamed_as_they_pass(kitchen, service):
     assert (ran.code, ran.out) == (3, f"{HOLDS}\nnot found in provided docs\n")
     assert "what came after it did not" in ran.err
     assert kitchen("ask", QUESTION, "--stream", "--json").code == 2
+
+
+def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):
+    """The rest of the stream is held back until the first sentence was read; unread, it never comes."""
+    was_read = Event()
+
+    def written(events):
+        yield from events[:-4]
+        assert was_read.wait(60)
+        yield from events[-4:]  # the last piece, the end of the answer, its cost, the end of the stream
+
+    service.said = [HOLDS, " It", " weighs 900 grams. [c1]"]
+    service.script = [lambda handler, honest: stream(handler, written(honest))]
+    variables = kitchen.environment(ESRAG_GENERATOR__TIMEOUT_S="120")
+    command = kitchen.command("ask", QUESTION, "--stream")
+    with subprocess.Popen(command, cwd=kitchen.folder, env=variables, stdout=subprocess.PIPE, text=True) as running:
+        first = running.stdout.readline()
+        was_read.set()
+        rest, _ = running.communicate(timeout=60)
+
+    assert first == f"{HOLDS}\n"
+    assert rest.startswith("It weighs 900 grams. [c1]\n")
+    assert (running.returncode, len(service.asked)) == (0, 1)
 
 
 def test_every_sentence_is_backed_by_words_of_its_passage_where_that_is_set(kitchen, service):
@@ -259,8 +284,6 @@ def test_an_answer_that_breaks_off_is_none(kitchen, service):
 
 def answer_part(handler, honest):
     """All but the end of a stream."""
-    from made_up_models import answer
-
     assert isinstance(honest, Stream)
     answer(handler, Stream([*honest[:3], "data: " + json.dumps({"choices": []}) + "\n\n"]), part=0.9)
 
@@ -315,3 +338,20 @@ def test_a_later_search_may_find_the_answer(kitchen):
 
     assert [step["query"] for step in steps] == [question, "POT-9"]
     assert steps[0]["confidence"] == first["confidence"]
+
+
+def test_the_answer_is_made_of_what_only_the_second_search_finds(kitchen, service):
+    """The model's own words find the passage where the question's find nothing, and it is cited."""
+    question, query = "What volume suits a boiler?", "kettle litres"
+    told = ("ask", question, "--json", "--explain", "--method", "keyword")
+    alone = kitchen(*told, ESRAG_ANSWER__STEPS="1")
+    assert (alone.code, alone.json["reason"], service.asked) == (3, "no-hits", [])
+    service.script = [lambda handler, _: answer(handler, openai_chat([query], service.asked[-1][2]))]
+    ran = kitchen(*told, ESRAG_ANSWER__STEPS="2")
+
+    assert (ran.code, ran.json["answer"]) == (0, HOLDS)
+    assert [(citation["doc_id"], citation["quote"]) for citation in ran.json["citations"]] == [
+        ("kettle", "The kettle holds 1.7 litres.")
+    ]
+    assert [(step["query"], step["hits"] > 0) for step in ran.json["steps"]] == [(question, False), (query, True)]
+    assert len(service.asked) == 2

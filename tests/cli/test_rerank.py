@@ -3,6 +3,9 @@
 import re
 
 import pytest
+from made_up_models import bert_folder
+
+__all__ = ["bert_folder"]
 
 QUESTION = "How large is the kettle?"
 
@@ -67,6 +70,18 @@ def test_a_reranker_that_fails_is_said(esrag, corpus):
     told = esrag("ask", QUESTION, "--json", **away).json
     assert [note.partition(":")[0] for note in told["notes"]] == ["cohere was left out"]
     assert esrag("search", QUESTION, "--json", **away).json["notes"]
+
+
+def test_a_reranker_without_time_is_said(esrag, corpus, bert_folder):
+    """Nobody opens a model within a millisecond: the order stays, and the note says so; with time there is none."""
+    assert esrag("ingest", "docs").code == 0
+    model = {"ESRAG_RERANK__CHAIN": "cross-encoder", "ESRAG_RERANK__MODEL": str(bert_folder(labels=1))}
+    late = esrag("search", QUESTION, "--budget", "1ms", "--json", **model).json
+    assert late["notes"] == ["cross-encoder was left out: no time was left"]
+    assert late["hits"] == esrag("search", QUESTION, "--json").json["hits"]
+    ran = esrag("search", QUESTION, "--budget", "600s", "--json", **model).json
+    assert ran["notes"] == []
+    assert all(set(hit["added"]) == {"cross-encoder"} for hit in ran["hits"])
 
 
 def test_wrong_use(esrag, corpus):

@@ -31,6 +31,19 @@ def test_more_of_them_on_a_line():
     assert text_of(("LINE", "139 = "), *powers) == "139 = + 2^0 + 2^1 + 2^3 + 2^7"
 
 
+@pytest.mark.parametrize("degrees", [30, 90, 270])
+def test_turned_text_has_no_exponents(degrees):
+    """Each of its digits stands above the one before it."""
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("Helvetica", size=11)
+    with pdf.rotation(degrees, x=80, y=80):
+        pdf.text(60, 80, "17 Jan 2021, 81 of 1184")
+    (document,) = PdfLoader().load(Source("a", "a.pdf", bytes(pdf.output())))
+    assert "^" not in document.text
+    assert "2021" in document.text
+
+
 def test_what_is_no_exponent_is_left_as_it_is():
     """Plain figures, signs between them, a note behind a word, and an index below."""
     line = "In 2024-08-13, 1184 of 10-20."
