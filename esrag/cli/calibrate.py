@@ -11,7 +11,6 @@ import click
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import SettingsError
-from esrag.settings import settings_file
 
 if TYPE_CHECKING:
     from esrag.evaluation.calibrating import Calibration
@@ -36,6 +35,7 @@ def calibrate(
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import calibrate as run
     from esrag.evaluation.calibrating import read_labelled, shown
+    from esrag.settings import settings_file
     from esrag.stages import open_stages
 
     if svg and not svg.parent.is_dir():

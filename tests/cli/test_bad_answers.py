@@ -134,7 +134,7 @@ def test_a_template_without_an_end_is_an_error(kitchen, service, tmp_path):
         ran = kitchen("ask", QUESTION, ESRAG_GENERATOR__TEMPLATES=str(tmp_path))
 
         assert (ran.code, ran.out, service.asked) == (2, "", [])
-        assert "error: prompt.user.txt.j2: " in ran.err
+        assert "error: prompt.user.txt.j2, line 1: " in ran.err
 
 
 HOSTILE = {
