@@ -154,10 +154,10 @@ def _each_by_itself(cases: list[Case]) -> None:
             for kind in ("answerable", "unanswerable")
         }
         right = (sure["unanswerable"] < 0.5).sum()
-        if wrong_or_right := right + (sure["answerable"] < 0.5).sum():
-            counts = f"{len(sure['answerable'])} | {len(sure['unanswerable'])} | {wrong_or_right}"
+        if refusals := right + (sure["answerable"] < 0.5).sum():
+            counts = f"{len(sure['answerable'])} | {len(sure['unanswerable'])} | {refusals}"
             recall = right / max(1, len(sure["unanswerable"]))
-            print(f"| {name} | {counts} | {right / wrong_or_right:.3f} | {recall:.3f} |")
+            print(f"| {name} | {counts} | {right / refusals:.3f} | {recall:.3f} |")
 
 
 def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:

@@ -70,9 +70,14 @@ def open_generator(settings: Settings) -> Generator:
 
 def prompts_of(settings: Settings) -> "Prompts":
     """The prompts that the settings name, for those who ask a model: they bring Jinja, which nobody else needs."""
+    return _prompts_in(settings.generator.templates)
+
+
+@once  # templates are compiled once a process, and again where their file changes
+def _prompts_in(folder: str) -> "Prompts":
     from esrag.answering.prompts import Prompts
 
-    return Prompts(settings.generator.templates)
+    return Prompts(folder)
 
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:

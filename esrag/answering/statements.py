@@ -175,7 +175,7 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
     parts = [text[start:end]]
     for begins, ends in islice(spans, number + 1, None):
         item = text[begins:ends]
-        if not (_BULLET.match(item) or ITEM.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
+        if not (ITEM.match(item) or _NUMBERED.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
             break
         if ends - start > MOST_CHARACTERS:
             return parts[0]

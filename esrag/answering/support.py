@@ -15,14 +15,15 @@ MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a pa
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # Dice's coefficient from which one sentence says what another does, but for a "not"
 
-_NUMBER = re.compile(r"(?:(?<![\w)\].,])[-−])?\d+(?:[.,]\d+)*")
+_FIGURE = r"\d+(?:[.,]\d+)*"
+_NUMBER = re.compile(rf"(?:(?<![\w)\].,])[-−])?{_FIGURE}")
 _UNIT = (
     r"(?:[kmgt]?bit|[kmgt]?byte|second|minute|hour|day|week|month|year|(?:kilo|centi|milli)?met(?:re|er)|mile|foot|feet"
     r"|(?:kilo|milli)?gram|pound|(?:milli)?lit(?:re|er)|(?:kilo)?watt|volt|percent|thousand|million|billion|trillion"
     r"|dollar|euro)s?"
 )
-_MEASURE = re.compile(rf"(\d+(?:[.,]\d+)*)[\s-]+({_UNIT})\b", re.IGNORECASE)
-_ONE_OR_TWO = re.compile(rf"\b(one|two)[\s-]+{_UNIT}\b", re.IGNORECASE)
+_MEASURE = re.compile(rf"({_FIGURE})[\s-]+({_UNIT})\b", re.IGNORECASE)
+_ONE_OR_TWO = re.compile(rf"\b(one|two)[\s-]+{_UNIT}\b", re.IGNORECASE)  # else they count nothing: "one of them"
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
@@ -38,17 +39,8 @@ _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.
 _ARTICLES = frozenset(("a", "an", "the"))
 _SPELLED = {
     word: str(number)
-    for number, word in enumerate(("three", "four", "five", "six", "seven", "eight", "nine", "ten"), 3)
-} | {
-    "one": "1",
-    "two": "2",
-    "eleven": "11",
-    "twelve": "12",
-    "twenty": "20",
-    "hundred": "100",
-    "thousand": "1000",
-    "million": "1000000",
-}
+    for number, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1)
+} | {"eleven": "11", "twelve": "12", "twenty": "20", "hundred": "100", "thousand": "1000", "million": "1000000"}
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
@@ -107,9 +99,8 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
     spelled += [word.lower() for word in _ONE_OR_TWO.findall(sentence)]
     _require("number", spelled, lambda word: not held.isdisjoint(terms(word)) or _SPELLED[word] in numbers)
     measured = {measure for text in texts for measure in _measures(text)}
-    counted = {number for number, _ in measured}
-    given = (measure for measure in _measures(sentence) if measure[0] in counted)
-    _require("number", (" ".join(it) for it in given if it not in measured), lambda _: False)
+    counted = {measure.split()[0] for measure in measured}
+    _require("number", _measures(sentence), lambda it: it in measured or it.split()[0] not in counted)
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
@@ -138,14 +129,14 @@ def _numbers(text: str) -> list[str]:
     return [number.replace("−", "-") for number in _NUMBER.findall(text)]
 
 
-def _measures(text: str) -> list[tuple[str, str]]:
+def _measures(text: str) -> list[str]:
     """Numbers with the unit behind them, which is spelled in one way.
 
     >>> _measures("1.7 litres, 1.7 Liters and a 128-bit key in 3 days")
-    [('1.7', 'liter'), ('1.7', 'liter'), ('128', 'bit'), ('3', 'day')]
+    ['1.7 liter', '1.7 liter', '128 bit', '3 day']
     """
     found = ((number, unit.lower().removesuffix("s")) for number, unit in _MEASURE.findall(text))
-    return [(number, unit[:-2] + "er" if unit.endswith("tre") else unit) for number, unit in found]
+    return [f"{number} {unit[:-2]}er" if unit.endswith("tre") else f"{number} {unit}" for number, unit in found]
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
@@ -192,17 +183,17 @@ def _require_same_numbers(sentence: str, held: Sequence[tuple[str, set[str]]]) -
 
     That one has to have a number in its place; "it" of the statements with the number may stand for anything.
     """
-    named, given = compounds(sentence), _numbers(sentence)
-    words = _said(sentence) - {term for number in given for term in terms(number)}
+    if not (given := _numbers(sentence)):
+        return
+    named, words = compounds(sentence), _said(sentence) - {term for number in given for term in terms(number)}
+    counted = [(statement, len(words & said), set(_numbers(statement))) for statement, said in held]
+    elsewhere = max((shared for _, shared, numbers in counted if numbers and numbers.isdisjoint(given)), default=0)
     for number in given:
-        with_it = [(statement, said) for statement, said in held if number in _numbers(statement)]
+        with_it = [(statement, shared) for statement, shared, numbers in counted if number in numbers]
         owners = [compounds(statement) for statement, _ in with_it]
         is_of_another = named and owners and all(owners) and all(named.isdisjoint(owner) for owner in owners)
-        known = max((len(words & said) for _, said in with_it), default=len(words))
-        others = [
-            len(words & said) for statement, said in held if not {*given}.intersection(_numbers(statement) or given)
-        ]
-        is_of_other_words = max(others, default=0) >= max(known + 1, SAME * len(words))
+        known = max((shared for _, shared in with_it), default=len(words))
+        is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
         if is_of_another or (is_of_other_words and not any(_STANDS_FOR.match(statement) for statement, _ in with_it)):
             raise Unsupported(f"the number {number} stands with something else in")
 
