@@ -2,7 +2,8 @@
 
 DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.jsonl`, `answers.jsonl`). Each is
 ingested; its own questions are asked over it, and others over a collection that knows nothing of them. Questions with
-an even number are for fitting, those with an odd one for reporting. With `--words` no model is used.
+an even number are for fitting, those with an odd one for reporting. With `--words` no model is used; `--svg` draws how
+many questions are answered at each threshold, and how many of those rightly.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import numpy as np
 
 from esrag.answering.verify import verify
 from esrag.asking import Asked
+from esrag.cli.rendering import render
+from esrag.evaluation.calibrating import Judged, curve, shown
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest
 from esrag.settings import Settings, resolve
@@ -24,6 +27,7 @@ from esrag.stages import Stages
 from esrag.terms import terms
 
 SETS = ("qed-dev", "clapnq-dev", "squad-v2-dev")
+GOLD = ("best", "some", "passage")
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,9 @@ class Case:
     kind: str  # answerable, unanswerable, foreign
     collection: str
     asked: Asked
-    first_is_gold: bool
-    some_is_gold: bool
+    best_is_gold: bool = False
+    some_is_gold: bool = False
+    passage_is_gold: bool = False
 
     @property
     def row(self) -> list[float]:
@@ -60,12 +65,14 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--words", action="store_true")
+    parser.add_argument("--svg", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         opened = {name: _opened(arguments, name, Path(folder)) for name in SETS}
         cases = [case for name in SETS for case in _cases(arguments, name, opened)]
     _sentences(cases)
     _refusals(cases)
+    _coverage([case for case in cases if not case.fitted], arguments.svg)
 
 
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Settings, Stages]:
@@ -77,19 +84,25 @@ def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Set
 
 
 def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Settings, Stages]]) -> Iterator[Case]:
+    settings, stages = opened[name]
+    alone = settings.model_copy(update={"answer": settings.answer.model_copy(update={"max_sentences": 1})})
     questions = lines(arguments.data / name / "queries.jsonl")
     answers = {row["_id"]: row for row in lines(arguments.data / name / "answers.jsonl")}
     random.Random(1).shuffle(questions)  # noqa: S311 -- a sample
     count = arguments.questions
     for number, question in enumerate(questions[:count]):
         answer = answers[question["_id"]]
-        asked = ask(question["text"], *opened[name])
-        gold = [_is_gold(citation, answer) for citation in _sentences_of(asked)]
-        kind = "answerable" if answer["answerable"] else "unanswerable"
-        yield Case(number % 2 == 0, kind, name, asked, any(gold[:1]), any(gold))
+        asked = ask(question["text"], settings, stages)
+        if answer["answerable"]:
+            best = ask(question["text"], alone, stages)
+            gold = [any(_is_gold(said, answer) for said in _sentences_of(each)) for each in (best, asked)]
+            cited = [citation.doc_id.partition("#")[2] for citation in asked.answer.citations]
+            yield Case(number % 2 == 0, "answerable", name, asked, *gold, answer["doc"] in cited)
+        else:
+            yield Case(number % 2 == 0, "unanswerable", name, asked)
     for other in SETS:
         for number, question in enumerate(questions[count : count + count // 4] if other != name else []):
-            yield Case(number % 2 == 0, "foreign", other, ask(question["text"], *opened[other]), *(False, False))
+            yield Case(number % 2 == 0, "foreign", other, ask(question["text"], *opened[other]))
 
 
 def lines(path: Path) -> list[dict]:
@@ -98,7 +111,7 @@ def lines(path: Path) -> list[dict]:
 
 
 def _sentences_of(asked: Asked) -> list[str]:
-    """What the answer says, best first where there is only one; a table of one sentence a marker."""
+    """What the answer says, a sentence for each marker."""
     return [part for part in asked.answer.text.split("]") if part.strip()]
 
 
@@ -113,13 +126,13 @@ def _is_gold(said: str, answer: dict) -> bool:
 
 
 def _sentences(cases: list[Case]) -> None:
-    print("| collection, reporting half | questions | first sentence is gold | some sentence is gold | contract kept |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| collection, reporting half | questions | best is gold | one of three is | gold passage | contract kept |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for name in SETS:
         rows = [c for c in cases if c.collection == name and c.kind == "answerable" and not c.fitted]
-        first, some = (np.mean([getattr(c, which) for c in rows]) for which in ("first_is_gold", "some_is_gold"))
+        best, some, passage = (np.mean([getattr(c, f"{which}_is_gold") for c in rows]) for which in GOLD)
         kept = np.mean([_is_kept(c.asked) for c in rows])
-        print(f"| {name} | {len(rows)} | {first:.3f} | {some:.3f} | {kept:.0%} |")
+        print(f"| {name} | {len(rows)} | {best:.3f} | {some:.3f} | {passage:.3f} | {kept:.0%} |")
 
 
 def _is_kept(asked: Asked) -> bool:
@@ -158,6 +171,20 @@ def _each_by_itself(cases: list[Case]) -> None:
             counts = f"{len(sure['answerable'])} | {len(sure['unanswerable'])} | {refusals}"
             recall = right / max(1, len(sure["unanswerable"]))
             print(f"| {name} | {counts} | {right / refusals:.3f} | {recall:.3f} |")
+
+
+def _coverage(cases: list[Case], svg: Path | None) -> None:
+    """What each threshold leads to; an answer is right where one of its sentences is gold."""
+    points = curve([Judged(case.asked.confidence, not case.asked.answer.refused, case.some_is_gold) for case in cases])
+    shipped = resolve({}, environ={}, folder=Path("/")).settings.answer.refusal
+    print(f"\nall {len(cases)} questions of the reporting half\n")
+    print("| refused below | answered | of those right | right ones kept | wrong ones refused |\n|" + " --- |" * 5)
+    for point in shown(points, shipped):
+        shares = (point.coverage, point.accuracy, point.kept, point.spared)
+        print(f"| {point.threshold:.2f} | {' | '.join(f'{share:.3f}' for share in shares)} |")
+    if svg:
+        chosen = next(point for point in points if point.threshold == shipped)
+        svg.write_text(render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8")
 
 
 def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:

@@ -208,8 +208,9 @@ def _prompt(question: str, evidence: Sequence[Evidence], settings: Settings, gen
     if not generator.prompted:
         return NO_PROMPT
     limits = settings.answer
-    prompt = prompts_of(settings).prompt(question, evidence, limits.max_sentences, quotes=limits.quotes)
-    return Prompt(prompt.system, question, documents(evidence)) if generator.takes_documents else prompt
+    inside, beside = ((), documents(evidence)) if generator.takes_documents else (evidence, ())
+    prompt = prompts_of(settings).prompt(question, inside, limits.max_sentences, quotes=limits.quotes)
+    return replace(prompt, documents=beside)
 
 
 def _closeness(retrieved: SearchResult) -> float | None:

@@ -29,7 +29,7 @@ class Parts:
 
 @click.command()
 @click.argument("question")
-@click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, with their keys.")
+@click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, as they are sent.")
 @click.option("--show-prompt", is_flag=True, help="Print what the language model was sent.")
 @click.option("--stream", is_flag=True, help="Print each sentence as soon as it passed its check.")
 @click.option("--explain", is_flag=True, help="Print each hit's ranks and scores, the path and the time by stage.")
@@ -118,9 +118,16 @@ def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, An
 
 
 def _evidence(asked: "Asked") -> list[dict[str, Any]]:
+    from esrag.answering.evidence import sent
+
     names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
     return [
-        {"key": item.key, "score": item.score, **{name: getattr(item.chunk, name) for name in names}}
+        {
+            "key": item.key,
+            "score": item.score,
+            **{name: getattr(item.chunk, name) for name in names},
+            "sent": sent(item),
+        }
         for item in asked.evidence
     ]
 
@@ -132,12 +139,13 @@ def _hits(asked: "Asked") -> list[dict[str, Any]]:
 
 
 def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
+    from esrag.answering.evidence import sent
     from esrag.cli.rendering import render
 
     printed = " ".join(sentences) == asked.answer.text
     print_text(render("answer.txt.j2", asked=asked, printed=printed))
     if parts.evidence:
-        print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
+        print_text(render("evidence.txt.j2", evidence=asked.evidence, sent=sent, model=asked.model))
     if parts.prompt:
         print_text(render("sent.txt.j2", prompt=asked.prompt, model=asked.model))
     if parts.explain:

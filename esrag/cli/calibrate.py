@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.options import json_option, resolve, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import SettingsError
 
@@ -29,8 +29,9 @@ def calibrate(
     """Fit answer.refusal to your own questions.
 
     It is the confidence below which a question is refused. QUESTIONS is a file with a JSON object a line: {"question":
-    "…", "answers": ["…"]}, one of which the answer has to hold, or {"question": "…", "answerable": false}. Every other
-    one is fitted to, and the rest is reported. Each is judged by its first search, whatever answer.steps allows.
+    "…", "answers": ["…"]}, one of which the answer has to hold, or {"question": "…", "answerable": false}. Or it is the
+    folder of a public collection, with queries.jsonl and answers.jsonl. Every other question is fitted to, and the rest
+    is reported. Each is judged by its first search, whatever answer.steps allows.
     """
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import calibrate as run
@@ -40,7 +41,7 @@ def calibrate(
 
     if svg and not svg.parent.is_dir():
         raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
-    settings = settings_of(**options)
+    settings = resolve(**options).settings
     fitted = run(read_labelled(questions), settings, open_stages(settings), accuracy)
     if as_json:
         print_json(_as_json(fitted))
@@ -55,6 +56,8 @@ def calibrate(
         svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
     done = f"wrote to {path}" if write else f"--write writes it to {path}"
     remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
+    if write and (heard := resolve(**options).origins["answer.refusal"]) != str(path):
+        remark(f"it is not what counts: {heard} has another answer.refusal, and goes before {path}")
     return 0
 
 

@@ -1,11 +1,14 @@
 """Calibrating: the confidence below which a question is refused, fitted to questions whose answers are known."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from esrag.answering import MARKERS
 from esrag.asking import Asked
 from esrag.errors import UsageError
 from esrag.pipeline import ask
@@ -65,12 +68,12 @@ class Calibration:
 
 
 def read_labelled(path: Path) -> list[Labelled]:
-    """The questions of a JSONL file. Raises: UsageError, which names the line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
-    except (OSError, UnicodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    return [_labelled(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    """The questions of a JSONL file, or of a collection's folder. Raises: UsageError, which names the line."""
+    if not path.is_dir():
+        return [_labelled(row, place) for place, row in _rows(path)]
+    rows = (row for _, row in _rows(path / "answers.jsonl") if isinstance(row, dict))
+    answers = {str(row.get("_id")): row for row in rows}
+    return [_labelled(_joined(row, answers), place) for place, row in _rows(path / "queries.jsonl")]
 
 
 def calibrate(questions: Sequence[Labelled], settings: Settings, stages: Stages, accuracy: float | None) -> Calibration:
@@ -97,14 +100,42 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
     return tuple(_point(judged, step / STEPS) for step in range(STEPS + 1))
 
 
-def _labelled(line: str, place: str) -> Labelled:
+def _rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Each line's place, and its JSON; None for what is none."""
     try:
-        row: Any = json.loads(line)
+        lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            yield f"{path}, line {number}", row
+
+
+def _joined(query: Any, answers: Mapping[str, Any]) -> Any:
+    """A collection's question with what its answer has to hold: a short answer, or a sentence that is marked as gold.
+
+    Collections have the sentence of one annotator, or lists of several's.
+    """
+    try:
+        row = answers[str(query["_id"])]
+        gold = [row["gold_sentence"]] if "gold_sentence" in row else chain.from_iterable(row.get("gold_sentences", []))
+        held = [*row["answers"], *filter(None, gold)]
+        return {"question": query["text"], "answers": held, "answerable": row["answerable"]}
+    except (KeyError, TypeError):
+        return None
+
+
+def _labelled(row: Any, place: str) -> Labelled:
+    try:
         answers, question = row.get("answers", []), row["question"]
         answerable = row["answerable"] if "answers" not in row else row.get("answerable", bool(answers))
         is_sound = isinstance(answers, list) and isinstance(answerable, bool)
         is_sound = is_sound and all(normalise(text).strip() for text in (question, *answers))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         is_sound = False
     if not is_sound:
         hint = '{"question": "…", "answers": ["…"]}, or {"question": "…", "answerable": false}'
@@ -113,14 +144,20 @@ def _labelled(line: str, place: str) -> Labelled:
 
 
 def _judged(labelled: Labelled, asked: Asked) -> Judged:
-    said = _flat(asked.answer.text)
-    holds = not labelled.answers or any(_flat(answer) in said for answer in labelled.answers)
+    said = MARKERS.sub("", asked.answer.text).casefold()
+    holds = not labelled.answers or any(_pattern(answer).search(said) for answer in labelled.answers)
     answered = not asked.answer.refused
     return Judged(asked.confidence, answered, answered and labelled.answerable and holds)
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _pattern(answer: str) -> re.Pattern[str]:
+    """The answer as whole words, with any white space: collections have "one - year" for "one-year".
+
+    >>> [bool(_pattern("$ 12").search(said)) for said in ("it cost us$12.", "it cost us$120.")]
+    [True, False]
+    """
+    characters = r"\s*".join(map(re.escape, "".join(answer.casefold().split())))
+    return re.compile(rf"(?:\b|(?=\W)){characters}(?:\b|(?<=\W))")
 
 
 def _point(judged: Sequence[Judged], threshold: float) -> Point:

@@ -62,7 +62,7 @@ class SentenceTransformersCrossEncoder:
         return _folder(self._options).sha256
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
-        """The model's score in place of the hit's."""
+        """The model's score in place of the hit's. Raises: ModelError for another model."""
         pairs = [(question, indexed_text(hit.chunk)) for hit in hits]
         scores = np.asarray(self._model.predict(pairs), dtype=np.float64).reshape(len(hits), -1)
         return in_place("sentence-transformers", hits, scores[:, -1].tolist())
@@ -70,7 +70,11 @@ class SentenceTransformersCrossEncoder:
     @cached_property
     def _model(self) -> Any:
         path = str(_folder(self._options).path)
-        return import_module("sentence_transformers").CrossEncoder(path, device="cpu", local_files_only=True)
+        try:
+            return import_module("sentence_transformers").CrossEncoder(path, device="cpu", local_files_only=True)
+        except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ModelError(f"sentence-transformers cannot read {path} as a cross-encoder: {said}") from error
 
 
 def _require_model(name: str, options: RerankOptions) -> None:

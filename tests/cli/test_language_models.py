@@ -208,8 +208,12 @@ def test_evidence_is_compressed_to_the_room_there_is(kitchen, service):
     (kitchen.folder / "docs" / "pans.txt").write_text(f"{text} The kettle holds 1.7 litres. {text}\n")
     kitchen("ingest", "docs")
     tight = {"ESRAG_ANSWER__EVIDENCE_CHARACTERS": "700", "ESRAG_ANSWER__COMPRESS": "true"}
-    ran = kitchen("ask", QUESTION, "--json", "--show-prompt", **tight)
+    ran = kitchen("ask", QUESTION, "--json", "--show-prompt", "--show-evidence", **tight)
+    shown = kitchen("ask", QUESTION, "--show-evidence", **tight).out
 
+    told = ran.json["prompt"]["user"].replace("\n| ", "\n")
+    assert all(item["sent"] in told and item["sent"] in shown for item in ran.json["evidence"])
+    assert not any(item["text"] in told for item in ran.json["evidence"] if item["doc_id"] == "pans")
     passages = [line for line in ran.json["prompt"]["user"].split("\n") if line.startswith("| ")]
     assert sum(map(len, passages)) < 1100  # the room, and a line on where each is from
     assert any("…" in line for line in passages)
@@ -261,7 +265,7 @@ def test_cohere_cites_its_documents(kitchen, service):
     assert (ran.code, ran.json["answer"]) == (0, HOLDS)
     sent, prompt = service.asked[-1][2], ran.json["prompt"]
     assert [message["content"] for message in sent["messages"]] == [prompt["system"], prompt["user"]]
-    assert prompt["user"] == QUESTION
+    assert prompt["user"] == f"Question: {QUESTION}"
     documents = [{"key": document["id"], **document["data"]} for document in sent["documents"]]
     assert documents == [{name: said for name, said in document.items() if said} for document in prompt["documents"]]
     shown = kitchen("ask", QUESTION, "--show-prompt", **cohere).out

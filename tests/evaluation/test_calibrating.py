@@ -58,6 +58,40 @@ def test_the_settings_file_that_is_read_is_written(kitchen):
     assert {"neighbours", "refusal"} == yaml.safe_load(named.read_text())["answer"].keys()
 
 
+def test_a_setting_that_goes_before_the_file_is_named(kitchen):
+    """What was written would go unheard otherwise."""
+    told = "has another answer.refusal, and goes before esrag.yaml"
+    assert f"environment {told}" in kitchen("calibrate", "questions.jsonl", "--write").err
+    del kitchen.variables["ESRAG_ANSWER__REFUSAL"]
+    assert told not in kitchen("calibrate", "questions.jsonl", "--write").err
+    (kitchen.folder / "esrag.loud.yaml").write_text("answer:\n  refusal: 0.99\n")
+    ran = kitchen("calibrate", "questions.jsonl", "--write", ESRAG_ENVIRONMENT="loud")
+    assert (ran.code, f"esrag.loud.yaml {told}" in ran.err) == (0, True)
+
+
+def test_the_folder_of_a_collection_is_joined(kitchen):
+    """Questions and answers have a file each; a sentence that is marked as gold is an answer as well."""
+    folder, gold = kitchen.folder / "collection", "the kettle  holds 1.7 litres ."
+    folder.mkdir()
+    queries = [{"_id": str(number), "text": row["question"]} for number, row in enumerate(QUESTIONS)]
+    answers = [
+        {"_id": str(number), "answerable": row.get("answerable", True), "answers": row.get("answers", [])}
+        for number, row in enumerate(QUESTIONS)
+    ]
+    answers[0] |= {"answers": ["two litres"], "gold_sentences": [["It is a kettle."], [gold], []]}
+    answers[4] |= {"gold_sentence": ""}
+    for name, rows in (("queries", queries), ("answers", answers)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = kitchen("calibrate", "collection", "--json")
+    assert (found.code, found.out) == (0, kitchen("calibrate", "questions.jsonl", "--json").out)
+    assert read_labelled(folder)[0].answers == ("two litres", "It is a kettle.", gold)
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, ["3", *answers[1:]])))
+    ran = kitchen("calibrate", "collection")
+    assert (ran.code, "queries.jsonl, line 1 is no labelled question" in ran.err) == (2, True)
+    (folder / "answers.jsonl").unlink()
+    assert "answers.jsonl cannot be read" in kitchen("calibrate", "collection").err
+
+
 def test_an_accuracy_may_be_asked_for(kitchen):
     """The lowest threshold that reaches it; one that none reaches is an error."""
     threshold = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.5").json["threshold"]

@@ -41,6 +41,19 @@ def test_a_cross_encoder_from_a_folder(bert_folder):
     assert [hit.score for hit in found.hits] == pytest.approx(sorted(logits.tolist(), reverse=True), abs=1e-6)
 
 
+@pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="the extra is not installed")
+def test_sentence_transformers_reads_the_same_folder(bert_folder):
+    """It orders as ours does; of a single label it gives the logistic function."""
+    folder = str(bert_folder(labels=1))
+    found = reranked("sentence-transformers", model=folder)
+    ours = reranked("cross-encoder", model=folder, precision="fp32")
+    expected = [1 / (1 + np.exp(-hit.score)) for hit in ours.hits]
+    assert numbers(found) == numbers(ours)
+    assert [hit.score for hit in found.hits] == pytest.approx(expected, abs=1e-4)
+    with pytest.raises(ModelError, match=r"cannot read .* as a cross-encoder"):
+        reranked("sentence-transformers", model=str(bert_folder("of-three-labels")))
+
+
 @cohere
 def test_cohere_scores_what_it_is_sent(service):
     """One request with the question and the texts; the best comes first."""

@@ -5,6 +5,7 @@ import pytest
 
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.hashing import HashingEmbedder
+from esrag.embedding.opening import open_embedder
 from esrag.errors import SettingsError
 from esrag.plugins import load, names
 from esrag.records import Chunk, Hit
@@ -144,6 +145,17 @@ def test_every_token_finds_its_best():
     assert [one["late-interaction"] for one in added] == pytest.approx(expected, abs=1e-6)
     assert ordered("late-interaction", "nothing known", hits, embedder=TokenEncoder())[0] == [1, 2, 3]
     assert ordered("late-interaction", "red", hits[:1], embedder=TokenEncoder())[0] == [1]
+
+
+def test_tokens_of_the_real_encoder_know_what_words_mean(real_model):
+    """Other words for what is asked come before a word of the question in what is not, and that before neither."""
+    encoder = open_embedder("onnx", EmbedderOptions(str(real_model), offline=True))
+    hits = [
+        hit(1, 0.1, "A kettle was painted red by the mayor."),
+        hit(2, 0.1, "The large pot takes two litres of water when full."),
+        hit(3, 0.1, "Elections are held in May."),
+    ]
+    assert ordered("late-interaction", "What is the capacity of the kettle?", hits, embedder=encoder)[0] == [2, 1, 3]
 
 
 def test_equal_scores_and_noise_are_told_apart():
