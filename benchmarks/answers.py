@@ -3,19 +3,21 @@
 DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.jsonl`, `answers.jsonl`). Each is
 ingested; its own questions are asked over it, and others over a collection that knows nothing of them. Questions with
 an even number are for fitting, those with an odd one for reporting. With `--words` no model is used; `--svg` draws how
-many questions are answered at each threshold, and how many of those rightly.
+many questions are answered at each threshold, and how many of those rightly; `--encoded` counts what need not be read.
 """
 
 import argparse
 import json
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from esrag.answering import NEAR
+from esrag.answering.statements import statements
 from esrag.answering.verify import verify
 from esrag.asking import Asked
 from esrag.cli.rendering import render
@@ -66,6 +68,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--svg", type=Path)
+    parser.add_argument("--encoded", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         opened = {name: _opened(arguments, name, Path(folder)) for name in SETS}
@@ -73,6 +76,10 @@ def main() -> None:
     _sentences(cases)
     _refusals(cases)
     _coverage([case for case in cases if not case.fitted], arguments.svg)
+    for name in SETS if arguments.encoded else ():
+        _encoded(
+            name, [case.asked for case in cases if case.collection == name and case.asked.evidence], opened[name][1]
+        )
 
 
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Settings, Stages]:
@@ -185,6 +192,26 @@ def _coverage(cases: list[Case], svg: Path | None) -> None:
     if svg:
         chosen = next(point for point in points if point.threshold == shipped)
         svg.write_text(render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8")
+
+
+def _encoded(name: str, found: list[Asked], stages: Stages) -> None:
+    """How much of what the evidence says is encoded, and which statements that come near the best are not."""
+    encoded: list[int] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        encoded.append(sum(map(len, texts)))
+        return stages.embedder.embed(texts)
+
+    characters, best, near = 0, 0, 0
+    for asked in found:
+        whole = statements(asked.question, asked.evidence, stages.encode, whole=True)
+        few = statements(asked.question, asked.evidence, encode)
+        characters += len(asked.question) + sum(len(each.text) for each in whole)
+        highest = max((each.fit for each in whole), default=0)
+        lost = [each.fit for each, other in zip(whole, few, strict=True) if other.fit < each.fit >= NEAR * highest]
+        best, near = best + (highest in lost), near + bool(lost)
+    print(f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for {len(found)} questions;", end=" ")
+    print(f"{best} lose the best statement, {near} one that comes near it")
 
 
 def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:

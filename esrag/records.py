@@ -140,13 +140,15 @@ class Hit:
 class Evidence:
     """A passage an answer may cite, under its key c1…cN.
 
-    `kept` are the stretches of its text that a model is sent, where that is not all of it.
+    `kept` are the stretches of its text that a model is sent, where that is not all of it. `closeness` is its cosine
+    with the question, a neighbour's that of its hit; None where the vector leg did not find it.
     """
 
     key: str
     chunk: Chunk
     score: float
     kept: tuple[tuple[int, int], ...] = ()
+    closeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 # Logistic curves over one half of 1,015 questions: answerable ones of QED, CLAPNQ and SQuAD 2.0 over their own
 # collection against questions over a collection that knows nothing of them. benchmarks/answers.py prints the first. The
-# one for words alone was fitted once over passages that the vectors had found, so `--words` may give another.
+# second serves words alone, with and without meanings of sentences; it was fitted over passages that the vectors had
+# found, and benchmarks/answers.py --words, which has no meanings, makes it -6.4 and 11.0.
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -12.8, 12.8, 12.5
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -4.9, 9.0
 

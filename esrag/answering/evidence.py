@@ -41,7 +41,7 @@ def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
         if known is None or hit.score > known.score:
             best[hit.chunk.chunk_id] = hit
     chosen = sorted(_within(best.values(), room), key=_order)
-    return tuple(Evidence(f"c{n}", hit.chunk, hit.score) for n, hit in enumerate(chosen, 1))
+    return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
 
 
 def compressed(

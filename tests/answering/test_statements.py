@@ -1,5 +1,7 @@
 """Only sentences that may come near the best are encoded, and those come out as if all were."""
 
+from itertools import zip_longest
+
 import numpy as np
 
 from esrag.answering import NEAR
@@ -24,12 +26,12 @@ class Encoder:
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
 
-def evidence(texts):
-    """A passage for each ten texts."""
+def evidence(texts, closeness=(0.6, 0.3)):
+    """A passage for each ten texts, of which the first are as close to the question as told, the others unknown."""
     passages = [" ".join(texts[n : n + 10]) for n in range(0, len(texts), 10)]
     return [
-        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03}", "d", n, 0, len(text), 1, 1, text), 1 / n)
-        for n, text in enumerate(passages, 1)
+        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03}", "d", n, 0, len(text), 1, 1, text), 1 / n, closeness=close)
+        for n, (text, close) in enumerate(zip_longest(passages, closeness[: len(passages)]), 1)
     ]
 
 
@@ -59,3 +61,13 @@ def test_what_may_come_near_the_best_is_encoded_too():
     assert found[-1] == whole[-1]
     assert found[-1].text == NEAREST
     assert found[-1].fit >= NEAR * max(statement.fit for statement in found)
+
+
+def test_where_no_vector_was_searched_any_passage_may_be_near():
+    """So nothing is left out for its passage's sake; of passages beside known ones, the farthest says enough."""
+    texts, meant = [*OTHER, NEAREST], Encoder(lambda text: 0.9 if text == NEAREST else 0.4)
+    statements(QUESTION, evidence(texts, ()), meant)
+    assert len(meant.asked) == 1 + len(texts)
+    assert statements(QUESTION, evidence(texts, (0.4,)), meant) == statements(
+        QUESTION, evidence(texts, (0.4, 0.4, 0.4)), meant
+    )
