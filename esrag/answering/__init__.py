@@ -27,8 +27,8 @@ from esrag.records import Evidence
 
 REFUSAL = "not found in provided docs"
 
-# [c2], and what models make of it: [C2], [c1, c2]. A longer number is no key, and none that int() would refuse.
-MARKERS = re.compile(r"\[\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*\]", re.IGNORECASE)
+# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is no key, and none that int() would refuse.
+MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
 
 NEAR = 0.9  # a statement fits nearly as well as the best from this share of its fit on: it may be answered with
 

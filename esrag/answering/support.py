@@ -3,9 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 
-from esrag.answering.statements import Encode, stated, unmarked
+from esrag.answering.algorithms import sentences
+from esrag.answering.columns import is_of_another_column
+from esrag.answering.figures import in_figures, numbers, units, uses
+from esrag.answering.layout import readable
+from esrag.answering.statements import Encode, said, stated, unmarked
 from esrag.records import Chunk
 from esrag.terms import STOP_WORDS, compounds, technical_words, terms
 from esrag.text import sentence_spans
@@ -13,22 +18,24 @@ from esrag.text import sentence_spans
 MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
 # In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
-SAME = 0.8  # Dice's coefficient from which one sentence says what another does, but for a "not"
+SAME = 0.8  # share of words from which one sentence says what another does, or a part of it, but for a "not"
+LEAST_PART_WORDS = 3
+MOST_NAMES = 24  # in a sentence; in each other's place are looked for among as many
 
-_FIGURE = r"\d+(?:[.,]\d+)*"
-_NUMBER = re.compile(rf"(?:(?<![\w)\].,])[-−])?{_FIGURE}")
-_UNIT = (
-    r"(?:[kmgt]?bit|[kmgt]?byte|second|minute|hour|day|week|month|year|(?:kilo|centi|milli)?met(?:re|er)|mile|foot|feet"
-    r"|(?:kilo|milli)?gram|pound|(?:milli)?lit(?:re|er)|(?:kilo)?watt|volt|percent|thousand|million|billion|trillion"
-    r"|dollar|euro)s?"
-)
-_MEASURE = re.compile(rf"({_FIGURE})[\s-]+({_UNIT})\b", re.IGNORECASE)
-_ONE_OR_TWO = re.compile(rf"\b(one|two)[\s-]+{_UNIT}\b", re.IGNORECASE)  # else they count nothing: "one of them"
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
-_NOT = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot)\b|\b\w+n['’]t\b", re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
+    re.IGNORECASE,
+)
+# What these say can be said with a "not" and without: "only the staff" is "no one but the staff".
+_HALF_NOT = re.compile(
+    r"\b(?:only|except|unless|until|before|but|fail(?:s|ed)?|prohibit(?:s|ed)?|forbidden|refuse[sd]?|(?:un|im)\w{4,})\b",
+    re.IGNORECASE,
+)
+_CLAUSE_ENDS = re.compile(r"[,;:]|\b(?:and|but|while|because|although|though)\b", re.IGNORECASE)
 _EITHER_WAY = re.compile(
     r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
     r"|borders?|marri\w+)\b|[,;=/+×]",
@@ -36,11 +43,8 @@ _EITHER_WAY = re.compile(
 )
 _COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
+_ENDS = " .!?…:;"
 _ARTICLES = frozenset(("a", "an", "the"))
-_SPELLED = {
-    word: str(number)
-    for number, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1)
-} | {"eleven": "11", "twelve": "12", "twenty": "20", "hundred": "100", "thousand": "1000", "million": "1000000"}
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
@@ -59,16 +63,16 @@ def support(
     """
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
-    if _stands(sentence, texts):
+    if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
         return 1.0  # to the letter
-    said, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
-    if not said:
+    words, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
+    if not words:
         raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held, around)
     statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
     _require_same_sense(sentence, statements)
     _require_same_roles(sentence, statements)
-    share = len(said & held) / len(said)
+    share = len(words & held) / len(words)
     if share >= MIN_WORDS:
         return round(share, 4)
     meaning = _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
@@ -86,27 +90,44 @@ def overlap(left: set[str], right: set[str]) -> float:
     return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
 
 
+@lru_cache(maxsize=64)  # a passage is cited by several sentences
+def _own(text: str) -> frozenset[str]:
+    """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
+    spans = (text[start:end] for start, end in sentence_spans(text))
+    whole = {said(each) for each in (*spans, *(each for each, _ in stated(text)), *readable(text).split("\n"))}
+    return frozenset(_flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each)))
+
+
 def _flat(text: str) -> str:
-    """On one line, with digits that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
-    return unmarked(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
+    """On one line, with numbers in figures that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
+    return in_figures(unmarked(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
 
 
 def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
     """Raises: Unsupported."""
-    numbers = {form for text in texts for number in _numbers(text) for form in (number, number.lstrip("-"))}
-    _require("number", _numbers(sentence), numbers.__contains__)
-    spelled = [word for word in sentence.lower().split() if word in _SPELLED and word not in {"one", "two"}]
-    spelled += [word.lower() for word in _ONE_OR_TWO.findall(sentence)]
-    _require("number", spelled, lambda word: not held.isdisjoint(terms(word)) or _SPELLED[word] in numbers)
-    measured = {measure for text in texts for measure in _measures(text)}
-    counted = {measure.split()[0] for measure in measured}
-    _require("number", _measures(sentence), lambda it: it in measured or it.split()[0] not in counted)
+    held_numbers = {number for text in texts for number in numbers(text)}
+    _require("number", numbers(sentence), held_numbers.__contains__)
+    _require_measures(sentence, texts)
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
     _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
+
+
+def _require_measures(sentence: str, texts: Sequence[str]) -> None:
+    """That each number has the power of ten that it has in the texts, and no unit but theirs. Raises: Unsupported."""
+    given = [use for text in texts for use in uses(text)]
+    spoken = {unit for text in texts for unit in units(text)}
+    for use in uses(sentence):
+        same = [other for other in given if other.number == use.number]
+        measured = {other.unit for other in same} - {""} or spoken
+        # "40 degrees" may be degrees Celsius.
+        is_of_unit = any(unit.startswith(use.unit) or use.unit.startswith(unit) for unit in measured if unit)
+        if same and (use.scale not in {other.scale for other in same} or (use.unit and not is_of_unit)):
+            shown = " ".join(filter(None, (use.number, use.scale, use.unit)))
+            raise Unsupported(f"the number {shown} is not in")
 
 
 def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
@@ -116,27 +137,6 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
 
 def _stands(word: str, texts: Sequence[str]) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for text in texts)
-
-
-def _numbers(text: str) -> list[str]:
-    """The numbers that stand alone: the 768 of ML-KEM-768 is part of a name.
-
-    >>> _numbers("ML-KEM-768 has 1,184 bytes.")
-    ['1,184']
-    """
-    for word in technical_words(text, len(text)):
-        text = text.replace(word, " ")
-    return [number.replace("−", "-") for number in _NUMBER.findall(text)]
-
-
-def _measures(text: str) -> list[str]:
-    """Numbers with the unit behind them, which is spelled in one way.
-
-    >>> _measures("1.7 litres, 1.7 Liters and a 128-bit key in 3 days")
-    ['1.7 liter', '1.7 liter', '128 bit', '3 day']
-    """
-    found = ((number, unit.lower().removesuffix("s")) for number, unit in _MEASURE.findall(text))
-    return [f"{number} {unit[:-2]}er" if unit.endswith("tre") else f"{number} {unit}" for number, unit in found]
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
@@ -169,13 +169,29 @@ def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
     """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
     held = [(statement, _said(statement)) for statement in statements]
     _require_same_numbers(sentence, held)
-    said = _said(sentence)
-    near = [(statement, overlap(said, words)) for statement, words in held]
-    negated, plain = ([each for each in near if bool(_NOT.search(each[0])) == is_not] for is_not in (True, False))
-    alike, other = (negated, plain) if _NOT.search(sentence) else (plain, negated)
-    best = max((score for _, score in other), default=0.0)
-    if best >= SAME and best > max((score for _, score in alike), default=0.0):
+    words, is_negated = _said(sentence), _is_negated(sentence)
+    other = [
+        _nearness(words, others)
+        for statement, others in held
+        if _is_negated(statement) != is_negated and not _HALF_NOT.search(statement)
+    ]
+    if max(other, default=0.0) < SAME:
+        return
+    # A "not" in one clause says nothing of the next one.
+    parts = [part for statement in statements for part in (statement, *_CLAUSE_ENDS.split(statement))]
+    alike = [_nearness(words, _said(part)) for part in parts if _is_negated(part) == is_negated]
+    if max(other) > max(alike, default=0.0):
         raise Unsupported('but for a "not" it is in')
+
+
+def _is_negated(text: str) -> bool:
+    return bool(_NOT.search(text))
+
+
+def _nearness(said: set[str], held: set[str]) -> float:
+    """How nearly one says what the other does, 0..1: a few words may be a part of many."""
+    contained = len(said & held) / len(said) if len(said) >= LEAST_PART_WORDS else 0.0
+    return max(overlap(said, held), contained)
 
 
 def _require_same_numbers(sentence: str, held: Sequence[tuple[str, set[str]]]) -> None:
@@ -183,19 +199,25 @@ def _require_same_numbers(sentence: str, held: Sequence[tuple[str, set[str]]]) -
 
     That one has to have a number in its place; "it" of the statements with the number may stand for anything.
     """
-    if not (given := _numbers(sentence)):
+    if not (given := numbers(sentence)):
         return
     named, words = compounds(sentence), _said(sentence) - {term for number in given for term in terms(number)}
-    counted = [(statement, len(words & said), set(_numbers(statement))) for statement, said in held]
-    elsewhere = max((shared for _, shared, numbers in counted if numbers and numbers.isdisjoint(given)), default=0)
+    counted = [(statement, len(words & said), set(numbers(statement))) for statement, said in held]
+    elsewhere = max((shared for _, shared, others in counted if others and others.isdisjoint(given)), default=0)
     for number in given:
-        with_it = [(statement, shared) for statement, shared, numbers in counted if number in numbers]
-        owners = [compounds(statement) for statement, _ in with_it]
-        is_of_another = named and owners and all(owners) and all(named.isdisjoint(owner) for owner in owners)
+        with_it = [(statement, shared) for statement, shared, others in counted if number in others]
         known = max((shared for _, shared in with_it), default=len(words))
         is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
-        if is_of_another or (is_of_other_words and not any(_STANDS_FOR.match(statement) for statement, _ in with_it)):
+        is_stood_for = any(_STANDS_FOR.match(statement) for statement, _ in with_it)
+        is_of_another = bool(with_it) and all(_is_of_another(number, named, words, each) for each, _ in with_it)
+        if is_of_another or (is_of_other_words and not is_stood_for):
             raise Unsupported(f"the number {number} stands with something else in")
+
+
+def _is_of_another(number: str, named: set[str], words: set[str], statement: str) -> bool:
+    """Whether a statement gives the number to other technical words than those `named`, or to another column."""
+    owner = compounds(statement)
+    return bool(named and owner and named.isdisjoint(owner)) or is_of_another_column(number, words, statement)
 
 
 def _said(text: str) -> set[str]:
@@ -208,11 +230,11 @@ def _require_same_roles(sentence: str, statements: Sequence[str]) -> None:
 
     What "A borders B" or "A and B" say is true either way.
     """
-    said = _order(sentence)
-    alike = [order for each in statements if sorted(order := _order(each)) == sorted(said)]
-    if not alike or said in alike or _EITHER_WAY.search(sentence):
+    mine, named = _order(sentence), _named(sentence)
+    alike = [order for each in statements if sorted(order := _order(each)) == sorted(mine)]
+    if not alike or mine in alike or _EITHER_WAY.search(sentence) or len(named) > MOST_NAMES:
         return
-    for (start, end), (other, last) in combinations(_named(sentence), 2):
+    for (start, end), (other, last) in combinations(named, 2):
         left, right = sentence[start:end], sentence[other:last]
         if _order(f"{sentence[:start]}{right}{sentence[end:other]}{left}{sentence[last:]}") in alike:
             raise Unsupported(f"{left} and {right} stand in each other's place in")

@@ -21,23 +21,37 @@ Policy = Literal["refuse", "drop"]
 LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
 _LONGEST_REFUSAL = 1000
 
-_MARKERS = re.compile(rf"(?<!\s)(?:\s*{MARKERS.pattern})+", MARKERS.flags)  # from the first blank on, for speed
-_MAY_GO_ON = re.compile(r"\s*(\[[^\[\]]{0,40}|[.!?…]\s*)?")  # behind markers: more of them, or a full stop, may follow
+_MARKER = MARKERS.pattern
+_MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
+    rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
+)
+# Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
+_MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
+_NEW_LINE = re.compile(r"\n\s*(?=[^\sa-z])")  # a line of a draft ends a sentence, unless it goes on with a small letter
+_NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
 _FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
+_TEXTS = r"(?:documents?|docs|context|evidence|passages?)"
 _LACKS = (
-    r"\b(?:documents?|context|evidence|passages?)\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
-    r"(?:contain|mention|provide|say|answer|specify|state|include|give)\b"
+    rf"\b{_TEXTS}(?:\s+(?:provided|given))?\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
+    r"(?:contain|mention|provide|say|answer|specify|state|include|give|cover|tell)\b"
+    rf"|\bnone\s+of\s+the\s+(?:\w+\s+)?{_TEXTS}\s+(?:answers?|contains?|mentions?|says?)\b"
+    rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
+    rf"|\b{_TEXTS}\s+contains?\s+no\s+(?:information|answer|mention)\b"
+)
+_CANNOT = (
+    r"(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|(?:was|am|.m)\s+(?:unable|not\s+able)\s+to)\s+"
+    r"(?:find|locate|answer|determine|say|tell)\b|do(?:n.t|\s+not)\s+know\b"
 )
 _WEAK_REFUSAL = re.compile(
-    r"(?:i\s+)?(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|was\s+unable\s+to)\s+(?:find|locate|answer)\b"
+    rf"(?:i\s+)?(?:{_CANNOT})"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
-    r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b"
+    r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b|\bthere\s+is\s+no\s+mention\s+of\b"
     rf"|{_LACKS}",
     re.IGNORECASE,
 )
 _CITED_REFUSAL = re.compile(  # of what a model says of itself or of the documents, and no document of a parser
-    rf"\bi\s+(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|was\s+unable\s+to)\s+(?:find|locate|answer)\b|{_LACKS}",
+    rf"\bi\s*(?:{_CANNOT})|{_LACKS}",
     re.IGNORECASE,
 )
 
@@ -106,6 +120,7 @@ class Check:
         self._text, self._read = "", 0
         self._claims: list[Claim] = []
         self._dropped: list[str] = []
+        self._left_out: list[str] = []
         self._violation: Violation | None = None
 
     def read(self, piece: str) -> None:
@@ -129,7 +144,8 @@ class Check:
         if not self._claims:
             return refusal("unsupported", *self._dropped) if self._dropped else refusal("model-refused")
         text = " ".join(claim.cited for claim in self._claims)
-        return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=(*self._dropped,))
+        notes = (*self._dropped, *self._left_out)
+        return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
 
     def _look(self, *, ended: bool) -> None:
         while not self._violation and (match := _MARKERS.search(self._text)):
@@ -152,8 +168,11 @@ class Check:
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
-        if _CITED_REFUSAL.search(unquoted(claim.text[:_LONGEST_REFUSAL])) and not _is_quoted(claim.text, passages):
-            return  # models like to cite what does not answer
+        if _is_cited_refusal(claim.text, passages):  # models like to cite what does not answer
+            self._left_out.append(f"left out {claim.text[:80]!r}: it says that there is no answer")
+            return
+        if (glued := _NO_BLANK.search(claim.text)) and not any(glued[0] in text for text in self._around):
+            raise Violation("contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}")
         try:
             claim = self._supported(claim, passages)
         except Unsupported as unsupported:
@@ -188,6 +207,13 @@ def is_refusal(text: str) -> bool:
     return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
 
 
+def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
+    """Whether a sentence says that there is no answer, and is none of the passages' own unless it is the refusal."""
+    if text.strip(" .!").lower() == REFUSAL:
+        return True
+    return bool(_CITED_REFUSAL.search(unquoted(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
+
+
 def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
     return any(" ".join(text.split()) in " ".join(chunk.text.split()) for chunk in passages)
 
@@ -211,8 +237,9 @@ def _require_one(text: str) -> None:
     """That it is one sentence, whatever it quotes. Raises: Violation."""
     alone = unquoted(text)
     spans = sentence_spans(alone)
-    if len(spans) > 1:
-        raise Violation("contract", f"a sentence has no citation: {alone[slice(*spans[0])][:80]!r}")
+    ends = spans[0][1] if len(spans) > 1 else None
+    if (line := _NEW_LINE.search(alone)) or ends:
+        raise Violation("contract", f"a sentence has no citation: {alone[: line.start() if line else ends][:80]!r}")
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:

@@ -210,8 +210,8 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-512 has 1184 bytes. [c1]", "the number 1184 stands with something else in c1"),
         ("The key has 768 bytes. [c1]", "the number 768 is not in c1"),
         ("The key of ML-KEM-768 has ⁹⁹⁹ bytes. [c1]", "the number 999 is not in c1"),
-        ("The key of ML-KEM-768 has twelve bytes. [c1]", "the number twelve is not in c1"),
-        ("The key of ML-KEM-768 was made by\nNapoleon. [c1]", "the name Napoleon is not in c1"),
+        ("The key of ML-KEM-768 has twelve bytes. [c1]", "the number 12 is not in c1"),
+        ("The key of ML-KEM-768 was made by  Napoleon. [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by (Napoleon). [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
         ("It isn't made by Davy. [c1]", 'but for a "not" it is in c1'),
@@ -219,7 +219,7 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-768 has 1088 bytes. [c2]", "the number 1088 stands with something else in c2"),
         ("The key of ML-KEM-768 has 1184 bits. [c2]", "the number 1184 bit is not in c2"),
         ("The key of ML-KEM-768 has -1184 bytes. [c2]", "the number -1184 is not in c2"),
-        ("The key of ML-KEM-768 has two bytes. [c2]", "the number two is not in c2"),
+        ("The key of ML-KEM-768 has two bytes. [c2]", "the number 2 is not in c2"),
     ],
 )
 def test_what_is_put_together_otherwise_is_not_supported(draft, note):
@@ -385,3 +385,120 @@ def test_much_white_space_costs_little():
     check.answer()
 
     assert time.monotonic() - began < 5  # it took minutes
+
+
+PUMP = (
+    "The pump runs at 40.5 degrees, and must not be opened by hand while the motor is warm. It weighs thirty-one kg "
+    "and cost EUR 5 million. Nobody believes that the tank is waterproof. At night it cools down to -5 °C."
+)
+CITIES = "| City | Inhabitants | Founded |\n| --- | --- | --- |\n| Kiel | 246000 | 1242 |\n| Jena | 111000 | 1182 |"
+KEYS = (
+    "Table 3. Sizes (in bytes) of keys\nencapsulation key decapsulation key ciphertext shared secret key\n"
+    "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "draft"),
+    [
+        (PUMP, "The pump must be opened by hand. [c1]"),
+        ("The pump runs at 40 degrees.", "The pump rarely runs at 40 degrees. [c1]"),
+        (PUMP, "The tank is waterproof. [c1]"),
+        (PUMP, "the tank is waterproof [c1]"),
+        (PUMP, "The pump runs at 40 [c1]"),
+        (PUMP, "The pump runs at 40.5 knots. [c1]"),
+        (PUMP, "The pump runs at $40.5. [c1]"),
+        (PUMP, "It weighs thirteen kg. [c1]"),
+        (PUMP, "It weighs 31 g. [c1]"),
+        (PUMP, "It cost EUR 5. [c1]"),
+        (PUMP, "It cost 5 million dollars. [c1]"),
+        (PUMP, "At night it cools down to 5 °C. [c1]"),
+        (CITIES, "Kiel has 1242 inhabitants. [c1]"),
+        (CITIES, "Jena was founded in 111000. [c1]"),
+        (KEYS, "The encapsulation key of ML-KEM-768 has 2400 bytes. [c1]"),
+        (KEYS, "The encapsulation key of ML-KEM-768 has 1088 bytes. [c1]"),
+        (KEYS, "The encapsulation key of ML-KEM-768 has 1184 bits. [c1]"),
+        (KEYS, "The shared secret of ML-KEM-768 has 1184 bytes. [c1]"),
+    ],
+)
+def test_what_a_passage_says_of_something_else_is_not_supported(text, draft):
+    """Not with fewer words, nor with a part of a sentence, in another unit or in the next column."""
+    assert verify(draft, (passage("c1", text),)).reason == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("text", "draft"),
+    [
+        (PUMP, "It weighs 31 kilograms. [c1]"),
+        (PUMP, "It weighs 31kg. [c1]"),
+        (PUMP, "The pump runs at 40.5 degrees. [c1]"),
+        (PUMP, "At night it cools down to -5 degrees Celsius. [c1]"),
+        (PUMP, "It cost 5 million euros. [c1]"),
+        (PUMP, "The pump must not be opened by hand. [c1]"),
+        (CITIES, "Kiel, founded in 1242, has 246,000 inhabitants. [c1]"),
+        (CITIES, "Kiel is a city of 246,000 people. [c1]"),
+        (KEYS, "The encapsulation key of ML-KEM-768 has 1,184 bytes. [c1]"),
+        (KEYS, "The shared secret key of ML-KEM-512 has 32 bytes. [c1]"),
+        ("Only trained staff may open the valve.", "Nobody but trained staff may open the valve. [c1]"),
+        ("The test failed to detect the error.", "The test did not detect the error. [c1]"),
+        ("The pump runs at 40 degrees.", "The pump runs at 40 degrees ([c1])."),
+        ("The pump runs at 40 degrees.", "The pump runs at 40 degrees. **[c1]**"),
+        ("The pump runs at 40 degrees.", "The pump runs at 40 degrees. 【c1】"),
+    ],
+)
+def test_the_same_written_otherwise_is_supported(text, draft):
+    """Numbers in words and in figures, units by sign and by name, and the forms of markers that models like."""
+    answer = verify(draft, (passage("c1", text),))
+    assert not answer.refused, answer.notes
+    assert answer.text.endswith(" [c1]")
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The pump is stolen\nThe pump runs at 40 degrees. [c1]",
+        "The pump runs at 40 degrees.The valve was stolen. [c1]",
+    ],
+)
+def test_no_sentence_rides_along(draft):
+    """Neither on a line of its own nor without a blank before it; a name of code is no end of one."""
+    code = "The pump runs at 40 degrees.\nCall pump.Valve to stop."
+    assert verify(draft, (passage("c1", code),)).reason == "contract"
+    assert not verify("Call pump.Valve to stop. [c1]", (passage("c1", code),)).refused
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "not found in provided docs [c1]",
+        "Not found in provided docs. [c1]",
+        "I don't know.",
+        "I'm unable to answer this.",
+        "The answer is not in the passages.",
+        "None of the passages answer the question.",
+        "There is no mention of tea.",
+        "The provided passages contain no information about this. [c1]",
+        "The documents do not cover this.",
+    ],
+)
+def test_a_refusal_is_one_also_where_a_document_holds_it(draft):
+    """However weak, cited or not."""
+    text = "The program says: not found in provided docs. Not found in provided docs. It boils."
+    assert verify(draft, (passage("c1", text),)).reason == "model-refused"
+
+
+def test_a_refusal_beside_an_answer_is_left_out_with_a_note():
+    """Nothing is left out in silence."""
+    answer = verify("I could not find its weight. [c1] It boils. [c1]", (passage("c1", "It boils."),))
+    assert answer.text == "It boils. [c1]"
+    assert answer.notes == ("left out 'I could not find its weight.': it says that there is no answer",)
+
+
+def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sentences():
+    """Where two sentences rest on one passage, the weaker one says how well it is supported."""
+    chunk = Chunk("d::p0048::c001", "the-document", 0, 0, 60, 48, 49, "It boils in three minutes. It is red.")
+    (citation,) = verify(
+        "It is red. [c1] It boils in three minutes at most. [c1]", (Evidence("c1", chunk, 1.0),)
+    ).citations
+    assert (citation.doc_id, citation.start_page, citation.end_page) == ("the-document", 48, 49)
+    assert citation.support < 1
