@@ -2,18 +2,21 @@
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, resolve, settings_options
+from esrag.cli.options import json_option, resolve, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import SettingsError
 
 if TYPE_CHECKING:
-    from esrag.evaluation.calibrating import Calibration
+    from esrag.evaluation.calibrating import Calibration, Labelled
+    from esrag.ingesting import Progress
+    from esrag.settings import Settings
 
 
 @click.command()
@@ -34,15 +37,12 @@ def calibrate(
     is reported. Each is judged by its first search, whatever answer.steps allows.
     """
     from esrag.cli.rendering import render
-    from esrag.evaluation.calibrating import calibrate as run
-    from esrag.evaluation.calibrating import read_labelled, shown
+    from esrag.evaluation.calibrating import shown
     from esrag.settings import settings_file
-    from esrag.stages import open_stages
 
     if svg and not svg.parent.is_dir():
         raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
-    settings = resolve(**options).settings
-    fitted = run(read_labelled(questions), settings, open_stages(settings), accuracy)
+    fitted = _fitted(questions, settings_of(**options), accuracy)
     if as_json:
         print_json(_as_json(fitted))
     else:
@@ -56,9 +56,39 @@ def calibrate(
         svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
     done = f"wrote to {path}" if write else f"--write writes it to {path}"
     remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
-    if write and (heard := resolve(**options).origins["answer.refusal"]) != str(path):
-        remark(f"it is not what counts: {heard} has another answer.refusal, and goes before {path}")
+    if write:
+        _say_what_counts(path, fitted.threshold, options)
     return 0
+
+
+def _fitted(questions: Path, settings: "Settings", accuracy: float | None) -> "Calibration":
+    from esrag.cli.progress import few
+    from esrag.evaluation.calibrating import calibrate as run
+    from esrag.evaluation.calibrating import read_labelled
+    from esrag.stages import open_stages
+
+    labelled, stages = read_labelled(questions), open_stages(settings)
+    with few() as told:
+        return run(_counted(labelled, told), settings, stages, accuracy)
+
+
+def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:
+    """The questions; each is told as done when the next is taken."""
+    told.start(len(labelled))
+    for each in labelled:
+        yield each
+        told.step("questions", "")
+
+
+def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> None:
+    """A remark where what was written goes unheard, since another place has another value."""
+    from esrag.settings import variable
+
+    key, heard = "answer.refusal", resolve(**options)
+    if heard.settings.answer.refusal != written:
+        origin = heard.origins[key]
+        place = {"environment": variable(key), "flag": f"--set {key}"}.get(origin, origin)
+        remark(f"it is not what counts: {place} is {heard.settings.answer.refusal}, and goes before {path}")
 
 
 def _as_json(fitted: "Calibration") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Progress of an ingest or a move: a bar with a known total on a terminal, one line a file or document elsewhere."""
+"""Progress: a bar with a known total on a terminal; elsewhere a line a file or document, or ten for many questions."""
 
 import sys
 from types import TracebackType
@@ -76,6 +76,16 @@ class LineProgress:
         remark(text)
 
 
+class FewLines(LineProgress):
+    """Ten lines on stderr, or fewer, for what is not worth a line each."""
+
+    def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
+        """One is done."""
+        self.done += 1
+        if self.done * 10 // self.total > (self.done - 1) * 10 // self.total:
+            remark(f"[{self.done}/{self.total}] {name}")
+
+
 def _short(name: str) -> str:
     r"""The last part of a path, without what could act on the terminal.
 
@@ -88,3 +98,8 @@ def _short(name: str) -> str:
 def progress() -> BarProgress | LineProgress:
     """The one that fits where stderr goes."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
+
+
+def few() -> BarProgress | FewLines:
+    """As `progress`, with few lines."""
+    return BarProgress() if sys.stderr.isatty() else FewLines()

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from esrag.stages import Stages
 from esrag.text import normalise
 
 STEPS = 100  # thresholds that are tried: 0.00 to 1.00
+_ANSWER = '{"_id": "…", "answers": ["…"], "answerable": true}, and "gold_sentences": [["…"]] where there are any'
+_WORD = "[0-9a-zà-öø-ԯḀ-῿]"  # digits, and the letters of scripts that part their words: Latin, Greek, Cyrillic
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,10 @@ class Calibration:
 
 def read_labelled(path: Path) -> list[Labelled]:
     """The questions of a JSONL file, or of a collection's folder. Raises: UsageError, which names the line."""
-    if not path.is_dir():
-        return [_labelled(row, place) for place, row in _rows(path)]
-    rows = (row for _, row in _rows(path / "answers.jsonl") if isinstance(row, dict))
-    answers = {str(row.get("_id")): row for row in rows}
-    return [_labelled(_joined(row, answers), place) for place, row in _rows(path / "queries.jsonl")]
+    return [*_joined(path)] if path.is_dir() else [_labelled(row, place) for place, row in _rows(path)]
 
 
-def calibrate(questions: Sequence[Labelled], settings: Settings, stages: Stages, accuracy: float | None) -> Calibration:
+def calibrate(questions: Iterable[Labelled], settings: Settings, stages: Stages, accuracy: float | None) -> Calibration:
     """The threshold for these questions: where `accuracy` is reached, or where most are told apart.
 
     Questions with an even place are fitted to, the others reported; each is searched for once, since what further
@@ -100,8 +98,8 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
     return tuple(_point(judged, step / STEPS) for step in range(STEPS + 1))
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each line's place, and its JSON; None for what is none."""
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line's place, and its JSON object; an empty one for what is none."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
     except (OSError, UnicodeError) as error:
@@ -112,52 +110,68 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 row = None
-            yield f"{path}, line {number}", row
+            yield f"{path}, line {number}", row if isinstance(row, dict) else {}
 
 
-def _joined(query: Any, answers: Mapping[str, Any]) -> Any:
-    """A collection's question with what its answer has to hold: a short answer, or a sentence that is marked as gold.
+def _joined(folder: Path) -> Iterator[Labelled]:
+    """A collection's questions, each with what the row of its `_id` says of the answer."""
+    file = folder / "answers.jsonl"
+    answers = {str(row.get("_id")): _answer(row, place) for place, row in _rows(file)}
+    for place, row in _rows(folder / "queries.jsonl"):
+        key, question = str(row.get("_id")), row.get("text", "")
+        if not (_are_texts([question]) and "_id" in row):
+            raise UsageError(f"{place} is no question of a collection", hint='write {"_id": "…", "text": "…"}')
+        if key not in answers:
+            raise UsageError(f"{file} has no row for _id {key!r}", hint=f"write {_ANSWER}")
+        yield Labelled(question, *answers[key])
+
+
+def _answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
+    """What a collection's answer has to hold: a short answer, or a sentence that is marked as gold; and `answerable`.
 
     Collections have the sentence of one annotator, or lists of several's.
     """
-    try:
-        row = answers[str(query["_id"])]
-        gold = [row["gold_sentence"]] if "gold_sentence" in row else chain.from_iterable(row.get("gold_sentences", []))
-        held = [*row["answers"], *filter(None, gold)]
-        return {"question": query["text"], "answers": held, "answerable": row["answerable"]}
-    except (KeyError, TypeError):
-        return None
+    gold = [[row["gold_sentence"]]] if "gold_sentence" in row else row.get("gold_sentences", [])
+    is_sound = isinstance(gold, list) and all(isinstance(sentences, list) for sentences in gold)
+    marked = [sentence for sentences in gold for sentence in sentences if sentence] if is_sound else ""
+    short, answerable = row.get("answers", ""), row.get("answerable")
+    if not (_are_texts(short) and _are_texts(marked) and isinstance(answerable, bool) and "_id" in row):
+        raise UsageError(f"{place} is no answer of a collection", hint=f"write {_ANSWER}")
+    return (*short, *marked), answerable
 
 
-def _labelled(row: Any, place: str) -> Labelled:
-    try:
-        answers, question = row.get("answers", []), row["question"]
-        answerable = row["answerable"] if "answers" not in row else row.get("answerable", bool(answers))
-        is_sound = isinstance(answers, list) and isinstance(answerable, bool)
-        is_sound = is_sound and all(normalise(text).strip() for text in (question, *answers))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        is_sound = False
-    if not is_sound:
+def _labelled(row: Mapping[str, Any], place: str) -> Labelled:
+    answers, question = row.get("answers", []), row.get("question", "")
+    answerable = row.get("answerable", bool(answers) if "answers" in row else None)
+    if not (_are_texts([question]) and _are_texts(answers) and isinstance(answerable, bool)):
         hint = '{"question": "…", "answers": ["…"]}, or {"question": "…", "answerable": false}'
         raise UsageError(f"{place} is no labelled question", hint=f"write {hint}")
     return Labelled(question, tuple(answers), answerable)
 
 
+def _are_texts(values: Any) -> bool:
+    """Whether these are texts in a list, none of them blank."""
+    return isinstance(values, list) and all(isinstance(text, str) and normalise(text).strip() for text in values)
+
+
 def _judged(labelled: Labelled, asked: Asked) -> Judged:
-    said = MARKERS.sub("", asked.answer.text).casefold()
-    holds = not labelled.answers or any(_pattern(answer).search(said) for answer in labelled.answers)
+    is_held = not labelled.answers or any(holds(asked.answer.text, answer) for answer in labelled.answers)
     answered = not asked.answer.refused
-    return Judged(asked.confidence, answered, answered and labelled.answerable and holds)
+    return Judged(asked.confidence, answered, answered and labelled.answerable and is_held)
 
 
-def _pattern(answer: str) -> re.Pattern[str]:
-    """The answer as whole words, with any white space: collections have "one - year" for "one-year".
+def holds(text: str, answer: str) -> bool:
+    """Whether a text has the answer as whole words and numbers, with any white space and markers in it.
 
-    >>> [bool(_pattern("$ 12").search(said)) for said in ("it cost us$12.", "it cost us$120.")]
-    [True, False]
+    Collections have "one - year" for "one-year". Beside an end in a script without spaces all may stand.
+
+    >>> [holds(text, "$ 12") for text in ("It cost US$12 [c1].", "It cost US$120 [c1].", "It cost US$12.50 [c1].")]
+    [True, False, False]
     """
     characters = r"\s*".join(map(re.escape, "".join(answer.casefold().split())))
-    return re.compile(rf"(?:\b|(?=\W)){characters}(?:\b|(?<=\W))")
+    start = rf"(?:(?<!{_WORD})|(?!{_WORD}))(?:(?<![0-9][.,])|(?![0-9]))"
+    end = rf"(?:(?!{_WORD})|(?<!{_WORD}))(?:(?![.,][0-9])|(?<![0-9]))"
+    return bool(re.search(start + characters + end, MARKERS.sub(" ", text).casefold()))
 
 
 def _point(judged: Sequence[Judged], threshold: float) -> Point:
@@ -175,10 +189,15 @@ def _point(judged: Sequence[Judged], threshold: float) -> Point:
 
 
 def _fitted(points: Iterable[Point], accuracy: float | None) -> float:
-    """The lowest threshold of that accuracy which still answers; else that of most kept + spared (Youden's J)."""
+    """The lowest threshold of that accuracy which still answers; else that of most kept + spared (Youden's J).
+
+    Of neighbours that keep and spare equally much the middle is taken, as far from either kind of answer as can be.
+    """
     answering = [point for point in points if point.coverage]
     if accuracy is None:
-        return max(answering, key=lambda point: (point.kept + point.spared, -point.threshold)).threshold
+        runs = ((j, [*run]) for j, run in groupby(answering, key=lambda point: round(point.kept + point.spared, 4)))
+        _, best_run = max(runs, key=lambda found: (found[0], len(found[1])))
+        return best_run[(len(best_run) - 1) // 2].threshold
     found = next((point.threshold for point in answering if point.accuracy >= accuracy), None)
     if found is None:
         best = max(point.accuracy for point in answering)

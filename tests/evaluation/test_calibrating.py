@@ -1,14 +1,17 @@
 """`esrag calibrate`: a threshold from labelled questions, fitted on one half and reported on the other."""
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from terminal import on_a_terminal
 
 from esrag.cli.calibrate import with_refusal
+from esrag.cli.rendering import render
 from esrag.errors import SettingsError, UsageError
-from esrag.evaluation.calibrating import Judged, curve, read_labelled
+from esrag.evaluation.calibrating import Judged, Point, _fitted, curve, holds, read_labelled
 
 QUESTIONS = [
     {"question": "How many litres does the kettle hold?", "answers": ["1.7 litres"]},
@@ -59,14 +62,31 @@ def test_the_settings_file_that_is_read_is_written(kitchen):
 
 
 def test_a_setting_that_goes_before_the_file_is_named(kitchen):
-    """What was written would go unheard otherwise."""
-    told = "has another answer.refusal, and goes before esrag.yaml"
-    assert f"environment {told}" in kitchen("calibrate", "questions.jsonl", "--write").err
+    """What was written would go unheard otherwise; another place with the same value takes nothing away."""
+    told = "it is not what counts: "
+    ran = kitchen("calibrate", "questions.jsonl", "--write")
+    assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0, and goes before esrag.yaml" in ran.err
+    written = str(yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())["answer"]["refusal"])
+    assert told not in kitchen("calibrate", "questions.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
+    assert told not in kitchen("calibrate", "questions.jsonl").err
+    ran = kitchen("calibrate", "questions.jsonl", "--write", "--set", "answer.refusal=0.99")
+    assert f"{told}--set answer.refusal is 0.99, and goes before esrag.yaml" in ran.err
     del kitchen.variables["ESRAG_ANSWER__REFUSAL"]
     assert told not in kitchen("calibrate", "questions.jsonl", "--write").err
     (kitchen.folder / "esrag.loud.yaml").write_text("answer:\n  refusal: 0.99\n")
     ran = kitchen("calibrate", "questions.jsonl", "--write", ESRAG_ENVIRONMENT="loud")
-    assert (ran.code, f"esrag.loud.yaml {told}" in ran.err) == (0, True)
+    assert f"{told}esrag.loud.yaml is 0.99, and goes before esrag.yaml" in ran.err
+
+
+def test_how_far_it_is_is_told(kitchen):
+    """A bar on a terminal, at most ten lines elsewhere, and what follows is under it."""
+    rows = [json.dumps(row) for row in QUESTIONS * 5]
+    (kitchen.folder / "questions.jsonl").write_text("\n".join(rows))
+    told = kitchen("calibrate", "questions.jsonl").err.splitlines()
+    assert told[:-1] == [f"[{3 * n}/30] questions" for n in range(1, 11)]
+    code, shown = on_a_terminal(kitchen, "calibrate", "questions.jsonl")
+    bar, _, after = shown.rpartition("\x1b[?25h")  # the cursor is back
+    assert (code, "30/30" in bar, "answer.refusal = " in after) == (0, True, True)
 
 
 def test_the_folder_of_a_collection_is_joined(kitchen):
@@ -85,11 +105,72 @@ def test_the_folder_of_a_collection_is_joined(kitchen):
     found = kitchen("calibrate", "collection", "--json")
     assert (found.code, found.out) == (0, kitchen("calibrate", "questions.jsonl", "--json").out)
     assert read_labelled(folder)[0].answers == ("two litres", "It is a kettle.", gold)
-    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, ["3", *answers[1:]])))
-    ran = kitchen("calibrate", "collection")
-    assert (ran.code, "queries.jsonl, line 1 is no labelled question" in ran.err) == (2, True)
     (folder / "answers.jsonl").unlink()
     assert "answers.jsonl cannot be read" in kitchen("calibrate", "collection").err
+
+
+ANSWERED = '{"_id": "1", "answers": ["a"], "answerable": true}'
+ASKED = '{"_id": "1", "text": "What?"}'
+
+
+@pytest.mark.parametrize(
+    ("queries", "answers", "message", "hint"),
+    [
+        ([ASKED, '{"_id": 2, "text": "b"}'], [ANSWERED], "answers.jsonl has no row for _id '2'", "answerable"),
+        ([ASKED], [ANSWERED, "{"], "answers.jsonl, line 2 is no answer of a collection", "answerable"),
+        ([ASKED], ['"1"'], "answers.jsonl, line 1 is no answer of a collection", "answerable"),
+        ([ASKED], [ANSWERED.replace('"_id": "1", ', "")], "answers.jsonl, line 1 is no answer", "_id"),
+        ([ASKED], [ANSWERED.replace('["a"]', '"a"')], "answers.jsonl, line 1 is no answer", "answers"),
+        ([ASKED], [ANSWERED.replace("true", "1")], "answers.jsonl, line 1 is no answer", "answerable"),
+        ([ASKED], [ANSWERED[:-1] + ', "gold_sentence": 3}'], "answers.jsonl, line 1 is no answer", "gold_sentences"),
+        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": "ab"}'], "answers.jsonl, line 1 is no", "gold_sentences"),
+        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": ["ab"]}'], "answers.jsonl, line 1 is no", "gold_sentences"),
+        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": [[1]]}'], "answers.jsonl, line 1 is no", "gold_sentences"),
+        ([ASKED, '{"_id": "1"}'], [ANSWERED], "queries.jsonl, line 2 is no question of a collection", "text"),
+        (['{"text": "What?"}'], [ANSWERED], "queries.jsonl, line 1 is no question of a collection", "_id"),
+        (["["], [ANSWERED], "queries.jsonl, line 1 is no question of a collection", "_id"),
+    ],
+)
+def test_a_fault_of_a_collection_is_found_where_it_is(tmp_path, queries, answers, message, hint):
+    """In which file and which row, and how to write that."""
+    (tmp_path / "queries.jsonl").write_text("\n".join(queries))
+    (tmp_path / "answers.jsonl").write_text("\n".join(answers))
+    with pytest.raises(UsageError, match=re.escape(message)) as found:
+        read_labelled(tmp_path)
+    assert f'"{hint}"' in found.value.hint
+    assert '"question"' not in found.value.hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "is_held"),
+    [
+        ("1184字节", "公钥长度为1184字节。[c1]", True),
+        ("1184", "公钥长度为1184字节。[c1]", True),
+        ("東京", "日本の東京都", True),
+        ("184", "公钥长度为1184字节。[c1]", False),
+        ("litres", "It holds 2 litres.", True),
+        ("litre", "It holds 2 litres.", False),
+        ("kettle", "A teakettle [c1].", False),
+        ("E27", "An e27 bulb", True),
+        ("E27", "An E272 bulb", False),
+        ("café", "Two cafés [c1].", False),
+        ("кот", "Тот, который спит.", False),
+        ("кот", "Спит кот.", True),
+        ("5", "It holds 1.5 litres.", False),
+        ("1", "It holds 1.5 litres.", False),
+        ("1", "1,184 bytes", False),
+        ("184", "1,184 bytes", False),
+        ("1.5", "It holds 1.5.", True),
+        ("5", "4, 5, 6", True),
+        ("25%", "It is 25%.", True),
+        ("1.7 litres. It weighs", "It holds 1.7 litres. [c1] It weighs 900 grams [c2].", True),
+        ("1.7 litres it weighs", "It holds 1.7 litres[c1, c2]It weighs 900 grams.", True),
+        ("5", "It is 5[c1]7 [c2]", True),
+    ],
+)
+def test_an_answer_is_held_between_borders(answer, text, is_held):
+    """Whole words and numbers where the script has such; what is cited after them is no part of a text."""
+    assert holds(text, answer) is is_held
 
 
 def test_an_accuracy_may_be_asked_for(kitchen):
@@ -154,6 +235,33 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     assert found[0.3] == (0.6, 0.6667, 1.0, 0.5)
     assert found[0.7] == (0.2, 1.0, 0.5, 1.0)
     assert found[1.0] == (0.0, 1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "middle", "lowest"),
+    [
+        ({0.0}, {0.9, 0.95}, 0.45, 0.01),
+        ({0.2}, {0.8, 0.85}, 0.5, 0.21),
+        ({0.2, 0.6}, {0.4, 0.99}, 0.8, 0.61),  # 0.21 to 0.40 do as well, and are fewer
+        ({0.2, 0.6}, {0.5, 0.7}, 0.35, 0.61),  # 0.61 to 0.70 do as well, and are fewer
+    ],
+)
+def test_of_equal_thresholds_the_middle_is_taken(wrong, right, middle, lowest):
+    """Of the longest run, as far from the wrong answers as from the right ones; the lowest for an accuracy."""
+    points = curve([Judged(each, answered=True, right=each in right) for each in wrong | right])
+
+    assert _fitted(points, None) == middle
+    assert _fitted(points, 1.0) == lowest
+
+
+@pytest.mark.parametrize("chosen", [0, 2])
+def test_thresholds_at_which_hardly_anything_is_answered_are_not_drawn(chosen):
+    """One wrong answer of a hundred would make the line drop to the ground."""
+    points = [Point(n / 2, coverage, 0.0 if n == 2 else 1.0, 1.0, 0.0) for n, coverage in enumerate((1, 0.02, 0.01))]
+    drawing = ET.fromstring(render("calibration.svg.j2", points=points, chosen=points[chosen]))
+
+    assert drawing.find("{*}polyline").get("points").split() == ["360.0,40.0", "66.0,40.0"]
+    assert drawing.find("{*}circle") is not None
 
 
 def test_a_hundred_thousand_questions_are_read_and_counted(tmp_path):
