@@ -31,6 +31,7 @@ from esrag.answering.verify import Check, Rules, refusal, verify
 from esrag.chunking.cut import indexed_text
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
+from esrag.errors import GeneratorError
 from esrag.filters import Filter
 from esrag.records import Answer, Evidence
 from esrag.reranking.chain import Limits, rerank
@@ -115,7 +116,8 @@ def answered(
     if reason := found.lacks:
         if reason == "no-hits" and where and retrieved(question, settings, stages, None).hits:
             reason = "filtered-out"
-        answer = refusal("budget" if reason == "below-threshold" and len(steps) > 1 else reason)
+        used_up = 1 < len(steps) == settings.answer.steps
+        answer = refusal("budget" if reason == "below-threshold" and used_up else reason)
     elif pair := contradiction(question, found.stated, found.evidence):
         answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
     else:
@@ -139,8 +141,9 @@ def _searched(
 ) -> tuple[Found, tuple[Step, ...]]:
     """What the first search found that will do, else the best of all, the earliest of equals; and all searches."""
     steps: list[Step] = []
+    notes: list[str] = []
     best: Found | None = None
-    for query in islice(_queries(question, settings, stages), settings.answer.steps):
+    for query in islice(_queries(question, settings, stages, notes), settings.answer.steps):
         found = _found(question, query, settings, stages, where)
         steps.append(Step(query, len(found.retrieved.hits), found.confidence))
         if best is None or (best.lacks and (not found.lacks or found.confidence > best.confidence)):
@@ -149,19 +152,32 @@ def _searched(
             break
     if best is None:
         raise AssertionError("the question itself is the first query")
-    return best, tuple(steps)
+    noted = replace(best.retrieved, notes=(*best.retrieved.notes, *notes))
+    return replace(best, retrieved=noted), tuple(steps)
 
 
-def _queries(question: str, settings: Settings, stages: Stages) -> Iterator[str]:
-    """The question, then other words for it: those made without a model, the model's own, what it is about."""
-    queries = dict.fromkeys(variants(question, operations(settings.retrieval.operations)))
-    yield from [*queries]
+def _queries(question: str, settings: Settings, stages: Stages, notes: list[str]) -> Iterator[str]:
+    """The question, then other words for it: those made without a model, the model's own, what it is about.
+
+    A model is asked until it has no new ones, each time with all that was tried; where it fails, `notes` get that.
+    """
+    queries = [*variants(question, operations(settings.retrieval.operations))]
+    yield from queries
+    while (query := _worded(question, queries, settings, stages, notes)) and query not in queries:
+        queries.append(query)
+        yield query
+    if (about := subject(question)) and about not in queries:
+        yield about
+
+
+def _worded(question: str, queries: Sequence[str], settings: Settings, stages: Stages, notes: list[str]) -> str:
+    """The next query of the model's; "" where there is none, or it fails."""
     generator = stages.generator()
-    made = reformulated(question, [*queries], generator, prompts_of(settings)) if generator.prompted else ()
-    for query in (*made, subject(question)):
-        if query and query not in queries:
-            queries[query] = None
-            yield query
+    try:
+        return reformulated(question, queries, generator, prompts_of(settings)) if generator.prompted else ""
+    except GeneratorError as error:
+        notes.append(f"the model's other words were left out: {error.line}")
+        return ""
 
 
 def _found(question: str, query: str, settings: Settings, stages: Stages, where: Filter | None) -> Found:

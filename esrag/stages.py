@@ -64,7 +64,7 @@ def open_generator(settings: Settings) -> Generator:
     options = GeneratorOptions(api_key=settings.generator.api_key.get_secret_value(), **section)
     generator: Generator = plugins.load("generators", settings.generator.name)(options)
     if generator.prompted:
-        prompts_of(settings).check()
+        prompts_of(settings).check(takes_documents=generator.takes_documents)
     return generator
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from esrag.answering import GenerationTask, Generator, Prompt
+from esrag.answering import MARKERS, GenerationTask, Generator, Prompt
 from esrag.answering.verify import is_refusal
 from esrag.errors import GeneratorError
 from esrag.terms import technical_words, terms
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 LONGEST = 500  # characters of a question that a model rewrote; a longer one is an answer
 REMEMBERED = 5  # earlier questions that a model is shown
 
-_LEANS = re.compile(
-    r"\A\s*(?:and|but|or|so|also|then|what about|how about)\b"
-    r"|\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
-    r"|\b(?:this|that|these|those)\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b)",
-    re.IGNORECASE,
-)
+_OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
+_PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
+_THAT = r"\b(?:this|that|these|those)\b"
+_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"  # and not before a noun
+_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
+_LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
 _FEWEST_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[\w.+#'’-]*\w")
@@ -44,25 +44,44 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
 
 
 def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
-    """The same by a model, where it gives one line that may be a question; else by rules."""
+    """The same by a model, where it gives one line that is still this question; else by rules."""
     if not earlier:
         return question
-    return _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:])) or standalone(question, earlier)
+    try:
+        line = _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:]))
+    except GeneratorError:
+        line = ""
+    return line if line and _own_words(question) <= _words(line) else standalone(question, earlier)
 
 
-def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> tuple[str, ...]:
-    """Another query by a model, for a question whose evidence did not suffice; none where it gives none."""
-    query = _line(generator, prompts.reformulating(question, searched))
-    return (query,) if query else ()
+def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+    """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
+
+    Raises: GeneratorError.
+    """
+    return _line(generator, prompts.reformulating(question, searched))
 
 
 def _line(generator: Generator, prompt: Prompt) -> str:
-    """What a model gives for a prompt where that is one line that may be a question; else ""."""
-    try:
-        draft = generator.generate(GenerationTask("", (), (), prompt, 1)).text.strip()
-    except GeneratorError:
-        return ""
-    return draft if "\n" not in draft and len(draft) <= LONGEST and not is_refusal(draft) else ""
+    """What a model gives for a prompt where that is one line that may be a question, else ""; raises GeneratorError."""
+    draft = generator.generate(GenerationTask("", (), (), prompt, 1)).text.strip()
+    is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft) or is_refusal(draft)
+    return "" if is_other else draft
+
+
+def _own_words(question: str) -> set[str]:
+    """What a question still says with names in the place of its leaning words.
+
+    >>> sorted(_own_words("And what about their weight?")), sorted(_own_words("Why is it?"))
+    (['weight'], ['is', 'why'])
+    """
+    own = _LEANING.sub(" ", question)
+    return set(terms(own)) or _words(own)
+
+
+def _words(text: str) -> set[str]:
+    """Terms, and all words as they are: a question such as "Why?" has no term."""
+    return {*terms(text), *_WORD.findall(text.lower())}
 
 
 def _leans(question: str) -> bool:

@@ -60,8 +60,11 @@ class Prompts:
         sources = (self._source(name) for name in VARIABLES)
         return blake2b("\0".join(sources).encode(), digest_size=16).hexdigest()
 
-    def check(self) -> None:
-        """Raises: SettingsError for a template that cannot be read or filled in, or uses other variables than given."""
+    def check(self, *, takes_documents: bool = False) -> None:
+        """Raises: SettingsError for a template that cannot be read or filled in, or uses other variables than given.
+
+        It is filled in as for a generator that `takes_documents`, or for one that does not.
+        """
         for name, known in VARIABLES.items():
             tree = self._parsed(name)
             used = find_undeclared_variables(tree)
@@ -70,7 +73,7 @@ class Prompts:
                     raise SettingsError(f"{name}, line {node.lineno}: unknown variable {node.name!r}", hint=_hint(name))
             if missing := sorted(known - used):
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
-        self.prompt("How large?", [EXAMPLE], 1, quotes=True)
+        self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
         self.rewriting("How large?", ())
         self.reformulating("How large?", ())
 

@@ -139,13 +139,12 @@ def _hits(asked: "Asked") -> list[dict[str, Any]]:
 
 
 def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
-    from esrag.answering.evidence import sent
     from esrag.cli.rendering import render
 
     printed = " ".join(sentences) == asked.answer.text
     print_text(render("answer.txt.j2", asked=asked, printed=printed))
     if parts.evidence:
-        print_text(render("evidence.txt.j2", evidence=asked.evidence, sent=sent, model=asked.model))
+        print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
     if parts.prompt:
         print_text(render("sent.txt.j2", prompt=asked.prompt, model=asked.model))
     if parts.explain:

@@ -66,6 +66,7 @@ class Conversation:
     as_json: bool
     earlier: list[str] = field(default_factory=list)
     last: "Asked | None" = None
+    typed: str = ""  # what the last answer is for; its question may be in other words
     code: int = 0  # the first error's
 
     def take(self, line: str) -> None:
@@ -88,10 +89,11 @@ class Conversation:
         from esrag.pipeline import ask, followed_up
         from esrag.text import normalise
 
-        question = followed_up(normalise(line), self.earlier, self.settings, self.stages)
-        if question != normalise(line):
+        typed = normalise(line)
+        question = followed_up(typed, self.earlier, self.settings, self.stages)
+        if question != typed:
             remark(f"asked: {question}")
-        self.last = ask(question, self.settings, self.stages, self.where)
+        self.last, self.typed = ask(question, self.settings, self.stages, self.where), typed
         self.earlier.append(question)
         self._show("answer.txt.j2")
 
@@ -108,7 +110,8 @@ class Conversation:
 
         asked = self._answered()
         if self.as_json:
-            print_json(shown_as_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain)))
+            shown = shown_as_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain))
+            print_json(shown | {"typed": self.typed})
         else:
             values = {"evidence": asked.evidence, "model": asked.model, "printed": False, "kibana_url": ""}
             print_text(render(template, asked=asked, **values))

@@ -6,6 +6,7 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from esrag.answering.evidence import sent
 from esrag.cli.output import pages
 
 
@@ -18,5 +19,5 @@ def render(name: str, **values: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.globals["pages"] = pages
+    environment.globals.update(pages=pages, sent=sent)
     return environment.get_template(name).render(values).strip("\n")

@@ -79,8 +79,8 @@ class SearchRequest:
 class SearchResult:
     """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
 
-    The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do.
-    `took_ms` is by stage, as far as an engine can tell its stages apart.
+    The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do, or a
+    model that was asked for other words. `took_ms` is by stage, as far as an engine can tell its stages apart.
     """
 
     hits: tuple[Hit, ...]

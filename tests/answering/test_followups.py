@@ -64,9 +64,33 @@ def test_a_model_may_rewrite_it():
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize("said", ["", "a\nb", "x" * 501, REFUSAL, GeneratorError("gone")])
+NO_QUESTION = ["", "a\nb", "x" * 501, REFUSAL, "How large is the key of ML-KEM-1024? [c1]", GeneratorError("gone")]
+
+
+@pytest.mark.parametrize("said", NO_QUESTION)
 def test_what_is_no_question_gives_way_to_the_rules(said):
     """So does a model that does not answer."""
     asked = rewritten("And of ML-KEM-1024?", [FIRST], Saying(said), Prompts())
 
     assert asked == FIRST.replace("768", "1024")
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_kept"),
+    [
+        ("How many days of leave do I get?", "Is the pump waterproof?", False),
+        ("How many days of leave do I get?", "How many days of leave do I get in Spain?", True),
+        ("And what about its ciphertext?", "How long is the ciphertext of ML-KEM-768?", True),
+        ("And what about its ciphertext?", "How long is the key of ML-KEM-768?", False),
+        ("So, what does this mean?", "What does the size of ML-KEM-768 mean?", True),
+        ("Which of those keys do they take?", "Which of the ML-KEM keys do encapsulations take?", True),
+        ("And for 1024?", "How large is the key of ML-KEM-512?", False),
+        ("Why?", "Why is the key of ML-KEM-768 that large?", True),
+        ("Why?", "Is the pump waterproof?", False),
+    ],
+)
+def test_a_model_keeps_to_the_words_that_were_typed(question, said, is_kept):
+    """All but those that lean; another question in their place gives way to the rules."""
+    asked = rewritten(question, [FIRST], Saying(said), Prompts())
+
+    assert asked == (said if is_kept else standalone(question, [FIRST]))

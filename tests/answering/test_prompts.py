@@ -132,6 +132,15 @@ def test_a_template_with_a_mistake_is_named_with_its_line(own, text, message):
     assert "question" in raised.value.hint
 
 
+def test_a_template_is_filled_in_with_no_passage_where_documents_are_taken(own):
+    """A loop over none is right, and the first of none is a mistake."""
+    own(user="{{ question }}{% for item in evidence %}{{ item.key }}{% endfor %}").check(takes_documents=True)
+    prompts = own(user="{{ question }}\n{{ evidence[0].source }}")
+    prompts.check()
+    with pytest.raises(SettingsError, match=r"\Aprompt\.user\.txt\.j2, line 2: "):
+        prompts.check(takes_documents=True)
+
+
 @pytest.mark.parametrize(
     "text",
     [

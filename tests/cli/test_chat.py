@@ -74,6 +74,18 @@ def test_every_line_is_json_where_that_is_asked_for(kitchen):
     assert {name: explained[name] for name in answer if name != "took_ms"} | {"took_ms": {}} == answer
 
 
+def test_json_shows_what_was_typed(kitchen):
+    """Beside the words that it was asked in, with /sources too; the last answer's, where a later question fails."""
+    typed = "And how many watts?"
+    stdin = f"How many litres does the kettle hold?\n{typed}\n{'x' * 200_000}\n/sources\n"
+    first, second, failed, sources = kitchen("chat", "--json", stdin=stdin).lines
+
+    assert first["typed"] == first["question"] == "How many litres does the kettle hold?"
+    assert second["question"].startswith(f"{typed} (")
+    assert (second["typed"], sources["typed"]) == (typed, typed)
+    assert "typed" not in failed
+
+
 def test_a_refusal_is_no_error(kitchen):
     """It is the answer."""
     ran = kitchen("chat", stdin="Who won the 2018 World Cup?\n", ESRAG_ANSWER__REFUSAL="1")

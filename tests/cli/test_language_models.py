@@ -202,6 +202,17 @@ def test_a_template_with_a_mistake_is_said_before_anything_is_asked(kitchen, ser
     assert "prompt.user.txt.j2, line 2: unknown variable 'evidnce'" in ran.err
 
 
+def test_a_template_is_looked_at_as_the_model_will_be_sent_it(kitchen, service, tmp_path):
+    """Cohere's has an empty evidence, whose first passage is a mistake: said before the first question."""
+    (tmp_path / "prompt.user.txt.j2").write_text("{{ question }}\n{{ evidence[0].source }}")
+    cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
+    ran = kitchen("chat", ESRAG_GENERATOR__TEMPLATES=str(tmp_path), **cohere)
+
+    assert ran.code == 2
+    assert "prompt.user.txt.j2, line 2: " in ran.err
+    assert kitchen("chat", ESRAG_GENERATOR__TEMPLATES=str(tmp_path)).code == 0
+
+
 def test_evidence_is_compressed_to_the_room_there_is(kitchen, service):
     """What is left out is marked; figures and the sentence that fits stay."""
     text = " ".join(f"Pans number {n} are washed by hand and dried at once." for n in range(40))
@@ -256,7 +267,7 @@ def test_the_steps_of_an_algorithm_are_given_where_a_model_refuses(kitchen, serv
 def test_cohere_cites_its_documents(kitchen, service):
     """Its own citations become markers, and are checked like any others; it is asked for quotes as well.
 
-    What it was sent can be seen: the question alone, and the passages as documents.
+    What it was sent can be seen: the user's template with an empty evidence, and the passages as documents.
     """
     cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
     service.said, service.cited = ["The kettle holds ", "1.7 litres."], [(17, 27, ["c1"])]
@@ -307,7 +318,7 @@ def test_other_wordings_find_what_the_question_does_not(kitchen):
 
 
 def test_what_one_search_lacks_others_look_for(kitchen, service):
-    """At most as many as are allowed; --explain says which, and the reason that they were used up."""
+    """At most as many as are allowed; --explain says which, and the reason whether they were used up."""
     service.said = ["kettle watts power"]
     strict = {"ESRAG_ANSWER__REFUSAL": "1", "ESRAG_ANSWER__STEPS": "3"}
     ran = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **strict)
@@ -321,10 +332,53 @@ def test_what_one_search_lacks_others_look_for(kitchen, service):
     assert "step 3: kettle watts power: " in shown.out
     service.asked.clear()
     plain = strict | {"ESRAG_GENERATOR__NAME": "extractive", "ESRAG_ANSWER__STEPS": "9"}
-    steps = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **plain).json["steps"]
-    assert [step["query"] for step in steps] == queries[:2]
+    ran = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **plain)
+    assert [step["query"] for step in ran.json["steps"]] == queries[:2]
+    assert ran.json["reason"] == "below-threshold"
     assert service.asked == []
     assert len(kitchen("ask", QUESTION, "--json", "--explain", ESRAG_ANSWER__STEPS="9").json["steps"]) == 1
+
+
+def saying(service, *drafts):
+    """A script in which each request is answered with the next of these."""
+    return [lambda handler, _, said=said: answer(handler, openai_chat([said], service.asked[-1][2])) for said in drafts]
+
+
+@pytest.mark.parametrize(
+    ("steps", "third", "reason"),
+    [
+        (8, "pot power", "below-threshold"),  # not new
+        (8, "", "below-threshold"),
+        (3, "stove power", "budget"),  # for which there is no room: it is not asked for
+    ],
+)
+def test_a_model_is_asked_until_it_has_no_new_words(kitchen, service, steps, third, reason):
+    """Each time with all that was tried; what the question is about comes last."""
+    question = "How many watts does a big pot take?"
+    service.script = saying(service, "pot power", "cooker watts", third)
+    strict = {"ESRAG_ANSWER__REFUSAL": "1", "ESRAG_ANSWER__STEPS": str(steps)}
+    ran = kitchen("ask", question, "--json", "--explain", **strict)
+
+    queries = [question, "pot power", "cooker watts", "many watts big pot take"]
+    assert [step["query"] for step in ran.json["steps"]] == queries[:steps]
+    assert (len(service.asked), ran.json["reason"]) == (min(steps - 1, 3), reason)
+    told = service.asked[1][2]["messages"][1]["content"].split("\n")
+    assert told == [f"Question: {question}", f"Searched for: {question}", "Searched for: pot power"]
+
+
+def test_a_model_that_fails_to_give_other_words_is_a_note(kitchen, service, answering):
+    """It is asked once, and what the question is about is searched for all the same."""
+    gone = answering(400, {"error": {"message": "too much"}})
+    strict = {"ESRAG_ANSWER__REFUSAL": "1", "ESRAG_ANSWER__STEPS": "9"}
+    told = ("ask", "How many watts does a big pot take?", "--explain")
+    service.script = [gone]
+    ran = kitchen(*told, "--json", **strict)
+
+    assert (ran.code, len(service.asked)) == (3, 1)
+    assert [step["query"] for step in ran.json["steps"]][1:] == ["many watts big pot take"]
+    (note,) = [note for note in ran.json["notes"] if note.endswith("answered 400: too much")]
+    service.script = [gone]
+    assert note in kitchen(*told, **strict).err.splitlines()
 
 
 def test_a_later_search_may_find_the_answer(kitchen):

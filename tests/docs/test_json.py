@@ -38,6 +38,7 @@ ON_DEMAND = {
     "hits",
     "kibana_url",
 }  # of an answer, with --show-… and --explain
+CHAT = {"typed"}  # of an answer of `esrag chat`
 
 
 def tables():
@@ -138,7 +139,7 @@ def test_the_page_lists_what_is_printed(filled, kibana):
 
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:
-            require_as_listed(line)
+            require_as_listed(line, without=CHAT)
 
 
 def test_a_listed_job_has_the_fields_of_one_that_is_shown(filled):
@@ -149,9 +150,11 @@ def test_a_listed_job_has_the_fields_of_one_that_is_shown(filled):
 
 def test_a_plain_answer_and_a_refusal_have_the_same_fields(filled):
     """All but those that are printed on demand; a refusal has no citation."""
-    require_as_listed(filled("ask", "How many litres does the kettle hold?", "--json").json, without=ON_DEMAND)
+    question = "How many litres does the kettle hold?"
+    require_as_listed(filled("ask", question, "--json").json, without=ON_DEMAND | CHAT)
+    require_as_listed(filled("chat", "--json", stdin=question).json, without=ON_DEMAND)
     refused = filled("ask", "Who won?", "--json", ESRAG_ANSWER__REFUSAL="1").json
-    assert set(refused) == {field for field in SCHEMAS["esrag.answer/1"] if "[" not in field} - ON_DEMAND
+    assert set(refused) == {field for field in SCHEMAS["esrag.answer/1"] if "[" not in field} - ON_DEMAND - CHAT
     assert refused["citations"] == []
 
 
