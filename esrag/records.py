@@ -141,7 +141,7 @@ class Evidence:
     """A passage an answer may cite, under its key c1…cN.
 
     `kept` are the stretches of its text that a model is sent, where that is not all of it. `closeness` is its cosine
-    with the question, a neighbour's that of its hit; None where the vector leg did not find it.
+    with what was searched for, a neighbour's that of its hit; None where the vector leg did not find it.
     """
 
     key: str

@@ -31,7 +31,7 @@ refused() {
 }
 
 rm -rf .demo
-esrag ingest docs examples/demo --engine "$engine"
+esrag ingest docs examples/demo --exclude '*.svg' --engine "$engine"
 
 answered "In which wind does the ferry not sail?" "17 metres a second" fulmar
 answered "What happens when two programs write to the same index?" "the second one waits" storage

@@ -25,6 +25,7 @@ MOST_NAMES = 24  # in a sentence; in each other's place are looked for among as 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z|\A\W*\Z")  # what stands before the first word of a sentence
+_LINK = re.compile(r"\w+://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a reader's page would follow or draw it
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
@@ -58,8 +59,8 @@ def support(
 
     The word that the sentence begins with is taken for a name where it is one in the texts `around` it.
 
-    Raises: Unsupported for a number, a name, a technical word or a quotation that they do not hold, a number that they
-    give to something else, two names in each other's place, a "not" too many or too few, or too few words.
+    Raises: Unsupported for a number, a name, a technical word, a link or a quotation that they do not hold, a number
+    that they give to something else, two names in each other's place, a "not" too many or too few, or too few words.
     """
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
@@ -112,6 +113,7 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
     _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
+    _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 

@@ -45,6 +45,9 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
             notes.append(f"{name} was left out: no time was left")
         except EsragError as error:
             notes.append(f"{name} was left out: {error.line}")
+        except Exception as error:  # noqa: BLE001 -- a library's, or a plugin's: whatever it is, the fused order stands
+            said = " ".join(str(error).split())[:200]
+            notes.append(f"{name} was left out: {type(error).__name__}{': ' if said else ''}{said}")
         else:
             hits = list(_falling([*reached, *hits[len(reached) :]]))
             if len(reached) < depth:

@@ -218,9 +218,10 @@ class Shuffled(EmbeddedEngine):
             alone = super().search(replace(request, method=leg, size=request.candidates)).hits
             scores = {hit.chunk.chunk_id: hit.score for hit in random.sample(alone, len(alone))}
             chunks |= {hit.chunk.chunk_id: hit.chunk for hit in alone}
-            legs[leg] = {key: scores[key] for key in ranking(scores)}
+            legs[leg] = scores
         scores, path = fused(request, legs)
-        return SearchResult(hits(scores, chunks, legs), path)
+        in_order = {leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()}  # for the ranks shown
+        return SearchResult(hits(scores, chunks, in_order), path)
 
 
 def record(asked):

@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,13 @@ def test_a_chunk_counts_once_with_its_best_score():
     evidence = select([hit(1, 0.2), hit(2, 0.1), hit(1, 0.3)], room(10, 1000))
 
     assert [(item.key, item.chunk.ordinal, item.score) for item in evidence] == [("c1", 1, 0.3), ("c2", 2, 0.1)]
+
+
+def test_how_close_a_passage_is_comes_with_it():
+    """By the vector leg; unknown where that did not find it."""
+    found = select([replace(hit(1, 0.2), vector_score=0.7), hit(2, 0.1)], room(10, 1000))
+
+    assert [item.closeness for item in found] == [0.7, None]
 
 
 def test_equal_scores_stand_in_reading_order():

@@ -413,6 +413,8 @@ KEYS = (
         (PUMP, "It cost EUR 5. [c1]"),
         (PUMP, "It cost 5 million dollars. [c1]"),
         (PUMP, "At night it cools down to 5 °C. [c1]"),
+        (PUMP, "[The pump](http://evil.example) runs at 40.5 degrees. [c1]"),
+        (PUMP, "The pump runs at 40.5 degrees <img src=//evil.example/a> [c1]"),
         (CITIES, "Kiel has 1242 inhabitants. [c1]"),
         (CITIES, "Jena was founded in 111000. [c1]"),
         (KEYS, "The encapsulation key of ML-KEM-768 has 2400 bytes. [c1]"),

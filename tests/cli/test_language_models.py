@@ -317,6 +317,9 @@ def test_other_wordings_find_what_the_question_does_not(kitchen):
     assert kitchen(*one, **told | {"ESRAG_RETRIEVAL__OPERATIONS": "Stir"}).code == 2
 
 
+TWO_STEPS = {"ESRAG_ANSWER__STEPS": "2"}
+
+
 def test_what_one_search_lacks_others_look_for(kitchen, service):
     """At most as many as are allowed; --explain says which, and the reason whether they were used up."""
     service.said = ["kettle watts power"]
@@ -326,6 +329,8 @@ def test_what_one_search_lacks_others_look_for(kitchen, service):
     assert (ran.code, ran.json["reason"]) == (3, "budget")
     queries = [step["query"] for step in ran.json["steps"]]
     assert queries == ["How many watts does the POT-9 take?", "POT-9", "kettle watts power"]
+    fewer = kitchen("ask", "How many watts does the POT-9 take?", "--json", "--explain", **strict | TWO_STEPS).json
+    assert [step["query"] for step in fewer["steps"]] == queries[:2]
     ((_, _, sent),) = service.asked  # for another query, and for no answer
     assert "Searched for: POT-9" in sent["messages"][1]["content"]
     shown = kitchen("ask", "How many watts does the POT-9 take?", "--explain", **strict)

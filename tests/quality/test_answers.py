@@ -57,7 +57,7 @@ def test_questions_about_other_documents_are_told_apart(asked, record_property):
 
 
 def test_the_gold_passage_is_cited(asked, record_property):
-    """Wherever an answer has three sentences of several passages, one of them is of the passage that answers."""
+    """Of most answers, which have three sentences of several passages, one is of the passage that answers."""
     cited = [
         any(citation.doc_id.endswith(f"#{gold['doc']}") for citation in each.answer.citations)
         for each, gold in asked["own"]

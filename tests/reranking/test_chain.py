@@ -189,6 +189,8 @@ def test_one_that_fails_is_left_out():
     """Its line is in the notes; what the user has to put right is an error, though."""
     reranked = rerank("?", HITS, (("later", Later(error=RerankError("no answer", hint="wait"))),), Limits(10))
     assert (numbers(reranked), reranked.notes) == (list(range(1, 11)), ("later was left out: no answer; wait",))
+    reranked = rerank("?", HITS, (("later", Later(error=RuntimeError("out of\nmemory"))),), Limits(10))
+    assert (numbers(reranked)[0], reranked.notes) == (1, ("later was left out: RuntimeError: out of memory",))
     for error in (SettingsError("no key"), ModelError("no weights")):
         with pytest.raises(type(error)):
             rerank("?", HITS, (("later", Later(error=error)),), Limits(10))
