@@ -27,7 +27,7 @@ _MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bol
 )
 # Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
 _MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
-_NEW_LINE = re.compile(r"\n\s*(?=[^\sa-z])")  # a line of a draft ends a sentence, unless it goes on with a small letter
+_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line ends a sentence, unless it goes on with a small letter
 _NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
 _FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
@@ -236,10 +236,10 @@ def _claim(text: str, markers: str) -> Claim:
 def _require_one(text: str) -> None:
     """That it is one sentence, whatever it quotes. Raises: Violation."""
     alone = unquoted(text)
-    spans = sentence_spans(alone)
-    ends = spans[0][1] if len(spans) > 1 else None
-    if (line := _NEW_LINE.search(alone)) or ends:
-        raise Violation("contract", f"a sentence has no citation: {alone[: line.start() if line else ends][:80]!r}")
+    ends = [blank.start() for blank in _BLANK.finditer(alone) if "\n" in blank[0]]
+    ends += [end for _, end in sentence_spans(alone)[:-1]]
+    if ends:
+        raise Violation("contract", f"a sentence has no citation: {alone[: min(ends)][:80]!r}")
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
