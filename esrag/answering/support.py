@@ -19,7 +19,7 @@ MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a pa
 # In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # share of words from which one sentence says what another does, or a part of it, but for a "not"
-LEAST_PART_WORDS = 3
+LEAST_PART_WORDS = 2
 MOST_NAMES = 24  # in a sentence; in each other's place are looked for among as many
 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
@@ -45,6 +45,7 @@ _EITHER_WAY = re.compile(
 _COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
+_STEP = re.compile(r"\W*\d{1,3}:")  # other lines may end anywhere in a sentence
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
@@ -95,7 +96,8 @@ def overlap(left: set[str], right: set[str]) -> float:
 def _own(text: str) -> frozenset[str]:
     """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
     spans = (text[start:end] for start, end in sentence_spans(text))
-    whole = {said(each) for each in (*spans, *(each for each, _ in stated(text)), *readable(text).split("\n"))}
+    steps = (line for line in readable(text).split("\n") if _STEP.match(line))
+    whole = {said(each) for each in (*spans, *(each for each, _ in stated(text)), *steps)}
     return frozenset(_flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each)))
 
 

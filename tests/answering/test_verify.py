@@ -405,6 +405,7 @@ KEYS = (
         ("The pump runs at 40 degrees.", "The pump rarely runs at 40 degrees. [c1]"),
         (PUMP, "The tank is waterproof. [c1]"),
         (PUMP, "the tank is waterproof [c1]"),
+        (PUMP.replace("that the", "that\nthe").replace("proof.", "proof\nby now."), "The tank is waterproof [c1]"),
         (PUMP, "The pump runs at 40 [c1]"),
         (PUMP, "The pump runs at 40.5 knots. [c1]"),
         (PUMP, "The pump runs at $40.5. [c1]"),
