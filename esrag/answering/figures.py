@@ -28,6 +28,7 @@ _USUAL = "g kg mg μg l L ml mL cl m km cm mm μm W kW MW GW V kV Hz kHz MHz GHz
 _SIGNS |= {f"{a}{b}": f"{_PREFIXES[a]}{_BASES[b]}" for a, b in product(_PREFIXES, _BASES) if f"{a}{b}" in _USUAL}
 _SIGNS |= _CURRENCIES
 _UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
+_UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
 
 _FIGURE = r"\d+(?:[.,]\d+)*"
 _SIGNED = rf"(?:(?<![\w)\].,])-)?{_FIGURE}"
@@ -110,8 +111,8 @@ def uses(text: str) -> Iterator[Use]:
 
 
 def units(text: str) -> set[str]:
-    """The units that a text speaks of, beside a number or not."""
-    return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)} | {use.unit for use in uses(text)}
+    """The units that a text speaks of in words, beside a number or not."""
+    return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
 
 
 def _plain(unit: str) -> str:
@@ -123,5 +124,5 @@ def _plain(unit: str) -> str:
     if unit in _SIGNS:
         return _SIGNS[unit]
     word = unit.lower()
-    word = _UNLIKE.get(word, word.removesuffix("s")).replace("degrees celsiu", "degree celsius")
+    word = _UNLIKE.get(word, word.removesuffix("s"))
     return f"{word[:-2]}er" if word.endswith("tre") else word

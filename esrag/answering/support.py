@@ -71,7 +71,7 @@ def support(
     if not words:
         raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held, around)
-    statements = [_flat(text) for chunk in passages for text, _ in stated(chunk.text)]
+    statements = [each for chunk in passages for each in _statements(chunk.text)]
     _require_same_sense(sentence, statements)
     _require_same_roles(sentence, statements)
     share = len(words & held) / len(words)
@@ -93,6 +93,11 @@ def overlap(left: set[str], right: set[str]) -> float:
 
 
 @lru_cache(maxsize=64)  # a passage is cited by several sentences
+def _statements(text: str) -> tuple[str, ...]:
+    return tuple(_flat(each) for each, _ in stated(text))
+
+
+@lru_cache(maxsize=64)
 def _own(text: str) -> frozenset[str]:
     """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
     spans = (text[start:end] for start, end in sentence_spans(text))
@@ -123,7 +128,7 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
 def _require_measures(sentence: str, texts: Sequence[str]) -> None:
     """That each number has the power of ten that it has in the texts, and no unit but theirs. Raises: Unsupported."""
     given = [use for text in texts for use in uses(text)]
-    spoken = {unit for text in texts for unit in units(text)}
+    spoken = {use.unit for use in given} | {unit for text in texts for unit in units(text)}
     for use in uses(sentence):
         same = [other for other in given if other.number == use.number]
         measured = {other.unit for other in same} - {""} or spoken

@@ -28,6 +28,7 @@ _MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bol
 # Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
 _MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
 _BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line ends a sentence, unless it goes on with a small letter
+# "…degrees.The valve": a sentence that ends without one; a name of code (pump.Valve) stands elsewhere too.
 _NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
 _FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
@@ -36,7 +37,6 @@ _LACKS = (
     rf"\b{_TEXTS}(?:\s+(?:provided|given))?\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
     r"(?:contain|mention|provide|say|answer|specify|state|include|give|cover|tell)\b"
     rf"|\bnone\s+of\s+the\s+(?:\w+\s+)?{_TEXTS}\s+(?:answers?|contains?|mentions?|says?)\b"
-    rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
     rf"|\b{_TEXTS}\s+contains?\s+no\s+(?:information|answer|mention)\b"
 )
 _CANNOT = (
@@ -47,6 +47,8 @@ _WEAK_REFUSAL = re.compile(
     rf"(?:i\s+)?(?:{_CANNOT})"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
     r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b|\bthere\s+is\s+no\s+mention\s+of\b"
+    # Where nothing is cited; a document may say of a key that it is not kept in the document.
+    rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
     rf"|{_LACKS}",
     re.IGNORECASE,
 )

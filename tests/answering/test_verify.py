@@ -442,6 +442,7 @@ def test_what_a_passage_says_of_something_else_is_not_supported(text, draft):
         (CITIES, "Kiel is a city of 246,000 people. [c1]"),
         (KEYS, "The encapsulation key of ML-KEM-768 has 1,184 bytes. [c1]"),
         (KEYS, "The shared secret key of ML-KEM-512 has 32 bytes. [c1]"),
+        ("The key is not kept in the document itself.", "The key is not kept in the document. [c1]"),
         ("Only trained staff may open the valve.", "Nobody but trained staff may open the valve. [c1]"),
         ("The test failed to detect the error.", "The test did not detect the error. [c1]"),
         ("The pump runs at 40 degrees.", "The pump runs at 40 degrees ([c1])."),
