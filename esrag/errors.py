@@ -17,6 +17,7 @@ EsragError
 ├── CacheUnreachable      no Redis answers at cache.url                          exit 4
 ├── JobEnded              a job was cancelled, or a rebuild is not whole         exit 1
 ├── LedgerError           the ledger cannot be read or written                   exit 1
+│   └── JobMissing            the ledger holds no such job or batch              exit 2
 └── EngineError           the index refused or could not be used                 exit 1
     ├── IndexMissing          nothing was ingested here yet                      exit 2
     ├── IndexMismatch         made with another model or a newer version         exit 2
@@ -129,7 +130,13 @@ class JobEnded(EsragError):  # noqa: N818
 
 
 class LedgerError(EsragError):
-    """The ledger cannot be read or written, or does not know what was named."""
+    """The ledger cannot be read or written."""
+
+
+class JobMissing(LedgerError):  # noqa: N818
+    """The ledger holds no job or batch of that name."""
+
+    exit_code = 2
 
 
 class EngineError(EsragError):

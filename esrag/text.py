@@ -6,7 +6,7 @@ spreadsheet is full of lines that end without a full stop: headings, list items,
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # C0 and C1 controls but for tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
 # them, a terminal may act on them, and SQLite and UTF-8 refuse some.
@@ -150,3 +150,15 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                     continue
                 yield span if label is None else (label, span[1])
                 label = None
+
+
+def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+    """Return the known names that are spelt most like this one, best first, whatever their case.
+
+    >>> closest("PDF", ["eml", "pdf"]), closest("yaer", ["year", "author"]), closest("x", ["year"])
+    (['pdf'], ['year'], [])
+    """
+    from difflib import get_close_matches
+
+    by_fold = {each.casefold(): each for each in sorted(known, reverse=True)}
+    return [by_fold[fold] for fold in get_close_matches(name.casefold(), by_fold, count)]

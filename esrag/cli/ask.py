@@ -1,13 +1,12 @@
 """`esrag ask`: the cited answer, or the refusal."""
 
-import sys
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
@@ -28,17 +27,17 @@ class Parts:
 
 
 @click.command()
-@click.argument("question")
+@question_argument
 @click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, as they are sent.")
 @click.option("--show-prompt", is_flag=True, help="Print what the language model was sent.")
 @click.option("--stream", is_flag=True, help="Print each sentence as soon as it passed its check.")
 @click.option("--explain", is_flag=True, help="Print each hit's ranks and scores, the path and the time by stage.")
 @retrieval_options
-def ask(question: str, *, stream: bool, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
+def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """Answer a question, every sentence with its citation.
 
-    What the documents do not hold is refused with "not found in provided docs" and exit code 3. QUESTION may be - to
-    read it from stdin.
+    What the documents do not hold is refused with "not found in provided docs" and exit code 3. Quote a QUESTION that
+    holds ? or *, or write - to read it from stdin.
     """
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
@@ -47,12 +46,12 @@ def ask(question: str, *, stream: bool, as_json: bool, where: tuple[str, ...], *
     if stream and as_json:
         raise click.UsageError("--stream prints sentences, --json one document: choose one")
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
-    text = sys.stdin.read() if question == "-" else question
+    question = question_of(words)
     settings = settings_of(**options)
     kibana = _kibana(settings) if parts.explain else ""
     stages = open_stages(settings)
     sentences: list[str] = []
-    asked = run(text, settings, stages, parse_all(where), partial(_streamed, sentences) if stream else None)
+    asked = run(question, settings, stages, parse_all(where), partial(_streamed, sentences) if stream else None)
     kibana_url = _kibana_url(kibana, asked, settings, stages)
     if as_json:
         print_json(shown_as_json(asked, kibana_url, parts))

@@ -13,7 +13,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
-from esrag.errors import LedgerError, QueueUnreachable, UsageError
+from esrag.errors import JobMissing, QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
     from esrag.jobs.work import Work
@@ -93,6 +93,8 @@ def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: 
         for batch_id in batch_ids:
             _require_batch(ledger.batch(batch_id), wanted[0])
         files = [name if is_address(name) else source_of(Path(name).absolute()) for name in sources]
+        if files:
+            _require_files(ledger, wanted[0], dict(zip(files, sources, strict=True)))
         counts = {it.job_id: _retried(work, it, batch_ids, files) for it in wanted}
         _say_retried(counts)
         _hand_out(work, [it for it in wanted if counts[it.job_id]])
@@ -221,16 +223,16 @@ def _queue(work: "Work") -> "Queue | None":
 
 
 def _named(ledger: "Ledger", name: str | None) -> "Job":
-    """The job that is meant. Raises: LedgerError where there is none, or several."""
+    """Return the job that is meant. Raises: JobMissing for an unknown one, UsageError where several begin so."""
     known = list(ledger.jobs())
     if name is None:
         if not known:
-            raise LedgerError("there is no job yet", hint="esrag ingest FOLDER makes one")
+            raise JobMissing("there is no job yet", hint="esrag ingest FOLDER makes one")
         return known[0]
     meant = [job for job in known if name and job.job_id.startswith(name)]
     if len(meant) > 1 and name not in {job.job_id for job in meant}:
         hint = f"write more of it: {', '.join(job.job_id for job in meant[:EXAMPLES])}"
-        raise LedgerError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
+        raise UsageError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
     return meant[0] if len(meant) == 1 else ledger.job(name)
 
 
@@ -239,6 +241,15 @@ def _require_batch(batch: "Batch", job: "Job") -> None:
     if batch.job_id != job.job_id or not list(_failures(batch)):
         came = f"batch {batch.batch_id!r} of job {batch.job_id} is {batch.state}"
         raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists those that can be tried again")
+
+
+def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> None:
+    """Check that each source, given with its name as typed, is a file of the job. Raises: UsageError."""
+    sources = {task.source for batch in ledger.batches(job.job_id) for task in batch.tasks}
+    for source, name in named.items():
+        if source not in sources:
+            hint = f"esrag jobs show {job.job_id} --json lists those that failed"
+            raise UsageError(f"job {job.job_id} has no file {name!r}", hint=hint)
 
 
 def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:

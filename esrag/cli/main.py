@@ -7,6 +7,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 import click
+from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from esrag.cli.output import remark
 from esrag.errors import EsragError
@@ -49,6 +50,15 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command. Raises: NoSuchCommand, which names the commands that are spelt alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:  # click looks among imported commands only
+            raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="esrag")
@@ -65,9 +75,9 @@ def main() -> None:
     """Runs the command line and exits."""
     _open_streams()
     try:
-        code = cli.main(standalone_mode=False)
+        code = _run()
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(code)
     except (KeyboardInterrupt, click.Abort) as error:
         remark(str(error) or "interrupted; what was stored stays, the same command goes on from there")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
@@ -78,6 +88,16 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         sys.exit(_explain(error))
+
+
+def _run() -> int:
+    """Run the command and return its exit code; a group without a command prints its help and exits as wrong use."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except NoArgsIsHelpError as bare:
+        click.echo(bare.format_message())
+        return bare.exit_code
+    return code if isinstance(code, int) else 0
 
 
 def _open_streams() -> None:

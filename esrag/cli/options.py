@@ -1,6 +1,7 @@
 """Options that several commands share, and the settings they lead to."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,18 @@ Command = Callable[..., Any]
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md).")
+
+
+question_argument = click.argument("words", nargs=-1, required=True, metavar="QUESTION...")
+
+
+def question_of(words: Sequence[str]) -> str:
+    """Return the question that was typed, its words joined, or what stands on stdin for a single "-".
+
+    >>> question_of(["What", "is AES?"])
+    'What is AES?'
+    """
+    return sys.stdin.read().rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
 
 
 def settings_options(command: Command) -> Command:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
@@ -13,18 +13,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("query")
+@question_argument
 @click.option("--explain", is_flag=True, help="Show the path, and the rank and score of each hit in each leg.")
 @retrieval_options
-def search(query: str, *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
-    """Show the chunks that match, best first. `ask` retrieves the same way."""
+def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
+    """Show the chunks that match, best first. `ask` retrieves the same way.
+
+    Quote a QUESTION that holds ? or *, or write - to read it from stdin.
+    """
     from esrag.cli.rendering import render
     from esrag.filters import parse_all
     from esrag.pipeline import search as run
     from esrag.stages import open_stages
     from esrag.text import normalise
 
-    query = normalise(query)
+    query = normalise(question_of(words))
     settings = settings_of(**options)
     stages = open_stages(settings)
     result = run(query, settings, stages, parse_all(where))

@@ -1,13 +1,16 @@
 """`esrag docs` and `esrag chunks`: what is in the index."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import pages, print_json, print_text
 from esrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from esrag.engines import Engine
 
 
 @click.command()
@@ -27,26 +30,43 @@ def docs(*, as_json: bool, **options: Any) -> int:
 
 
 @click.command()
-@click.argument("doc_id", required=False)
+@click.argument("name", required=False, metavar="[ID]")
 @click.option("--where", multiple=True, metavar="CONDITION", help="folder=a,b  kind!=pdf  page=48  section=Intro*")
 @json_option
 @settings_options
-def chunks(doc_id: str | None, *, where: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Print the chunks of the index, or of one document, in order."""
-    from esrag.filters import And, Filter, Terms, parse_all
+def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Print the chunks of the index, of one document, or one chunk.
+
+    ID is that of a document, as `esrag docs` prints it, or of a chunk, as `esrag search` does.
+    """
+    from esrag.filters import And, Filter, Or, Terms, parse_all
     from esrag.stages import open_stages
 
     asked = parse_all(where)
-    one = [] if doc_id is None else [Terms("doc_id", (doc_id,))]
-    parts: tuple[Filter, ...] = (*one, *([asked] if asked else []))
-    found = False
-    for chunk in open_stages(settings_of(**options)).engine.chunks(And(parts) if parts else None):
-        found = True
+    engine = open_stages(settings_of(**options)).engine
+    one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))
+    if name is not None and next(engine.chunks(one), None) is None:
+        raise _unknown(engine, name)
+
+    parts: tuple[Filter, ...] = tuple(filter(None, (one, asked)))
+    for chunk in engine.chunks(And(parts) if parts else None):
         if as_json:
             print_json({"schema": "esrag.chunk/1", **asdict(chunk)})
         else:
             where_it_is = f"{chunk.chunk_id}  {pages(chunk.start_page, chunk.end_page)}  {chunk.section}".rstrip()
             print_text(f"{where_it_is}\n{chunk.text}\n")
-    if one and not found and not asked:
-        raise UsageError(f"there is no document {doc_id!r} in the index", hint="esrag docs lists them")
     return 0
+
+
+def _unknown(engine: "Engine", name: str) -> UsageError:
+    """Return the error for an id that the index does not have, with the ids that are spelt alike."""
+    from esrag.filters import Terms
+    from esrag.text import closest
+
+    doc_id, separator, _ = name.rpartition("::p")
+    of_document = engine.chunks(Terms("doc_id", (doc_id,))) if separator else ()
+    known = [chunk.chunk_id for chunk in of_document] or [document.doc_id for document in engine.documents()]
+
+    alike = closest(name, known) or closest(doc_id, known)
+    hint = f"did you mean {' or '.join(alike)}?" if alike else "esrag docs lists the documents"
+    return UsageError(f"the index has no document or chunk {name!r}", hint=hint)

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import TypeVar
 from uuid import uuid4
 
-from esrag.errors import LedgerError
+from esrag.errors import JobMissing, LedgerError
 from esrag.ledger import Batch, BatchState, Counts, Job, Outcome, Result
 from esrag.ledger.checking import problems
 from esrag.ledger.rows import (
@@ -72,10 +72,10 @@ class Ledger:
         return self.job(job.job_id)
 
     def job(self, job_id: str) -> Job:
-        """A job. Raises: LedgerError for an unknown one."""
+        """A job. Raises: JobMissing for an unknown one."""
         for row in self._store.get([job_key(job_id)]):
             return job_of(row)
-        raise LedgerError(f"there is no job {job_id!r}", hint="esrag jobs list shows what there is")
+        raise JobMissing(f"there is no job {job_id!r}", hint="esrag jobs list shows what there is")
 
     def jobs(self) -> Iterator[Job]:
         """All jobs, the newest first."""
@@ -83,10 +83,10 @@ class Ledger:
         return iter(sorted(jobs, key=_age, reverse=True))
 
     def batch(self, batch_id: str) -> Batch:
-        """A batch. Raises: LedgerError for an unknown one."""
+        """A batch. Raises: JobMissing for an unknown one."""
         for row in self._store.get([batch_key(batch_id)]):
             return batch_of(row)
-        raise LedgerError(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB shows those of a job")
+        raise JobMissing(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB shows those of a job")
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""

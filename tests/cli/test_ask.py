@@ -88,6 +88,26 @@ def test_operators_in_a_question_are_words(kitchen, question):
     assert kitchen("search", question).code == 0
 
 
+def test_a_question_needs_no_quotes(kitchen):
+    """Its words are joined, options may stand around them, and a dash among others is a word."""
+    quoted = kitchen("ask", "How many litres - or grams", "--json", "--k", "3")
+
+    assert kitchen("ask", "--k", "3", "How", "many", "litres", "-", "or", "grams", "--json").out == quoted.out
+    assert quoted.json["question"] == "How many litres - or grams"
+    found = kitchen("search", "kettle", "litres", "--json")
+    assert (found.json["query"], found.out) == ("kettle litres", kitchen("search", "kettle litres", "--json").out)
+
+
+def test_ask_and_search_read_a_question_from_stdin(kitchen):
+    """For a single dash; the line's end is no part of it."""
+    for command in ("ask", "search"):
+        assert (
+            kitchen(command, "-", "--json", stdin="kettle litres\n").out
+            == kitchen(command, "kettle litres", "--json").out
+        )
+        assert "the question is empty" in kitchen(command, "-").err
+
+
 @pytest.mark.parametrize(
     ("question", "words"), [("", "empty"), ("  ", "empty"), ("why " * 25_000, "100,000 characters")]
 )

@@ -260,7 +260,7 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
     ledger.retry(killed)
     ledger.close()
     assert esrag("jobs", "retry", killed, "--batch", ids[0]).code == 2
-    assert esrag("jobs", "retry", killed, "--batch", f"{killed}-999999").code == 1
+    assert esrag("jobs", "retry", killed, "--batch", f"{killed}-999999").code == 2
 
 
 def test_a_retried_batch_is_done_by_the_next_ingest(esrag, killed):
@@ -361,7 +361,7 @@ def test_prune_removes_what_ended_long_ago(esrag, corpus):
 def test_the_beginning_of_an_id_is_enough_where_one_job_has_it(esrag, corpus):
     """Several, none and an unknown one are an error with a hint."""
     nothing = esrag("jobs", "show")
-    assert (nothing.code, nothing.err.count("\n")) == (1, 2)
+    assert (nothing.code, nothing.err.count("\n")) == (2, 2)
     assert "esrag ingest" in nothing.err
     esrag("ingest", "docs/kitchen")
     esrag("ingest", "docs")
@@ -370,13 +370,25 @@ def test_the_beginning_of_an_id_is_enough_where_one_job_has_it(esrag, corpus):
     assert shown(esrag, older[:-1])["job_id"] == older
 
     several = esrag("jobs", "cancel", "20")
-    assert several.code == 1
+    assert several.code == 2
     assert "2 jobs begin with '20'" in several.err
     assert older in several.err
     for name in ("wrong", "", "../x", "*", "%"):
         ran = esrag("jobs", "show", name)
-        assert (ran.code, ran.out) == (1, "")
+        assert (ran.code, ran.out) == (2, "")
         assert "esrag jobs list" in ran.err
+
+
+def test_retry_wants_batches_that_failed_and_files_of_the_job(esrag, corpus):
+    """Anything else is wrong use and not an empty success; a file that did not fail has nothing to be tried again."""
+    esrag("ingest", "docs")
+    job = shown(esrag)["job_id"]
+
+    for arguments in (["--file", "nope"], ["--batch", "nope"], ["--batch", f"{job}-000001"]):
+        ran = esrag("jobs", "retry", job, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert "hint: esrag jobs show " in ran.err
+    assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").code == 0
 
 
 @pytest.mark.parametrize("arguments", [[], ["x", "--all"], ["--all", "--batch", "x"]])

@@ -56,6 +56,62 @@ def test_no_line_of_a_list_of_commands_is_cut():
     assert [line for line in lines if line.endswith("...") or not line[2:].partition("  ")[2].strip()] == []
 
 
+def test_a_group_without_a_command_prints_its_help(esrag):
+    """As --help does, on stdout; only the exit code says that a command is missing. Every group of the tree."""
+    paths = [context.command_path.split()[1:] for _, context in groups(cli, "esrag")]
+
+    assert [] in paths
+    assert ["jobs"] in paths
+    for path in paths:
+        bare = esrag(*path)
+        assert (bare.code, bare.err) == (2, "")
+        assert bare.out == esrag(*path, "--help").out
+        assert "\n\nCommands:\n  " in bare.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggested"),
+    [
+        (["aks", "What is AES?"], "'ask'"),
+        (["serach", "x"], "'search'"),
+        (["jobs", "lst"], "'list'"),
+        (["index", "migrat"], "'migrate'"),
+        (["ask", "x", "--expalin"], "'--explain'"),
+    ],
+)
+def test_a_misspelt_command_or_option_is_answered_with_the_nearest(esrag, arguments, suggested):
+    """Of the program, of a group, and of a command."""
+    ran = esrag(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Did you mean {suggested}?" in ran.err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["jobs", command, "nope"] for command in ("show", "retry", "cancel", "resume")),
+        ["jobs", "show"],
+        ["index", "swap", "nope"],
+        ["index", "drop", "nope", "--yes"],
+        ["chunks", "nope"],
+        ["models", "get", "nope"],
+        ["models", "check", "nope"],
+        ["init", "nope"],
+        ["calibrate", "nope"],
+        ["docs", "--index", "nope"],
+        ["search", "x", "--rerank", "nope"],
+    ],
+)
+def test_a_name_that_nothing_has_is_exit_2(esrag, arguments):
+    """Whatever it should name; one line, and for most a hint."""
+    ran = esrag(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert len(ran.err.splitlines()) <= 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
