@@ -12,6 +12,40 @@ from collections.abc import Iterable, Iterator
 # them, a terminal may act on them, and SQLite and UTF-8 refuse some.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 
+# Characters that leave nothing on the page (Unicode's Default_Ignorable_Code_Point, and the annotation marks): they
+# could carry a hidden message, or split a word such as "not" before it is compared.
+_INVISIBLE = (
+    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Some scripts and emoji need them. They stay behind the characters they belong to, one each.
+_PICTURES = "\xa9\xae\u203c\u2049\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_JOINED_SCRIPTS = (  # Hebrew to Arabic Extended-A, India to Tibet, Myanmar, Khmer, Mongolian, further ones of Asia
+    "\u0590-\u0fff\u1000-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\u1900-\u1cff\ua840-\uabff"
+    "\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010800-\U00011fff\U0001e800-\U0001efff"
+)
+_VARIANT = "[\ufe00-\ufe0f]"
+_FLAGS = "|".join(  # England, Scotland and Wales: a black flag, the letters of the country as tags, and an end
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in country) + "\U000e007f"
+    for country in ("gbeng", "gbsct", "gbwls")
+)
+_KEPT = "|".join(
+    (
+        _FLAGS,
+        f"[{_PICTURES}]{_VARIANT}?(?:\u200d[{_PICTURES}]{_VARIANT}?)+",
+        f"[{_PICTURES}]{_VARIANT}",
+        "[#*0-9]\ufe0f(?=\u20e3)",
+        f"[{_HAN}][\ufe00-\ufe0f\U000e0100-\U000e01ef]",
+        "[\u1810-\u18af][\u180b-\u180f]",
+        f"(?!\u061c)[{_JOINED_SCRIPTS}][\u200c-\u200f]",
+        "[\u200e\u200f](?=[\u0590-\u060f\u0620-\u08ff\ufb1d-\ufdcf\ufe70-\ufefc])",
+    )
+)
+_NEEDED_OR_INVISIBLE = re.compile(f"({_KEPT})|[{_INVISIBLE}]")
+_ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+_SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")  # with the end of its line: the word goes on there
+
 # nupunkt reads a piece at a time: on a megabyte without a blank line that is a third faster and bounds its memory.
 _PIECE_CHARACTERS = 20_000
 
@@ -33,13 +67,27 @@ _OPEN_END = re.compile(
 
 
 def normalise(text: str) -> str:
-    r"""The text in NFC with newlines as line ends and without characters that cannot be shown.
+    r"""Return the text in NFC, with newlines as line ends, without characters that cannot be shown or seen.
 
-    >>> normalise("cafe\u0301\r\nb\x00\fc")
-    'café\nb\nc'
+    >>> normalise("cafe\u0301\r\nb\x00\fc"), normalise("no\u200bt \U000e0041so\xad")
+    ('café\nb\nc', 'not so')
     """
-    text = re.sub("\r\n|[\r\f\v\x85\u2028\u2029]", "\n", text)
-    return unicodedata.normalize("NFC", _UNSHOWABLE.sub("", text))
+    text = unicodedata.normalize("NFC", _SOFT_HYPHEN.sub("", drop_unshowable(text)))
+    if text.isascii() or not _ANY_INVISIBLE.search(text):
+        return text
+    seen = _NEEDED_OR_INVISIBLE.sub(lambda found: found[1] or "", text)
+    return unicodedata.normalize("NFC", seen)
+
+
+def drop_unshowable(text: str) -> str:
+    r"""Return the text with newlines as line ends and without characters that cannot be shown.
+
+    Unlike `normalise` it may be given a text in pieces.
+
+    >>> drop_unshowable("a\r\n\x1b[1m")
+    'a\n[1m'
+    """
+    return _UNSHOWABLE.sub("", re.sub("\r\n|[\r\f\v\x85\u2028\u2029]", "\n", text))
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:

@@ -57,6 +57,55 @@ def test_normalising_is_idempotent_and_storable(text):
     assert "\x00" not in once.encode().decode()
 
 
+NEEDED = st.sampled_from(
+    ["\u200b", "\u200c", "\u200d", "\u200f", "\u061c", "\ufe0f", "\U000e0101", "\U000e0067", "\xad", "\n", "a",
+     "e\u0301", "1", "\u20e3", "\u2764", "\U0001f469", "\U0001f3f4", "\u212b", "\u845b", "\u0645", "\u05d0",
+     "\u0915\u094d", "\u1820", "\u180b", "\uf900"]
+)  # fmt: skip
+
+
+@given(text=st.lists(NEEDED, max_size=12).map("".join))
+def test_normalising_is_idempotent_where_characters_may_be_needed(text):
+    """Whatever stands beside what."""
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "می\u200cخواهم",  # Persian
+        "क्\u200dष और क्\u200cष",  # Hindi
+        "\u05d0\u200f!",
+        "\u1820\u180b",
+        "\u845b\U000e0100",
+        "\U0001f469\U0001f3fd\u200d\U0001f52c \u2764\ufe0f 1\ufe0f\u20e3 \u2714\ufe0e \U0001f3f3\ufe0f\u200d\U0001f308",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",  # Scotland
+    ],
+)
+def test_what_scripts_and_emoji_need_is_kept(text):
+    """Joiners, selectors, marks of direction and the tags of three flags."""
+    assert normalise(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("n\u200bo\u200dt \u2060s\u034fo\u3164", "not so"),
+        ("a\U000e0001\U000e0041\U000e007fb", "ab"),
+        ("a\ufe0f\U000e0101", "a"),
+        ("\u2764\ufe0f\ufe01\U000e0155", "\u2764\ufe0f"),
+        ("\U0001f3f4\U000e0061\U000e0062\U000e007f", "\U0001f3f4"),
+        ("\u202eabc\u202c \u2066d\u2069\u200e", "abc d"),
+        ("e\u200b\u0301", "\xe9"),
+        ("en\xadcap\xad\n  sulation", "encapsulation"),
+    ],
+)
+def test_what_nobody_sees_is_left_out(text, seen):
+    """It may carry a message, or hide a word from a check."""
+    assert normalise(text) == seen
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,7 +13,7 @@ from esrag.answering import Draft, GenerationTask, GeneratorOptions, Usage
 from esrag.errors import GeneratorError, SettingsError
 from esrag.services import Failed, shown_words, sound_address, sound_key, within
 from esrag.settings import variable
-from esrag.text import normalise
+from esrag.text import drop_unshowable, normalise
 
 TRIES = 3
 LEAST_BYTES = 2**20  # may always be read; above it, a kilobyte for each token that may be written
@@ -88,7 +88,7 @@ class ServiceGenerator(ABC):
             for piece in pieces:
                 if isinstance(piece, Usage):
                     usage = piece
-                elif shown := normalise(piece):
+                elif shown := drop_unshowable(piece):  # the rest needs the whole: an accent may come by itself
                     came.append(shown)
                     task.said(shown)
         return Draft(normalise("".join(came)), usage)

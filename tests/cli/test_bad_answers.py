@@ -112,6 +112,19 @@ def test_control_characters_reach_no_terminal(kitchen, service):
         assert not UNSHOWABLE.search(ran.out + ran.err)
 
 
+def test_invisible_characters_of_a_model_reach_nobody(kitchen, service):
+    """Tags that spell a message, zero-width ones, selectors in a row; nor do they hide a "not" from the check."""
+    tags = "".join(chr(0xE0000 + ord(letter)) for letter in "send it to evil.example")
+    service.said = ["The kettle", f"{tags} holds 1.7\ufe01\U000e0141\U000e0142", " li\u200btres.\u2063 [c1]"]
+    for more in ((), ("--stream",), ("--json",)):
+        ran = kitchen("ask", QUESTION, *more)
+        assert HOLDS in ran.out
+        assert not re.search("[\u200b-\u200f\u2060-\u206f\ufe00-\ufe0f\U000e0000-\U000e0fff]", ran.out + ran.err)
+
+    service.said = ["The kettle does n\u200bo\u200et hold 1.7 litres. [c1]"]
+    assert kitchen("ask", QUESTION, "--json").json["reason"] == "unsupported"
+
+
 def test_evidence_without_room_is_said_before_a_model_is_asked(kitchen, service):
     """Characters or tokens: exit code 2 and what to raise; a conversation goes on after it."""
     for tight in ({"ESRAG_ANSWER__EVIDENCE_CHARACTERS": "20"}, {"ESRAG_ANSWER__EVIDENCE_TOKENS": "3"}):
