@@ -122,7 +122,8 @@ def answered(
         answer = refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
     else:
         limits = settings.answer
-        rules = Rules(limits.unsupported, limits.quotes)
+        most = limits.max_sentences if generator.prompted else None  # others keep to it by themselves
+        rules = Rules(limits.unsupported, limits.quotes, most)
         check = Check(question, found.evidence, rules, stages.encode, shown or unheard)
         prompt = _prompt(question, found.evidence, settings, generator)
         task = GenerationTask(question, found.evidence, found.stated, prompt, limits.max_sentences, check.read)

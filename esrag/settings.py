@@ -169,7 +169,7 @@ class AnswerSettings(Section):
         description="Searches for a question at most: where one finds too little, in other words.",
     )
     minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
-    max_sentences: int = Field(default=3, gt=0, description="Sentences of an answer, at most; a model is told so.")
+    max_sentences: int = Field(default=3, gt=0, description="Maximum number of sentences in an answer.")
     unsupported: Literal["refuse", "drop"] = Field(
         default="refuse", description="What a sentence does that its passages do not support: end the answer, or go."
     )

@@ -20,6 +20,7 @@ Policy = Literal["refuse", "drop"]
 
 LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
 _LONGEST_REFUSAL = 1000
+MOST_PARTS = 20  # of a sentence beyond those that are sentences
 
 _MARKER = MARKERS.pattern
 _MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
@@ -99,14 +100,18 @@ def verify(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What becomes of a sentence that its passages do not support, and whether each has to hold words of them."""
+    """What becomes of an unsupported sentence, whether each must hold words of its passages, how many are kept."""
 
     unsupported: Policy = "refuse"
     quotes: bool = False
+    max_sentences: int | None = None
 
 
 class Check:
-    """Reads a draft piece by piece; `shown` gets each sentence, with its markers, as it passes."""
+    """Reads a draft piece by piece; `shown` gets each sentence, with its markers, as it passes.
+
+    It stops after `max_sentences` of them. A sentence with markers within comes in parts, and is kept whole.
+    """
 
     def __init__(
         self,
@@ -123,6 +128,7 @@ class Check:
         self._claims: list[Claim] = []
         self._dropped: list[str] = []
         self._left_out: list[str] = []
+        self._is_full = False
         self._violation: Violation | None = None
 
     def read(self, piece: str) -> None:
@@ -150,7 +156,7 @@ class Check:
         return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
 
     def _look(self, *, ended: bool) -> None:
-        while not self._violation and (match := _MARKERS.search(self._text)):
+        while not (self._violation or self._is_full) and (match := _MARKERS.search(self._text)):
             if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
                 return
             sentence = normalise(self._text[: match.start()]).strip()  # an accent may come in a piece of its own
@@ -162,11 +168,13 @@ class Check:
                 self._take(_claim(sentence, match[0]))
             except Violation as violation:
                 self._violation = violation
-        if ended and not self._violation and (rest := self._text.strip()):
+        if ended and not (self._violation or self._is_full) and (rest := self._text.strip()):
             self._violation = Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
 
     def _take(self, claim: Claim) -> None:
-        """Keeps a claim with its support, or drops it. Raises: Violation."""
+        """Keeps a claim with its support, drops it, or stops before it. Raises: Violation."""
+        if self._stops_before(claim):
+            return
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
@@ -185,6 +193,18 @@ class Check:
             return
         self._claims.append(claim)
         self._shown(claim.cited)
+
+    def _stops_before(self, claim: Claim) -> bool:
+        """Whether there are sentences enough, and this is another one. Raises: Violation for too many parts of one."""
+        most = self._rules.max_sentences
+        if most is None or len(self._claims) < most:
+            return False
+        if not _goes_on(claim.text, self._claims[-1:]):
+            self._is_full = True
+            self._left_out.append(f"left out what follows {most} sentences (answer.max_sentences)")
+        elif len(self._claims) >= most + MOST_PARTS:
+            raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
+        return self._is_full
 
     def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
         """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
@@ -222,8 +242,12 @@ def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
 
 def _is_part(text: str, before: Sequence[Claim]) -> bool:
     """Whether it may be a part of a sentence that has markers within: without it the rest may say the opposite."""
-    goes_on = text[:1].islower() and any(not _ENDED.search(claim.text) for claim in before)
-    return goes_on or not _ENDED.search(text)
+    return _goes_on(text, before) or not _ENDED.search(text)
+
+
+def _goes_on(text: str, before: Sequence[Claim]) -> bool:
+    """Whether it goes on with a sentence that has markers within."""
+    return text[:1].islower() and any(not _ENDED.search(claim.text) for claim in before)
 
 
 def _claim(text: str, markers: str) -> Claim:

@@ -387,6 +387,19 @@ def test_much_white_space_costs_little():
     assert time.monotonic() - began < 5  # it took minutes
 
 
+def test_a_sentence_with_markers_within_is_not_cut_in_two():
+    """The rest of it may say the opposite; but it does not go on for ever."""
+    text = "The pump is safe. It is safe unless it runs. The pump runs."
+    evidence = (passage("c1", text),)
+    rules = Rules(max_sentences=1)
+
+    answer = Check("", evidence, rules).answer("The pump is safe [c1] unless it runs. [c1] The pump runs. [c1]")
+    assert answer.text == "The pump is safe [c1] unless it runs. [c1]"
+    assert len(answer.notes) == 1
+    endless = Check("", evidence, rules).answer("The pump is safe [c1] " + "unless it runs [c1] " * 700)
+    assert endless.reason == "contract"
+
+
 PUMP = (
     "The pump runs at 40.5 degrees, and must not be opened by hand while the motor is warm. It weighs thirty-one kg "
     "and cost EUR 5 million. Nobody believes that the tank is waterproof. At night it cools down to -5 °C."

@@ -119,6 +119,19 @@ def test_sentences_are_streamed_as_they_pass(kitchen, service):
     assert kitchen("ask", QUESTION, "--stream", "--json").code == 2
 
 
+def test_no_more_sentences_than_are_allowed(kitchen, service):
+    """Of 700 the first three, with a note; what follows them is not shown while it comes, whatever it says."""
+    service.said = [f"{HOLDS} ", "It weighs 900 grams. [c1] "] * 350 + ["It is stolen."]
+    three = f"{HOLDS} It weighs 900 grams. [c1] {HOLDS}"
+
+    ran = kitchen("ask", QUESTION, "--json")
+    assert (ran.code, ran.json["answer"]) == (0, three)
+    assert ran.json["notes"] == ["left out what follows 3 sentences (answer.max_sentences)"]
+    assert kitchen("ask", QUESTION, "--json", "--set", "answer.max_sentences=1").json["answer"] == HOLDS
+    shown = kitchen("ask", QUESTION, "--stream").out.split("\n\n")[0].split("\n")
+    assert shown == [HOLDS, "It weighs 900 grams. [c1]", HOLDS, "[c1] kettle, page 1"]
+
+
 def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):
     """The rest of the stream is held back until the first sentence was read; unread, it never comes."""
     was_read = Event()
