@@ -8,6 +8,7 @@ import click
 
 from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
+from esrag.cli.streams import stop_unread
 
 if TYPE_CHECKING:
     from esrag.asking import Asked
@@ -43,6 +44,7 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     from esrag.pipeline import ask as run
     from esrag.stages import open_stages
 
+    stop_unread()
     if stream and as_json:
         raise click.UsageError("--stream prints sentences, --json one document: choose one")
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))

@@ -9,6 +9,7 @@ import click
 
 from esrag.cli.options import retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
+from esrag.cli.streams import stop_unread
 from esrag.errors import EsragError, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     from esrag.filters import parse_all
     from esrag.stages import open_stages
 
+    stop_unread()
     settings = settings_of(**options)
     conversation = Conversation(settings, open_stages(settings), parse_all(where), as_json=as_json)
     conversation.stages.generator()  # what it lacks is said before the first question

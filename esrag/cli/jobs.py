@@ -13,6 +13,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
+from esrag.cli.streams import stop_unread
 from esrag.errors import JobMissing, QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def jobs() -> None:
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
     """List the jobs in the ledger, the newest first."""
+    stop_unread()
     with _opened(options) as work:
         for job in work.ledger.jobs():
             told = figures(job, work.ledger.counts(job.job_id))
@@ -63,6 +65,7 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
 
     JOB is an id or as much of its beginning as tells it from the others; without one it is the newest job.
     """
+    stop_unread()
     with _opened(options) as work:
         found = _named(work.ledger, job)
         if following:

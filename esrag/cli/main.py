@@ -3,13 +3,12 @@
 import os
 import sys
 from importlib import import_module
-from io import TextIOWrapper
-from pathlib import Path
 
 import click
 from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from esrag.cli.output import remark
+from esrag.cli.streams import finish, open_streams
 from esrag.errors import EsragError
 
 COMMANDS = {
@@ -67,23 +66,18 @@ def cli(*, debug: bool) -> None:
     """Question answering over your own documents: every sentence cited and checked, or refused.
 
     Exit codes: 0 done, 1 failed, 2 wrong use or settings, 3 refused (the answer is not in the documents), 4 a service
-    or another writer could not be waited for, 130 interrupted.
+    or another writer could not be waited for, 130 interrupted, 141 nobody read the output.
     """
 
 
 def main() -> None:
     """Runs the command line and exits."""
-    _open_streams()
+    open_streams()
     try:
-        code = _run()
-        sys.stdout.flush()
-        sys.exit(code)
+        sys.exit(finish(_run()))
     except (KeyboardInterrupt, click.Abort) as error:
         remark(str(error) or "interrupted; what was stored stays, the same command goes on from there")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
-    except BrokenPipeError:  # `esrag chunks | head`: the reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
@@ -98,18 +92,6 @@ def _run() -> int:
         click.echo(bare.format_message())
         return bare.exit_code
     return code if isinstance(code, int) else 0
-
-
-def _open_streams() -> None:
-    """Opens what the caller closed, else the next file that is opened, an index even, would get its number.
-
-    What comes by a pipe may be any bytes: names of files are, and in a question they count for nothing.
-    """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- open to the end
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")
 
 
 def _explain(error: Exception) -> int:

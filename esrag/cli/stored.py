@@ -7,6 +7,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import pages, print_json, print_text
+from esrag.cli.streams import stop_unread
 from esrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def docs(*, as_json: bool, **options: Any) -> int:
     """List the documents in the index."""
     from esrag.stages import open_stages
 
+    stop_unread()
     for document in open_stages(settings_of(**options)).engine.documents():
         if as_json:
             print_json({"schema": "esrag.document/1", **asdict(document)})
@@ -42,6 +44,7 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
     from esrag.filters import And, Filter, Or, Terms, parse_all
     from esrag.stages import open_stages
 
+    stop_unread()
     asked = parse_all(where)
     engine = open_stages(settings_of(**options)).engine
     one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))

@@ -42,6 +42,28 @@ def test_several_at_a_time(start_worker, ingests):
     ingests.finished(job)
 
 
+def test_a_log_that_nobody_reads_any_more(esrag, variables, ingests):
+    """`esrag worker 2>&1 | head -1`: it goes on without a word, and ends as it should."""
+    ingests.write(one="The kettle holds 1.7 litres.")
+    worker = subprocess.Popen(
+        esrag.command("worker"),
+        cwd=esrag.folder,
+        env=esrag.environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        with worker.stdout as log:
+            assert log.readline().startswith("ready: ")
+        ingests.finished(ingests.begin())
+        worker.terminate()
+        assert worker.wait(40) == 0
+    finally:
+        worker.kill()
+        worker.wait()
+
+
 def test_by_celery_itself(start_worker, ingests):
     """`celery -A esrag.workers.app worker` does the same, sweeps included."""
     ingests.write(one="The kettle holds 1.7 litres.")

@@ -1,0 +1,113 @@
+"""The standard streams of a command, and what happens when stdout or stderr cannot be written any more.
+
+The work goes on: what cannot be written is dropped, and the exit code tells at the end. A command that only prints
+calls `stop_unread` first, and ends at once when the reader of its pipe has gone, as `cat` and `git` do.
+"""
+
+import os
+import select
+import signal
+import sys
+from io import BufferedWriter, FileIO, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from esrag.cli.output import remark
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_STDOUT = 1
+_OUTPUTS: list["_Output"] = []
+
+
+class _Output(FileIO):
+    """The file of stdout or stderr; `failure` is the first error of a write."""
+
+    failure: OSError | None = None
+    stops = False  # whether the command ends where it cannot be written
+
+    def write(self, data: "Buffer", /) -> int:
+        """Write bytes, waiting for the reader of a non-blocking pipe. Raises: OSError, once, of a stdout that stops."""
+        try:
+            while (written := super().write(data)) is None:
+                select.select([], [self], [])
+        except BrokenPipeError as error:
+            self.failure = error
+            if self.stops:
+                _end_by_sigpipe()
+            self._write_nowhere()
+        except OSError as error:  # of a full disk, which may have room again for a worker's next line
+            is_first, self.failure = self.failure is None, error
+            if self.stops and is_first and self.fileno() == _STDOUT:
+                raise
+        else:
+            return written
+        return memoryview(data).nbytes
+
+    def _write_nowhere(self) -> None:
+        """Let the rest go to the null device, of the processes that it starts as well."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def open_streams() -> None:
+    """Open what the caller closed, and guard stdout and stderr.
+
+    A closed stream is opened because the next file that is opened, an index even, would get its number. What comes by
+    a pipe may be any bytes: names of files are, and in a question they count for nothing.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- open to the end
+        elif mode == "w":
+            setattr(sys, name, _guard(stream))
+
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
+
+
+def stop_unread() -> None:
+    """End the command as soon as its output cannot be written: it does nothing else."""
+    for output in _OUTPUTS:
+        output.stops = True
+
+
+def finish(code: int) -> int:
+    """Return the exit code of a command whose own is `code`: a report that nobody got is a failure.
+
+    Ends the process by SIGPIPE where the work is done and the reader of the report has gone. What stderr would have
+    said are remarks alone.
+    """
+    sys.stdout.flush()
+    failure = next((output.failure for output in _OUTPUTS if output.fileno() == _STDOUT), None)
+    if code or failure is None:
+        return code
+
+    if isinstance(failure, BrokenPipeError):
+        _end_by_sigpipe()
+    remark(f"error: standard output: {failure.strerror}; the work itself is done")
+    return 1
+
+
+def _guard(stream: TextIO) -> TextIO:
+    """The stream over a file that notes its own failure; a sign that its encoding lacks is written as an escape."""
+    if not isinstance(stream, TextIOWrapper):
+        return stream
+    output = _Output(stream.fileno(), "w", closefd=False)
+    _OUTPUTS.append(output)
+    return TextIOWrapper(
+        BufferedWriter(output),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering,
+    )
+
+
+def _end_by_sigpipe() -> NoReturn:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPIPE})
+    os.kill(os.getpid(), signal.SIGPIPE)
+    os._exit(128 + signal.SIGPIPE)  # where a debugger or a container's first process does not end by it
