@@ -39,6 +39,10 @@ class Progress(Protocol):
         """One is done; `detail` says what came of it."""
         ...
 
+    def say(self, text: str) -> None:
+        """Print a remark."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Target:

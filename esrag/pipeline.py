@@ -4,8 +4,8 @@
 - ask: question → retrieve → rerank → evidence → prompt → generate → verify → answer
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
 from esrag.engines.clock import Clock
-from esrag.errors import EngineError, IndexBusy, IndexMissing, JobEnded
+from esrag.errors import EngineError, EsragError, IndexBusy, IndexMissing, JobEnded, ModelError, SettingsError
 from esrag.filters import Filter
 from esrag.ingesting import Progress, Target
 from esrag.jobs.recording import job_key, open_job, promised
@@ -48,15 +48,17 @@ class IngestRequest:
 def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
     """Makes the index hold what the files hold, in this process; what other ingests left to do is done first.
 
-    Raises: EngineError, ModelError, EmbeddingError; what is left to do is in the ledger, and done by the next ingest. A
-    file that cannot be loaded is reported and the others go on; with `eager` the first error of any batch is raised.
+    A file that cannot be loaded is reported and the others go on; with `eager` the first error of any batch is raised.
+
+    Raises: EngineError, EmbeddingError; what is left to do is in the ledger, and done by the next ingest.
+    SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later command carries it out.
     """
     started = perf_counter()
     engine, key = work.stages.engine, _key(request, work.settings)
     with engine.writer(work.made, rebuild=request.rebuild) as writer:
         target = Target(work.made, lambda: nullcontext(writer), _none if request.rebuild else engine.vectors_of)
         total = 0
-        for left in () if request.rebuild else take_over(work, key):
+        for left in () if request.rebuild else take_over(work, key, progress.say):
             total += files_left(work, left)
             progress.start(total)
             _done_here(left, work, target, progress, eager=eager)
@@ -64,11 +66,23 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
             work.ledger.end(left.job_id)
         job = open_job(work, plan_ingest(request, work), key, rebuild=request.rebuild)
         progress.start(total + job.files)
-        _done_here(job, work, target, progress, eager=eager)
+        with _cancelled_when_stopped(job, work):
+            _done_here(job, work, target, progress, eager=eager)
         if not request.rebuild:
             remove_gone(engine, writer, job)
     work.ledger.end(job.job_id)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
+
+
+@contextmanager
+def _cancelled_when_stopped(job: Job, work: Work) -> Iterator[None]:
+    """Cancel a job whose command the user stops, or has to change; what passes by itself leaves it open."""
+    try:
+        yield
+    except (KeyboardInterrupt, SettingsError, ModelError) as error:
+        note = error.line if isinstance(error, EsragError) else "interrupted; the same esrag ingest goes on from there"
+        work.ledger.cancel(job.job_id, note)
+        raise
 
 
 def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eager: bool) -> None:

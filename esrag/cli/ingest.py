@@ -80,15 +80,16 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     from esrag.pipeline import enqueue
     from esrag.queueing import Queue
 
-    job = enqueue(request, work)
     queue = Queue(work.settings.queue)
+    queue.depth()  # a queue that cannot be used is an error before anything is written down
+    job = enqueue(request, work)
     if wait:
         ended, report = follow(work, queue, job)
         return _show(report, as_json=as_json) or int(ended.state != "done")
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        hint = f"job {job.job_id} is recorded: a worker or esrag jobs show --follow hands it out"
+        hint = f"job {job.job_id} is recorded, and handed out when the queue is back; or esrag jobs cancel {job.job_id}"
         raise QueueUnreachable(str(error), hint=hint) from error
     print_job(work.ledger, job, as_json=as_json)
     return 0

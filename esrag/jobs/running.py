@@ -81,15 +81,22 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
         time.sleep(_LOOKS_S)
 
 
-def take_over(work: Work, key: str) -> Iterator[Job]:
-    """What other ingests into the same index left to do; asked while nobody else writes it."""
+def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]:
+    """Yield the jobs that other ingests into the same index left open, telling `say` of each.
+
+    Called while nobody else writes the index.
+    """
     work.ledger.reap(is_dead)
     for left in list(work.ledger.jobs()):
         if left.state != "open" or left.index != work.settings.engine.index or left.key == key:
             continue
         if left.rebuild or left.made != work.made:
-            work.ledger.cancel(left.job_id, "was cut short, and the index is made otherwise now: run esrag ingest")
+            note = "was cut short, and the index is made otherwise now: run esrag ingest"
+            work.ledger.cancel(left.job_id, note)
+            say(f"job {left.job_id} {note} with its files")
             continue
+        files = files_left(work, left)
+        say(f"first the {files:,} files that job {left.job_id} has left; to drop them: esrag jobs cancel {left.job_id}")
         yield left
 
 

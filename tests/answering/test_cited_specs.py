@@ -81,6 +81,9 @@ class Quiet:
     def step(self, name, detail):
         """Nothing."""
 
+    def say(self, text):
+        """Nothing."""
+
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):

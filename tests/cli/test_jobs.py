@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from made_up_models import CONFIG, bert_folder, made_up_tensors
 
 from esrag.cli.jobs import figures
 from esrag.cli.main import main
@@ -22,6 +23,8 @@ from esrag.ledger.opening import open_ledger
 from esrag.settings import resolve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
+
+__all__ = ["bert_folder"]
 
 FILES = ("added", "changed", "renamed", "skipped", "failed", "queued", "dropped")
 BROKEN = b"%PDF-1.7\nnothing follows"
@@ -205,11 +208,50 @@ def test_what_a_kill_left_is_finished_by_another_ingest(esrag, killed):
     """Whoever ingests next into the index does what was left."""
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
 
-    assert esrag("ingest", "other.txt").code == 0
+    left = shown(esrag)["queued"]
+    ran = esrag("ingest", "other.txt")
 
+    assert ran.code == 0
+    first = f"first the {left} files that job {killed} has left; to drop them: esrag jobs cancel {killed}"
+    assert ran.err.splitlines()[0] == first
     newer, older = listed(esrag)
     assert (newer["added"], older["added"], older["state"], older["queued"]) == (1, COUNT, "done", 0)
     assert len(esrag("docs", "--json").lines) == COUNT + 1
+
+
+def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts):
+    """Ctrl-C drops what is left: the same command goes on from there, and only that one."""
+    (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
+    with started(esrag, "ingest", "docs", **SMALL) as running:
+        await_line(running.stderr, rf"^\[3/{COUNT}\]")
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=30)
+    assert running.returncode == 130
+    job = shown(esrag)
+    assert (job["state"], job["note"]) == ("cancelled", "interrupted; the same esrag ingest goes on from there")
+    assert 0 < job["added"] < COUNT
+
+    before = len(esrag("docs", "--json").lines)
+    assert esrag("ingest", "other.txt", "--json").json["added"] == 1
+    assert len(esrag("docs", "--json").lines) == before + 1
+    assert esrag("ingest", "docs", "--json").json["added"] == COUNT - before
+    assert esrag("doctor").code == 0
+
+
+def test_what_failed_for_its_settings_is_not_carried_out_later(esrag, corpus, bert_folder):
+    """A model that turns out to be broken when the first batch is embedded: nothing is left for another ingest."""
+    tensors = made_up_tensors(CONFIG, labels=3)
+    model = bert_folder(tensors={name: tensor for name, tensor in tensors.items() if "layer.0" not in name})
+    (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
+    broken = {"ESRAG_EMBEDDING__PROVIDER": "onnx", "ESRAG_EMBEDDING__MODEL": str(model)}
+    ran = esrag("ingest", "docs", **broken)
+    assert (ran.code, "error: " in ran.err) == (2, True)
+    (job,) = listed(esrag)
+    assert (job["state"], job["queued"], job["dropped"]) == ("cancelled", 0, 3)
+    assert job["note"].partition(";")[0] in ran.err
+
+    assert esrag("ingest", "other.txt", "--rebuild").code == 0
+    assert [one["doc_id"] for one in esrag("docs", "--json").lines] == ["other"]
 
 
 def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
@@ -622,15 +664,29 @@ def test_resumed_jobs_and_retried_batches_are_handed_out_at_once(queued, texts):
 
 
 @pytest.mark.faults
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [("redis://127.0.0.1:1", 4), ("redis://127.0.0.1:port", 2), ("http://127.0.0.1", 2), ("nonsense", 2)],
+)
+@pytest.mark.parametrize("options", [[], ["--no-wait"]])
+def test_a_queue_that_cannot_be_used_leaves_nothing_behind(esrag, corpus, url, code, options):
+    """The command fails, and no later one carries it out."""
+    (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
+    ran = esrag("ingest", "docs", *options, ESRAG_QUEUE__URL=url)
+    assert (ran.code, ran.out, ran.err[:7]) == (code, "", "error: ")
+    assert listed(esrag) == []
+
+    assert esrag("ingest", "other.txt", "--json").json["added"] == 1
+    assert [one["doc_id"] for one in esrag("docs", "--json").lines] == ["other"]
+
+
+@pytest.mark.faults
 def test_a_queue_that_is_off_keeps_no_job_from_being_written_down(queued, redis, corpus):
-    """--no-wait, retry and resume: exit 4, and what they did is in the ledger (case 11)."""
+    """Retry and resume: exit 4, and what they did is in the ledger (case 11)."""
+    job = queued("ingest", "docs", "--no-wait", "--json").json
+    queued("jobs", "cancel", job["job_id"])
     redis.stop()
 
-    ran = queued("ingest", "docs", "--no-wait")
-    job = shown(queued)
-    assert (ran.code, job["state"], job["queued"]) == (4, "open", 3)
-    assert job["job_id"] in ran.err
-    queued("jobs", "cancel", job["job_id"])
     ran = queued("jobs", "resume", job["job_id"])
     assert (ran.code, shown(queued)["state"]) == (4, "open")
     assert len(ran.err.splitlines()) == 2
