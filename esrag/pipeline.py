@@ -28,6 +28,7 @@ from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.loading.listing import list_files
 from esrag.records import StoredDocument
+from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import require_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages, prompts_of
@@ -159,20 +160,22 @@ def ask(
     `shown` is given each sentence of a new answer as it passes its check. What is shown stands for itself: the answer
     is what is returned, a refusal where a later sentence fails.
 
-    Raises: UsageError for an empty or over-long question, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
+    Raises: UsageError for an empty or over-long question, or a filter that cannot have been meant; IndexMissing,
+    IndexMismatch, ContextTooLarge, GeneratorError.
     """
     clock = Clock()
     question = normalise(question)
     require_question(question)
+    notes = check_filter(where, stages.engine)
     make = partial(answered, question, settings, stages, where, shown)
     if stages.cache is None:
-        return make()
+        return _with_notes(make(), notes)
     prompts = prompts_of(settings).fingerprint if stages.generator().prompted else ""
     generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
     asked, cached = remembered(stages.cache, key, Asked, make, _is_brief)
     clock.lap("cache")
-    return replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked
+    return _with_notes(replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked, notes)
 
 
 def followed_up(question: str, earlier: Sequence[str], settings: Settings, stages: Stages) -> str:
@@ -187,11 +190,19 @@ def search(question: str, settings: Settings, stages: Stages, where: Filter | No
     """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
     question = normalise(question)
     require_question(question)
-    found = partial(retrieved, question, settings, stages, where)
+    notes = check_filter(where, stages.engine)
+    make = partial(retrieved, question, settings, stages, where)
     if stages.cache is None:
-        return found()
-    key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
-    return remembered(stages.cache, key, SearchResult, found, _brings_little)[0]
+        found = make()
+    else:
+        key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
+        found, _ = remembered(stages.cache, key, SearchResult, make, _brings_little)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _with_notes(asked: Asked, notes: Sequence[str]) -> Asked:
+    """Return an answer whose hits carry the notes on the filter, which are no part of what is cached."""
+    return replace(asked, retrieved=replace(asked.retrieved, notes=(*notes, *asked.retrieved.notes)))
 
 
 def _is_brief(asked: Asked) -> bool:

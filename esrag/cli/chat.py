@@ -31,12 +31,14 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     code is the first error's; with --json each answer or error is a line.
     """
     from esrag.filters import parse_all
+    from esrag.retrieving.conditions import check_filter
     from esrag.stages import open_stages
 
     stop_unread()
     settings = settings_of(**options)
     conversation = Conversation(settings, open_stages(settings), parse_all(where), as_json=as_json)
-    conversation.stages.generator()  # what it lacks is said before the first question
+    conversation.stages.generator()  # what it lacks is said before the first question, as is a filter's mistake
+    check_filter(conversation.where, conversation.stages.engine)
     if sys.stdin.isatty():
         remark(HELP)
     for line in _lines():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
-from esrag.cli.output import pages, print_json, print_text
+from esrag.cli.output import pages, print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 from esrag.errors import UsageError
 
@@ -42,14 +42,17 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
     ID is that of a document, as `esrag docs` prints it, or of a chunk, as `esrag search` does.
     """
     from esrag.filters import And, Filter, Or, Terms, parse_all
+    from esrag.retrieving.conditions import check_filter
     from esrag.stages import open_stages
 
     stop_unread()
     asked = parse_all(where)
     engine = open_stages(settings_of(**options)).engine
     one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))
-    if name is not None and next(engine.chunks(one), None) is None:
+    if name is not None and one is not None and not engine.any_match([one])[0]:
         raise _unknown(engine, name)
+    for note in check_filter(asked, engine):
+        remark(note)
 
     parts: tuple[Filter, ...] = tuple(filter(None, (one, asked)))
     for chunk in engine.chunks(And(parts) if parts else None):

@@ -80,7 +80,8 @@ class SearchResult:
     """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
 
     The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do, or a
-    model that was asked for other words. `took_ms` is by stage, as far as an engine can tell its stages apart.
+    model that was asked for other words, or which condition of the filter no passage meets. `took_ms` is by stage, as
+    far as an engine can tell its stages apart.
     """
 
     hits: tuple[Hit, ...]
@@ -174,6 +175,10 @@ class Engine(Protocol):
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Both legs, the filter and the fusion. Raises: IndexMissing, IndexMismatch."""
+        ...
+
+    def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
+        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing."""
         ...
 
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> AbstractContextManager[Writer]:

@@ -71,7 +71,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("where", [None, parse("folder=kitchen"), parse("kind=pdf")], ids=["all", "some", "none"])
+@pytest.mark.parametrize("where", [None, parse("folder=kitchen"), parse("page=9")], ids=["all", "some", "none"])
 def test_a_kept_answer_is_the_same_to_the_letter(opened, question, where):
     """But for `cached` and `took_ms`; with all that can be shown of it, and also without a cache."""
     settings, stages = opened
@@ -237,7 +237,7 @@ def test_a_refusal_is_kept_briefly_and_an_error_never(opened, admin):
     settings, stages = opened
     refusing = settings.model_copy(update={"answer": settings.answer.model_copy(update={"refusal": 1.0})})
     assert ask("Who won?", refusing, stages).answer.refused
-    assert search("kettle", settings, stages, parse("kind=pdf")).hits == ()
+    assert search("kettle", settings, stages, parse("page=9")).hits == ()
     tight = settings.model_copy(update={"answer": settings.answer.model_copy(update={"evidence_tokens": 1})})
     with pytest.raises(ContextTooLarge, match="the best passage"):
         ask(QUESTION, tight, stages)

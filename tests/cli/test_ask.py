@@ -52,8 +52,28 @@ def test_a_filter_reaches_both_legs(kitchen):
         ]
         assert hits
         assert {hit["doc_id"] for hit in hits} <= {"kettle", "toaster"}
-    ran = kitchen("ask", "kettle", "--where", "folder=attic", "--json")
+    ran = kitchen("ask", "kettle", "--where", "page=9", "--json")
     assert (ran.code, ran.json["reason"]) == (3, "filtered-out")
+    assert "no passage has page=9" in ran.json["notes"]
+
+
+def test_a_filter_that_cannot_have_been_meant_is_wrong_use(kitchen):
+    """Of every command that takes one, before anything is asked: what is wrong, what is known, exit 2."""
+    for command in (["ask", "kettle"], ["search", "kettle"], ["chat"], ["chunks"], ["chunks", "kettle"]):
+        ran = kitchen(*command, "--where", "kind=Markdown")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("error: no passage has kind=Markdown\nhint: did you mean markdown? kind is one of ")
+    ran = kitchen("ask", "kettle", "--where", "authr=Ann", "--where", "page=1")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: no passage has a field 'authr'\nhint: there are chunk_id, ")
+
+
+def test_a_filter_that_nothing_meets_is_a_note(kitchen):
+    """Of a field whose values cannot be listed; the rest is as it was."""
+    for command, code in ((["search", "kettle"], 0), (["chunks"], 0), (["ask", "kettle"], 3)):
+        ran = kitchen(*command, "--where", "doc_id=ketle")
+        assert ran.code == code
+        assert "no passage has doc_id=ketle; did you mean kettle?" in ran.err.splitlines()
 
 
 def test_explain_shows_legs_path_and_times(kitchen):

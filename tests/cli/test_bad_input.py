@@ -242,12 +242,15 @@ def test_a_documents_own_metadata_cannot_stand_for_ours(esrag, docs):
         "---\nfolder: vault\nkind: pdf\ndoc_id: good\nsource: /etc\n---\nA claim of walnut."
     )
     (docs / "rows.csv").write_text("id,folder,kind,doc_id,source,text,page\n1,vault,pdf,good,/etc,A row of walnut.,7\n")
+    (docs / "sub").mkdir()
+    (docs / "sub" / "note.md").write_text("A note.")
     assert esrag("ingest", "docs").code == 0
 
     def found(condition):
         return {hit["doc_id"] for hit in esrag("search", "walnut", "--where", condition, "--json").json["hits"]}
 
-    assert found("folder=vault") == found("kind=pdf") == set()
+    for condition in ("folder=vault", "kind=pdf"):
+        assert esrag("search", "walnut", "--where", condition).err.startswith(f"error: no passage has {condition}\n")
     assert found("kind_=pdf") == {"claims", "rows#1"}
     assert found("doc_id=good") == {"good"}
 
@@ -525,8 +528,11 @@ def test_odd_questions_and_conditions_are_data(esrag, docs):
 
     assert "1.7 litres" in esrag("ask", "How many litres does the kettle hold? \udcff\udcfe", "--json").json["answer"]
     assert esrag("search", "kettle \udcff", "--json").json["hits"]
-    for condition in ("a=" + "x" * 100_000, "page>=" + "9" * 30):
+    for condition in ("doc_id=" + "x" * 100_000, "page>=" + "9" * 18):
         assert esrag("search", "kettle", "--where", condition, "--json").json["hits"] == []
+    for condition in ("a=" + "x" * 100_000, "page>=" + "9" * 30):
+        ran = esrag("search", "kettle", "--where", condition)
+        assert (ran.code, len(ran.err) < 300) == (2, True)
     ran = esrag("search", "kettle", "--where", "year=>2024")
     assert (ran.code, "hint: write it as" in ran.err) == (2, True)
     ran = esrag("chunks", "kettel")

@@ -81,6 +81,14 @@ class EmbeddedEngine:
             clock.lap("open")
             return search(snapshot, request, clock)
 
+    def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
+        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing, UsageError."""
+        with self._reader.snapshot() as snapshot:
+            return [
+                snapshot.connection.execute(f"{allowed} LIMIT 1", values).fetchone() is not None
+                for allowed, values in map(allowed_rows, filters)
+            ]
+
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """The one writer; see `Engine.writer`."""

@@ -13,7 +13,7 @@ from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, ve
 from esrag.engines.server.examining import examine
 from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
-from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search
+from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search, any_match
 from esrag.engines.server.writing import ServerWriter, generation
 from esrag.errors import EngineUnreachable, IndexMissing
 from esrag.filters import Filter
@@ -86,6 +86,10 @@ class ServerEngine:
                     raise
                 self._fuses.pop(index.name, None)  # another thread may have been quicker
         return asked.client(self._connection, index.name)
+
+    def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
+        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing, EngineError, UsageError."""
+        return any_match(self._connection, self._indexes.current().name, filters)
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:

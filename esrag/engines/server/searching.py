@@ -14,12 +14,14 @@ from esrag.engines.server.connection import Connection, Server
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
 from esrag.engines.server.mapping import VectorField
 from esrag.errors import EngineError, IndexMismatch, UsageError
+from esrag.filters import Filter
 from esrag.fusion import ranking
 from esrag.records import Fingerprint
 from esrag.terms import question_terms
 
 Query = dict[str, Any]
 
+_CHUNKS = {"term": {"entry": "chunk"}}
 _SCORE_DECIMALS = 6  # of cosines: servers count in 32-bit floats
 _MOST = 10_000  # hits of a leg: index.max_result_window, and what either server takes as k
 # What a server fused is read this many times as deep as asked. It breaks ties in a leg by its own order, and OpenSearch
@@ -54,7 +56,7 @@ class Search:
         self._server = server
         self._field = field or VectorField()
         wanted = [where.query(request.filter)] if request.filter is not None else []
-        self._filters = [{"term": {"entry": "chunk"}}, *wanted]
+        self._filters = [_CHUNKS, *wanted]
 
     @property
     def legs(self) -> tuple[Leg, ...]:
@@ -197,6 +199,13 @@ class Search:
             raise AssertionError("asked for with a vector leg only")
         numbers: list[float] = self.vector.tolist()
         return numbers
+
+
+def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> list[bool]:
+    """Return, for each filter, whether any chunk passes it, in one round trip. Raises: EngineError, UsageError."""
+    queries = [{"bool": {"filter": [_CHUNKS, where.query(filter_)]}} for filter_ in filters]
+    bodies = [{"query": query, "size": 1, "_source": False, "track_total_hits": False} for query in queries]
+    return [bool(answer["hits"]["hits"]) for answer in _multi_search(connection, index, *bodies)] if bodies else []
 
 
 def _multi_search(
