@@ -110,7 +110,7 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
         import redis  # noqa: F401 -- Celery would miss it much later, in other words
         from celery import Celery
     except ImportError as error:
-        message = "the packages for a queue are not installed"
+        message = f"a queue needs the package {error.name!r}, which is not installed"
         raise SettingsError(message, hint="install them: pip install 'esrag[queue]'") from error
     if not settings.url:
         raise SettingsError("queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0")

@@ -1,19 +1,65 @@
-"""The consumer, without what is wrong with Celery's when its Redis goes away for a moment or is full."""
+"""The consumer, without what is wrong with Celery's when its Redis goes away, is full, or holds nonsense."""
 
+import logging
 import time
 import warnings
+from queue import Empty
+from typing import Any
 
 import celery
 from celery.exceptions import CPendingDeprecationWarning
 from celery.worker import consumer
+from kombu.transport import redis, virtual
 
 _AGAIN_S = 2
+_HEADERS = ("lang", "task", "id", "expires")  # what our messages need; others, of the wrong kind, stop Celery's pool
+
+_log = logging.getLogger(__name__)
+
+
+class _Message(virtual.Message):
+    """A message with the headers that ours need; its channel knows of it as soon as it could be read."""
+
+    def __init__(self, payload: Any, channel: Any = None, **options: Any) -> None:
+        super().__init__(payload, channel, **options)  # type: ignore[no-untyped-call]
+        self.headers = {name: self.headers[name] for name in _HEADERS if name in self.headers}
+        texts = (self.delivery_tag, self.headers.get("task", ""), self.headers.get("id", ""))
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a tag, a task or an id that is not a text")
+        channel.received = self
+
+
+class _Channel(redis.Channel):
+    """A channel that drops an entry of the queue that Celery cannot take: with Celery's own, one ends the worker."""
+
+    Message = _Message
+    received: _Message | None = None
+
+    def _brpop_read(self, **options: Any) -> bool:
+        self.received = None
+        try:
+            return bool(super()._brpop_read(**options))  # type: ignore[no-untyped-call]
+        except Empty:
+            raise
+        except Exception as error:
+            if isinstance(error, self.connection_errors) and not isinstance(error, KeyError):  # KeyError is one of them
+                raise
+            reason = f"{type(error).__name__}: {error}"
+            _log.error("dropped an entry of the queue that is not a message: %s", reason)
+            if self.received is not None and not self.received.acknowledged:
+                self.received.reject()  # else it would come back
+            return True
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc]
     """Celery's own, which outlives its connection."""
 
     connection_errors: tuple[type[Exception], ...]
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """Open the connection, whose channels then outlive what is in the queue."""
+        conn.transport.Channel = _Channel
+        return super().ensure_connected(conn)
 
     def update_strategies(self) -> None:
         """Lets an acknowledgement that fails end the connection, as any other error does; the caller opens another.

@@ -37,8 +37,8 @@ def worker(*, concurrency: int, **options: Any) -> int:
     from esrag.settings import shown
 
     settings = _shared(settings_of(**options), concurrency)
+    Queue(settings.queue).depth()  # says in one line that Celery is missing, and what Celery would say for ever
     app = import_module("esrag.workers.tasks").application(settings)
-    Queue(settings.queue).depth()  # says in one line what Celery would say for ever
     _say_in_one_line(f"ready: {concurrency} at a time from {shown(settings.queue.url)}")
     return _run(app, concurrency)
 

@@ -206,6 +206,54 @@ def test_hostile_messages(start_worker, ingests, client, tmp_path):
     wait_until(lambda: client.hlen("esrag:q:unacked") == 0)
 
 
+ENTRIES = {
+    **{f"is {text}": text for text in ("[]", "[1, 2]", "7", '"text"', "null", "true", "{}", "NaN")},
+    "is not JSON": "not json",
+    "is empty": "",
+    "is not text": b"\xff\xfe",
+    "is nested deeply": "[" * 100_000,
+    "is large": '"' + "x" * 20_000_000 + '"',
+    "has no properties": '{"properties": "x"}',
+    "has a tag that is a list": message(args("a"), properties={"delivery_tag": [1]}),
+    "has no way to it": message(args("a"), properties={"delivery_tag": "2", "delivery_info": None}),
+    "has a body that is a number": json.dumps(json.loads(message(args("a"))) | {"body": 7}),
+    "has an unknown encoding": message(args("a"), properties={"delivery_tag": "3", "body_encoding": "no"}),
+    "has headers that are a text": message(args("a"), headers="x"),
+    "has an id that is a list": message(args("a"), headers={"task": "esrag.batch", "id": [1]}),
+    "has a task that is a list": message(args("a"), headers={"task": [1], "id": "1"}),
+}
+STOPPING = {"timelimit": ["x", "y"], "stamped_headers": 7, "stamps": 7, "eta": "2999-01-01T00:00:00"}
+
+
+def test_entries_that_are_no_messages(start_worker, ingests, client):
+    """Each is dropped with a line, and the worker goes on: it is the same process that then works off a job."""
+    worker = start_worker()
+    for entry in ENTRIES.values():
+        client.lpush("esrag:q:ingest", entry)
+        client.lpush("esrag:q:control", entry)
+    for header, value in STOPPING.items():  # of the wrong kind they would stop the pool without a word
+        client.lpush("esrag:q:ingest", message(args("a"), headers={"task": "esrag.batch", "id": "1", header: value}))
+    ingests.write(one="The kettle holds 1.7 litres.")
+    ingests.finished(ingests.begin())
+
+    assert worker.lives
+    worker.wait_for("dropped an entry of the queue that is not a message: ", times=2 * len(ENTRIES))
+    wait_until(lambda: client.hlen("esrag:q:unacked") == 0)
+    assert worker.end() == 0
+
+
+@pytest.mark.parametrize("package", ["celery", "redis"])
+@pytest.mark.parametrize("command", [["worker"], ["ingest", "docs"]])
+def test_without_the_packages_of_a_queue(esrag, corpus, tmp_path, package, command):
+    """One line that says what is missing and how to get it, and exit code 2."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / f"{package}.py").write_text(f"raise ModuleNotFoundError('No module', name={package!r})")
+    ran = esrag(*command, ESRAG_QUEUE__URL="redis://127.0.0.1:1", PYTHONPATH=str(tmp_path / "site"))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[0] == f"error: a queue needs the package {package!r}, which is not installed"
+    assert len(ran.err.splitlines()) == 2
+
+
 def test_a_message_of_a_newer_version(start_worker, ingests, client):
     """Case 31: an argument that this version does not know is no reason to drop a batch."""
     ingests.write(one="The kettle holds 1.7 litres.")
