@@ -6,19 +6,40 @@ Settings are built at the edge and passed; nothing below `cli` reads a file or a
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from esrag.errors import SettingsError
+from esrag.project import INDEX_FOLDER, SETTINGS_FILE, project_folder
+from esrag.trust import Standing, is_foreign, redirects, standing
 
 ENVIRONMENT_PREFIX = "ESRAG_"
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+FOUND = "found in a folder above"
+
+# Settings that are paths, or may be; in a file they are relative to its folder. A model may also be a name.
+_PATHS = ("engine.url", "engine.ca_file", "ledger.url", "cache.url", "generator.templates")
+_MODELS = ("embedding.model", "rerank.model")
+# The secrets that go to each address besides a password of its own.
+_SENT_TO: Mapping[str, Sequence[str]] = {
+    "engine.url": ("engine.password", "engine.api_key"),
+    "queue.url": (),
+    "cache.url": (),
+    "embedding.url": ("embedding.api_key",),
+    "rerank.url": ("rerank.api_key",),
+    "generator.url": ("generator.api_key",),
+    "kibana.url": ("engine.password", "engine.api_key"),
+}
+_USED_BY_ALL = tuple(key for key in _SENT_TO if key != "kibana.url")  # that one is mostly for links
 
 
 class Section(BaseModel):
@@ -31,7 +52,7 @@ class EngineSettings(Section):
     """Where the index lives."""
 
     url: str = Field(
-        default=".esrag",
+        default=INDEX_FOLDER,
         pattern=r"^[^\x00]+$",
         description="Folder of the embedded engine, or the address of Elasticsearch or OpenSearch.",
     )
@@ -229,6 +250,9 @@ class Settings(Section):
     """The whole tree."""
 
     preset: str = Field(default="", description="Preset the other values start from.")
+    allow_unencrypted: bool = Field(
+        default=False, description="Send keys and passwords to other machines over http:// and redis:// too."
+    )
     engine: EngineSettings = EngineSettings()
     queue: QueueSettings = QueueSettings()
     ledger: LedgerSettings = LedgerSettings()
@@ -245,32 +269,70 @@ class Settings(Section):
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values from one place, by dotted key; `origin` is how that place is shown to the user."""
+    """Values from one place, by dotted key; `origin` is how that place is shown to the user.
+
+    `file` is the settings file that holds `content`; `standing` says whether the user allowed it, or named it.
+    """
 
     origin: str
     values: Mapping[str, Any]
+    file: Path | None = None
+    content: bytes = b""
+    standing: Standing = "allowed"
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The settings and, for each dotted key that was not left at its default, its origin."""
+    """The settings and, for each dotted key that was not left at its default, its origin.
+
+    `files` are the settings files that were read, `withheld` those that need to be allowed first, with the keys in
+    force for which they do.
+    """
 
     settings: Settings
     origins: Mapping[str, str]
+    files: tuple[Path, ...] = ()
+    withheld: tuple[tuple[Layer, tuple[str, ...]], ...] = ()
 
 
-def resolve(flags: Mapping[str, Any], environ: Mapping[str, str] = os.environ, folder: Path = Path()) -> Resolved:
-    """Settings from every layer.
+def resolve(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    folder: Path = Path(),
+) -> Resolved:
+    """Return the settings of every layer, fit to be used.
+
+    Raises: SettingsError as `read_settings` does, for a file that decides where texts and secrets go and was not
+    allowed to, and where a secret would leave the machine without TLS.
+    """
+    resolved = read_settings(flags, environ, folder)
+
+    for layer, keys in resolved.withheld:
+        raise not_allowed(layer, keys)
+    require_tls(resolved.settings)
+
+    return resolved
+
+
+def read_settings(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    folder: Path = Path(),
+) -> Resolved:
+    """Return the settings of every layer, to be looked at: nothing may be sent anywhere because of them.
 
     Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
     file that cannot be read.
     """
-    files, flagged = [*_file_layers(environ, folder)], Layer("flag", flags)
+    files, flagged = [*file_layers(environ, folder)], Layer("flag", flags)
     for layer in (*files, flagged):
         _require_no_secret(layer)
+
     later = [*files, _environment_layer(environ), flagged]
     name = next((layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), "")
-    layers = [*([preset_layer(str(name))] if name else []), *later]
+    preset = [preset_layer(str(name))] if name else []
+    layers = [_found_layer(folder), *preset, *later]
+
     known = dict(fields())
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -278,7 +340,13 @@ def resolve(flags: Mapping[str, Any], environ: Mapping[str, str] = os.environ, f
         for key, value in layer.values.items():
             _require_known(key, known, layer.origin)
             values[key], origins[key] = value, layer.origin
-    return Resolved(_build(values, origins), origins)
+
+    return Resolved(
+        settings=_build(values, origins),
+        origins=origins,
+        files=tuple(layer.file for layer in files if layer.file),
+        withheld=_withheld(layers),
+    )
 
 
 def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -298,11 +366,11 @@ def value_of(settings: BaseModel, key: str) -> Any:
     return value
 
 
-def shown(value: Any) -> str:
-    """A value as the user may see it: secrets are masked, the password in an address too."""
+def shown(value: Any) -> Any:
+    """Return a value as the user may see it: secrets are masked, the password in an address too."""
     if isinstance(value, SecretStr):
         return "********" if value.get_secret_value() else ""
-    return re.sub(r"(?<=://).*@", "********@", str(value))  # a password may hold a slash
+    return re.sub(r"(?<=://).*@", "********@", value) if isinstance(value, str) else value  # it may hold a slash
 
 
 def is_address(url: str) -> bool:
@@ -352,24 +420,113 @@ def preset_layer(name: str) -> Layer:
 
 
 def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
-    """The settings file: the one that ESRAG_CONFIG names, else esrag.yaml in the folder, which need not be there."""
-    return Path(environ.get("ESRAG_CONFIG") or folder / "esrag.yaml")
+    """Return the file that ESRAG_CONFIG names, else esrag.yaml of the project, which need not exist."""
+    return Path(environ.get("ESRAG_CONFIG") or project_folder(folder) / SETTINGS_FILE)
 
 
-def _file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine.
+
+    >>> is_loopback("http://localhost:9200"), is_loopback("redis://[::1]/0"), is_loopback("http://search:9200")
+    (True, True, False)
+    """
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
+    """Raises: SettingsError where a secret would go to another machine as plain text."""
+    for key in keys:
+        url: str = value_of(settings, key)
+        if not url.startswith(("http://", "redis://")) or is_loopback(url) or settings.allow_unencrypted:
+            continue
+        if has_password(url) or any(value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]):
+            safe = "https://" if url.startswith("http") else "rediss://"
+            hint = f"write {safe}, or set {variable('allow_unencrypted')}=true if nobody else reads that network"
+            raise SettingsError(f"{key} would send a key or password to another machine without TLS", hint=hint)
+
+
+def has_password(url: str) -> bool:
+    """Whether an address holds a password.
+
+    >>> has_password("redis://:secret@host"), has_password("redis://user@host")
+    (True, False)
+    """
+    try:
+        return bool(urlsplit(url).password)
+    except ValueError:
+        return False
+
+
+def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
+    """Return the error for a settings file that needs to be allowed, with the command that does it."""
+    why = "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"
+    if layer.file and is_foreign(layer.file):
+        why = "belongs to another user"
+    message = f"{layer.origin} sets {', '.join(keys)}, and {why}"
+    hint = f"read it, and if your texts and keys may go there, run: esrag config allow {shlex.quote(str(layer.file))}"
+    return SettingsError(message, hint=hint)
+
+
+def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
+    """Return the files that need to be allowed, each with the keys in force for which it does.
+
+    What a later layer overrides does no harm, nor does a value that would hold without the file.
+    """
+    in_force = {key: layer for layer in layers for key in layer.values}
+    safe = {key: info.default for key, info in fields()}
+    for layer in layers:
+        safe |= layer.values if layer.standing == "allowed" else {}
+
+    withheld = []
+    for layer in layers:
+        if layer.file is None or layer.standing == "allowed":
+            continue
+        keys = [key for key in decides(layer) if in_force[key] is layer and layer.values[key] != safe[key]]
+        if keys:
+            withheld.append((layer, tuple(keys)))
+
+    return tuple(withheld)
+
+
+def decides(layer: Layer) -> list[str]:
+    """Return the keys of a settings file by which it decides where texts and secrets go.
+
+    They are all its keys if it is another user's.
+    """
+    if layer.file is None:
+        return []
+
+    everything, folder = is_foreign(layer.file), layer.file.parent
+    return [key for key, value in layer.values.items() if everything or redirects(key, value, folder)]
+
+
+def _found_layer(folder: Path) -> Layer:
+    """Return where the index is when nothing says so: in the project's folder, if that is above this one."""
+    project = project_folder(folder)
+    return Layer(FOUND, {} if project == folder else {"engine.url": str(project / INDEX_FOLDER)})
+
+
+def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
     """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
     base = settings_file(environ, folder)
+    is_named = Path(environ.get("ESRAG_CONFIG", "")).is_absolute()  # a relative one is another file in each folder
     if environ.get("ESRAG_CONFIG") or base.exists():
-        yield _read(base)
+        yield read_file(base, is_named=is_named)
     if environment := environ.get("ESRAG_ENVIRONMENT"):
         if not re.fullmatch(r"[\w.-]+", environment):
             raise SettingsError(f"ESRAG_ENVIRONMENT must be letters, digits, dots and dashes, got {environment!r}")
-        yield _read(base.with_name(f"esrag.{environment}.yaml"))
+        yield read_file(base.with_name(f"esrag.{environment}.yaml"), is_named=is_named)
 
 
-def _read(path: Path) -> Layer:
+def read_file(path: Path, *, is_named: bool = False) -> Layer:
+    """Return the values of a settings file. Raises: SettingsError."""
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        content = path.read_bytes()  # once: what is judged is what is used
+        tree = yaml.safe_load(content.decode()) or {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
@@ -380,7 +537,29 @@ def _read(path: Path) -> Layer:
         raise SettingsError(f"{path} is not YAML{where}") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
-    return Layer(str(path), _flatten(tree))
+
+    values = {key: _from_folder(key, value, path.parent) for key, value in _flatten(tree).items()}
+    return Layer(
+        origin=str(path),
+        values=values,
+        file=path,
+        content=content,
+        standing="allowed" if is_named else standing(path, content),
+    )
+
+
+def _from_folder(key: str, value: Any, folder: Path) -> Any:
+    """Return a value of a file in this folder; a relative path starts there, wherever the command runs.
+
+    >>> _from_folder("cache.url", "cache.db", Path("/p")), _from_folder("cache.url", "redis://host", Path("/p"))
+    ('/p/cache.db', 'redis://host')
+    """
+    if not isinstance(value, str) or not value or folder == Path() or value.startswith("~") or "\0" in value:
+        return value
+
+    is_path = key in _PATHS and "://" not in value
+    is_model = key in _MODELS and value != DEFAULT_MODEL and (folder / value).is_dir()
+    return str(folder / value) if is_path or is_model else value
 
 
 def _sections() -> frozenset[str]:

@@ -98,6 +98,7 @@ def esrag(tmp_path):
         "ESRAG_EMBEDDING__PROVIDER": "hashing",
         "ESRAG_EMBEDDING__MODEL": "hashing",
         "ESRAG_ANSWER__REFUSAL": "0",
+        "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     return CommandLine(folder, variables)
 

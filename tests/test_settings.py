@@ -1,12 +1,14 @@
 """Layers, mistakes and origins of the settings."""
 
 import inspect
+import os
 import re
 
 import pytest
+import yaml
 from pydantic import SecretStr
 
-from esrag import settings
+from esrag import settings, trust
 from esrag.errors import SettingsError
 from esrag.settings import Settings, fields, preset_layer, presets, resolve, shown, value_of, variable
 
@@ -186,7 +188,7 @@ def test_the_default_preset_changes_nothing():
 def test_secrets_are_masked():
     """A secret is never shown, not even its length; other values are."""
     assert shown(SecretStr("hunter2")) == shown(SecretStr("x")) == "********"
-    assert shown(7) == "7"
+    assert shown(7) == 7
 
 
 def test_every_setting_has_a_description_and_a_variable():
@@ -236,3 +238,139 @@ def test_an_address_of_the_wrong_form_is_not_shown(value):
             resolve({key: value})
         assert "s3krit" not in str(caught.value)
         assert caught.value.hint
+
+
+REDIRECTING = [
+    ("engine.url", "https://search.example"),
+    ("engine.url", "/srv/index"),
+    ("engine.url", "../index"),
+    ("queue.url", "redis://127.0.0.1:6379/0"),
+    ("ledger.url", "/srv/ledger.sqlite3"),
+    ("cache.url", "redis://127.0.0.1/0"),
+    ("cache.url", "docs/../../cache.db"),
+    ("embedding.url", "http://127.0.0.1:11434/v1"),
+    ("rerank.url", "https://service.example"),
+    ("generator.url", "https://service.example"),
+    ("generator.templates", "/srv/prompts"),
+    ("kibana.url", "https://kibana.example"),
+    ("engine.verify_certificates", False),
+    ("engine.ca_file", "ca.pem"),
+    ("engine.certificate_fingerprint", "ab" * 32),
+    ("allow_unencrypted", True),
+]
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    """A folder for what was allowed, beside the one with the settings."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "folder").mkdir()
+    return tmp_path / "folder"
+
+
+def written(path, key, value):
+    section, _, name = key.rpartition(".")
+    path.write_text(yaml.safe_dump({section: {name: value}} if section else {name: value}))
+    return path
+
+
+@pytest.mark.parametrize(("key", "value"), REDIRECTING)
+def test_a_found_file_may_not_say_where_texts_and_secrets_go(state, key, value):
+    """Not in esrag.yaml, nor in an environment's file, nor by a relative ESRAG_CONFIG; allowed, it may."""
+    path = written(state / "esrag.yaml", key, value)
+    error = refused(folder=state)
+    assert str(error) == f"{path} sets {key}, and was not allowed to"
+    assert error.hint.endswith(f"run: esrag config allow {path}")
+    trust.allow(path, path.read_bytes())
+    assert key in resolve({}, {}, state).origins
+
+    path.write_text("")
+    written(state / "esrag.prod.yaml", key, value)
+    assert key in str(refused(environ={"ESRAG_ENVIRONMENT": "prod"}, folder=state))
+
+
+@pytest.mark.parametrize(("key", "value"), REDIRECTING)
+def test_a_file_that_the_user_named_or_overrode_needs_no_permission(state, key, value):
+    """ESRAG_CONFIG with the whole path is the user's word, and a variable or flag goes before the file."""
+    path = written(state / "esrag.yaml", key, value)
+    assert key in resolve({}, {"ESRAG_CONFIG": str(path)}, state).origins
+    own = value_of(resolve({}, {"ESRAG_CONFIG": str(path)}, state).settings, key)
+    assert resolve({}, {variable(key): str(own)}, state).origins[key] == "environment"
+    assert resolve({key: str(own)}, {}, state).origins[key] == "flag"
+
+
+def test_a_relative_name_of_a_file_is_no_permission(state, monkeypatch):
+    """It is another file in each folder."""
+    written(state / "mine.yaml", "generator.url", "https://service.example")
+    monkeypatch.chdir(state)
+    assert "mine.yaml sets generator.url" in str(refused(environ={"ESRAG_CONFIG": "mine.yaml"}, folder=state))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("engine.url", "index"),
+        ("cache.url", "cache.db"),
+        ("cache.url", ""),
+        ("generator.templates", "prompts"),
+        ("engine.verify_certificates", True),
+        ("generator.name", "openai"),
+    ],
+)
+def test_what_stays_within_the_folder_needs_no_permission(state, key, value):
+    """Nor what is so without the file, nor a provider, whose own address comes with the package."""
+    written(state / "esrag.yaml", key, value)
+    assert key in resolve({}, {}, state).origins
+
+
+def test_a_link_does_not_lead_out_of_the_folder(state, tmp_path):
+    """A path within it that is a link to elsewhere is elsewhere."""
+    (state / "cache.db").symlink_to(tmp_path / "elsewhere.db")
+    written(state / "esrag.yaml", "cache.url", "cache.db")
+    assert "sets cache.url" in str(refused(folder=state))
+
+
+def test_a_file_does_not_undo_what_an_allowed_one_says(state):
+    """An environment's file that was not allowed may not take back the pin of esrag.yaml, which was."""
+    path = written(state / "esrag.yaml", "engine.certificate_fingerprint", "ab" * 32)
+    trust.allow(path, path.read_bytes())
+    written(state / "esrag.prod.yaml", "engine.certificate_fingerprint", "")
+    assert "esrag.prod.yaml sets engine.cert" in str(refused(environ={"ESRAG_ENVIRONMENT": "prod"}, folder=state))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_sets_nothing_until_it_is_allowed(state):
+    """Whatever it sets: the folder may be one that everybody writes to."""
+    path = written(state / "esrag.yaml", "answer.refusal", 0.1)
+    os.chown(path, 12345, 12345)
+    assert str(refused(folder=state)) == f"{path} sets answer.refusal, and belongs to another user"
+    trust.allow(path, path.read_bytes())
+    assert resolve({}, {}, state).settings.answer.refusal == 0.1
+
+
+PLAIN = [
+    ("engine.url", "http://search:9200", "engine.password"),
+    ("engine.url", "http://search:9200", "engine.api_key"),
+    ("engine.url", "http://me:secret@search:9200", ""),
+    ("queue.url", "redis://me:secret@queue/0", ""),
+    ("cache.url", "redis://:secret@cache/0", ""),
+    ("embedding.url", "http://10.0.0.1/v1", "embedding.api_key"),
+    ("rerank.url", "http://localhost.example/v1", "rerank.api_key"),
+    ("generator.url", "http://[2001:db8::1]/v1", "generator.api_key"),
+]
+
+
+@pytest.mark.parametrize(("key", "url", "secret"), PLAIN)
+def test_no_secret_leaves_the_machine_without_tls(state, key, url, secret):
+    """Unless it is said that it may; without a secret, with TLS or on this machine there is nothing to ask."""
+    environ = {variable(key): url} | ({variable(secret): "hunter2"} if secret else {})
+    error = refused(environ=environ, folder=state)
+    assert str(error) == f"{key} would send a key or password to another machine without TLS"
+    assert "hunter2" not in str(error) + error.hint
+
+    here = re.sub(r"//([^@/]*@)?[^/]*", r"//\g<1>127.0.0.1:1", url)
+    safe = url.replace("http://", "https://").replace("redis://", "rediss://")
+    for fine in ({variable(key): here}, {variable(key): safe}, {"ESRAG_ALLOW_UNENCRYPTED": "true"}):
+        assert key in resolve({}, environ | fine, state).origins
+    if secret:
+        assert key in resolve({}, {variable(key): url}, state).origins

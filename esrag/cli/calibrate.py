@@ -50,8 +50,7 @@ def calibrate(
         print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
     path = settings_file(os.environ, Path())
     if write:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        path.write_text(with_refusal(text, fitted.threshold), encoding="utf-8")
+        _write(path, fitted.threshold)
     if svg:
         svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
     done = f"wrote to {path}" if write else f"--write writes it to {path}"
@@ -78,6 +77,19 @@ def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labe
     for each in labelled:
         yield each
         told.step("questions", "")
+
+
+def _write(path: Path, threshold: float) -> None:
+    """Write the threshold into the settings file; one that was allowed stays allowed. Raises: SettingsError."""
+    from esrag.trust import allow, standing
+
+    content = path.read_bytes() if path.exists() else b""
+    was_allowed = standing(path, content) == "allowed"
+    changed = with_refusal(content.decode(), threshold).encode()
+
+    path.write_bytes(changed)
+    if was_allowed:
+        allow(path, changed)
 
 
 def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.options import json_option, resolve, settings_options
 from esrag.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.jobs.work import Work
+    from esrag.settings import Resolved
     from esrag.stages import Stages
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
@@ -29,14 +30,25 @@ def doctor(*, as_json: bool, **options: Any) -> int:
     """Look at every part, and say what is wrong and what to do."""
     from esrag.jobs.work import Work
 
-    with closing(Work(settings_of(**options))) as work:
+    resolved = resolve(**options)
+    with closing(Work(resolved.settings)) as work:
         findings, code = _looked_at(work)
-    for finding in findings:
+    for finding in (_settings(resolved), *findings):
         if as_json:
             print_json({"schema": "esrag.finding/1", **asdict(finding)})
         else:
             print_text(f"{finding.level:8} {finding.what}" + (f": {finding.advice}" if finding.advice else ""))
     return code
+
+
+def _settings(resolved: "Resolved") -> "Finding":
+    """Return which settings files and which index are used."""
+    from esrag.engines import Finding
+    from esrag.settings import shown
+
+    files = " and ".join(str(path) for path in resolved.files)
+    used = f"settings from {files}" if files else "no settings file"
+    return Finding("ok", f"{used}, index in {shown(resolved.settings.engine.url)}")
 
 
 def _looked_at(work: "Work") -> "tuple[list[Finding], int]":

@@ -3,10 +3,13 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from esrag.cli.output import remark
 from esrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,19 +85,61 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     return time_ms
 
 
-def resolve(sets: Sequence[str] = (), index: str | None = None, engine: str | None = None, **flags: Any) -> "Resolved":
-    """Settings with the command's flags on top; `flags` are dotted keys with "." written as "__", None is not given."""
+def resolve(**options: Any) -> "Resolved":
+    """Return the settings with the command's flags on top, fit to be used.
+
+    `sets`, `index` and `engine` are the options of every command; others are dotted keys with "." written as "__", and
+    None is not given. A remark says which files of a folder above are used.
+    """
     from esrag import settings
 
-    values = {key.replace("__", "."): value for key, value in flags.items() if value is not None}
-    values |= {"engine.index": index} if index else {}
-    values |= {"engine.url": engine} if engine else {}
-    return settings.resolve(values | dict(_pair(pair) for pair in sets))
+    resolved = settings.resolve(_flags(**options))
+    _say_what_is_used(*_found_above(resolved))
+    return resolved
+
+
+def look_at(**options: Any) -> "Resolved":
+    """Return the same settings to be shown, also those of a file that was not allowed yet."""
+    from esrag import settings
+
+    resolved = settings.read_settings(_flags(**options))
+    _say_what_is_used(*_found_above(resolved))
+    return resolved
 
 
 def settings_of(**options: Any) -> "Settings":
     """`resolve` for those who do not ask where a value came from."""
     return resolve(**options).settings
+
+
+def _flags(
+    sets: Sequence[str] = (),
+    index: str | None = None,
+    engine: str | None = None,
+    **flags: Any,
+) -> dict[str, Any]:
+    values = {key.replace("__", "."): value for key, value in flags.items() if value is not None}
+    values |= {"engine.index": index} if index else {}
+    values |= {"engine.url": engine} if engine else {}
+    return values | dict(_pair(pair) for pair in sets)
+
+
+def _found_above(resolved: "Resolved") -> list[str]:
+    """Return the settings files and the index of a folder above this one that are in use."""
+    from esrag.settings import FOUND, settings_file
+
+    base = settings_file({}, Path())
+    found = [str(path) for path in resolved.files if path == base and base.parent != Path()]
+    index = resolved.settings.engine.url
+    is_found = resolved.origins.get("engine.url") == FOUND and Path(index).exists()
+    return [*found, *([index] if is_found else [])]
+
+
+@cache  # once a command
+def _say_what_is_used(*found: str) -> None:
+    context = click.get_current_context(silent=True)
+    if found and not (context and context.params.get("as_json")):
+        remark(f"using {' and '.join(found)}")
 
 
 def _pair(text: str) -> tuple[str, str]:

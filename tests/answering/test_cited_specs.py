@@ -128,9 +128,9 @@ def test_the_preset_asks_for_all_of_it(esrag):
     assert values == {
         "retrieval.method": "hybrid",
         "retrieval.fusion": "rrf",
-        "retrieval.variants": "True",
+        "retrieval.variants": True,
         "rerank.chain": "exact-tokens, lexical",
-        "answer.neighbours": "1",
+        "answer.neighbours": 1,
         "answer.unsupported": "refuse",
     }
     _, commented = preset_text("cited-specs").split("#\n")

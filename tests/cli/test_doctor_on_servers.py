@@ -37,10 +37,12 @@ def test_before_and_after_an_ingest(esrag, corpus, engine, request):
     """Each part gets its line: first of the server alone, then of the index with its health, mapping and content."""
     index = f"d-{uuid.uuid4().hex[:12]}"
     where = {"ESRAG_ENGINE__URL": request.getfixturevalue(engine), "ESRAG_ENGINE__INDEX": index}
-    model = "encoder works: hashing .*"
+    used, model = "no settings file, index in http.*", "encoder works: hashing .*"
     before = esrag("doctor", "--json", **where)
     *server, last = before.lines
-    matched(server, [model, VERSIONS[engine], "the cluster is (green|yellow)", LICENCES[engine], DISK, HEAP, SHARDS])
+    matched(
+        server, [used, model, VERSIONS[engine], "the cluster is (green|yellow)", LICENCES[engine], DISK, HEAP, SHARDS]
+    )
     assert (0, "nothing was ingested yet", "warning") == (before.code, last["what"], last["level"])
 
     assert 0 == esrag("ingest", "docs", **where).code
@@ -50,7 +52,7 @@ def test_before_and_after_an_ingest(esrag, corpus, engine, request):
     shards = f"{SHARDS}, of the index 1 shard with 0 replicas"
     sound = "index is sound: 3 documents, made with hashing .*"
     server = [VERSIONS[engine], green, LICENCES[engine], DISK, HEAP, shards]
-    matched(after.lines, [model, *server, mapping, sound, RECALL])
+    matched(after.lines, [used, model, *server, mapping, sound, RECALL])
 
 
 @ENGINES
@@ -93,7 +95,7 @@ def test_a_server_that_is_down(esrag, engine, start_server, tmp_path):
     started = time.monotonic()
     ran = esrag("doctor", "--json", ESRAG_ENGINE__URL=server.url)
     assert time.monotonic() - started < 20
-    model, error = ran.lines
+    _, model, error = ran.lines
     assert (4, "ok", "error") == (ran.code, model["level"], error["level"])
     assert f"cannot reach {server.url}" in error["what"]
     assert "is the server running" in error["advice"]
@@ -107,7 +109,7 @@ def test_who_may_not_look(esrag, corpus, start_server, tmp_path):
     try:
         where = {"ESRAG_ENGINE__URL": server.url, "ESRAG_ENGINE__USERNAME": "elastic"}
         ran = esrag("doctor", "--json", **where, ESRAG_ENGINE__PASSWORD="wrong")
-        _, error = ran.lines
+        *_, error = ran.lines
         assert (1, "error") == (ran.code, error["level"])
         assert "unable to authenticate user [elastic]" in error["what"]
         assert "engine.password" in error["advice"]

@@ -162,9 +162,9 @@ def test_what_lets_us_into_one_server_is_not_shown_to_another():
     """A user or key goes along from a folder to a server, and between two servers never."""
     values = {"engine.password": "s3cret", "engine.username": "me", "engine.api_key": "k3y", "engine.ca_file": "ca.pem"}
     environ = {variable(key): value for key, value in values.items()}
-    folder, here, there = (resolve({"engine.url": url}, environ).settings for url in ("f", "http://a", "http://b"))
+    folder, here, there = (resolve({"engine.url": url}, environ).settings for url in ("f", "https://a", "https://b"))
     assert _aim(folder, here) == here
     assert _aim(here, here) == here
     kept = _aim(here, there).engine
-    assert (kept.url, kept.username, kept.ca_file) == ("http://b", "", "")
+    assert (kept.url, kept.username, kept.ca_file) == ("https://b", "", "")
     assert [secret.get_secret_value() for secret in (kept.password, kept.api_key)] == ["", ""]

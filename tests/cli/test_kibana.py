@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards"))
 from spoken import SpokenServer
 
 PRODUCTS = {"opensearch": "opensearch-dashboards", "elasticsearch": "kibana"}
-ENGINE = {"ESRAG_ENGINE__URL": "http://search.example:9200", "ESRAG_ENGINE__INDEX": "library"}
+ENGINE = {"ESRAG_ENGINE__URL": "https://search.example:9200", "ESRAG_ENGINE__INDEX": "library"}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_failure_is_one_line_and_a_hint(esrag, server):
         (2, "kibana.url is not set", ENGINE),
         (2, "engine.url is a folder", {"ESRAG_KIBANA__URL": server.url}),
         (2, "kibana.url must be", {**ENGINE, "ESRAG_KIBANA__URL": "kibana://me:s3cret@host"}),
-        (2, "kibana.url is not an address", {**ENGINE, "ESRAG_KIBANA__URL": "http://me:s3cret@host:port"}),
+        (2, "kibana.url is not an address", {**ENGINE, "ESRAG_KIBANA__URL": "https://me:s3cret@host:port"}),
         (1, "Unable to bulk_create dashboard", {**ENGINE, **secret, "ESRAG_KIBANA__URL": server.url}),
         (
             4,
@@ -78,7 +78,7 @@ def test_an_index_in_a_folder_has_no_link(esrag, corpus):
 
 def test_a_wrong_address_is_told_before_the_question_is_asked(esrag):
     """By its own name, as wrong settings, with nothing printed and no secret told."""
-    where = {**ENGINE, "ESRAG_ENGINE__URL": "http://127.0.0.1:1", "ESRAG_KIBANA__URL": "http://me:s3cret@host:port"}
+    where = {**ENGINE, "ESRAG_ENGINE__URL": "http://127.0.0.1:1", "ESRAG_KIBANA__URL": "https://me:s3cret@host:port"}
     ran = esrag("ask", "How many litres does the kettle hold?", "--explain", **where)
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 2)
     assert "kibana.url is not an address" in ran.err

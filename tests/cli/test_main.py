@@ -142,7 +142,7 @@ def test_settings_show_where_they_came_from(esrag):
     ran = esrag("config", "show", "--json", "--set", "retrieval.k=9")
 
     assert set(ran.json["values"]) == {key for key, _ in fields()}
-    assert ran.json["values"]["retrieval.k"] == "9"
+    assert ran.json["values"]["retrieval.k"] == 9
     assert ran.json["origins"]["retrieval.k"] == "flag"
     assert ran.json["origins"]["retrieval.candidates"].endswith("esrag.yaml")
     assert ran.json["origins"]["embedding.provider"] == "environment"

@@ -1,0 +1,48 @@
+"""The folder that a command works in: the one it runs in, or one above, as git finds a repository."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+SETTINGS_FILE = "esrag.yaml"
+INDEX_FOLDER = ".esrag"
+
+
+def project_folder(start: Path) -> Path:
+    """Return the nearest folder that holds `esrag.yaml` or `.esrag`, from `start` upwards; `start` if none does."""
+    for folder in _upwards(start):
+        if any(_exists(folder / name) for name in (SETTINGS_FILE, INDEX_FOLDER)):
+            return folder
+
+    return start
+
+
+def _upwards(start: Path) -> Iterator[Path]:
+    """Yield `start` and the folders above it, up to the user's home or the first one that others may write to."""
+    yield start
+    try:
+        here = start.resolve(strict=True)
+        device = here.stat().st_dev
+    except OSError:  # the folder was removed, or a link leads in a circle
+        return
+
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 -- Path.home() fails without a home
+    while here not in {home, here.parent} and _is_private(here):
+        here = here.parent
+        if not _is_private(here) or here.stat().st_dev != device:
+            return
+        yield here
+
+
+def _exists(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 -- Path.exists() fails in a folder that cannot be entered
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether the folder is the user's own and not everybody's to write to, as /tmp is."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return False
+    return status.st_uid == os.geteuid() and not status.st_mode & stat.S_IWOTH

@@ -1,0 +1,89 @@
+"""Which settings files may decide where texts, keys and passwords go.
+
+A file that lies in a folder may be anybody's: it came with an archive, a clone or a shared disk. Until the user has
+allowed it, it may not name an address, nor a path outside its own folder, nor change what TLS trusts. What was allowed
+is kept in the user's state folder, a file for each settings file, with the hash of its content: a change ends it.
+"""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from esrag.errors import SettingsError
+
+_PATHS_OR_ADDRESSES = frozenset(("engine.url", "ledger.url", "cache.url", "generator.templates"))
+_ADDRESSES = frozenset(("queue.url", "embedding.url", "rerank.url", "generator.url", "kibana.url"))
+_TRANSPORT = frozenset(
+    ("engine.ca_file", "engine.certificate_fingerprint", "engine.verify_certificates", "allow_unencrypted")
+)
+
+Standing = Literal["allowed", "changed", "unknown"]
+
+
+def redirects(key: str, value: Any, folder: Path) -> bool:
+    """Whether a value of a settings file in `folder` decides where texts or secrets go.
+
+    >>> redirects("generator.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
+    (True, False)
+    """
+    if key in _ADDRESSES or key in _TRANSPORT:
+        return True
+
+    return key in _PATHS_OR_ADDRESSES and ("://" in str(value) or not _is_within(str(value), folder))
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file belongs to somebody who is neither the user nor root."""
+    return path.stat().st_uid not in (os.geteuid(), 0)
+
+
+def standing(path: Path, content: bytes) -> Standing:
+    """Return whether the user has allowed this file with this content."""
+    try:
+        kept = _record(path).read_text(encoding="utf-8", errors="replace")
+    except (OSError, SettingsError):
+        return "unknown"
+
+    return "allowed" if kept == _line(path, content) else "changed"
+
+
+def allow(path: Path, content: bytes) -> None:
+    """Remember that the user allows the file with this content. Raises: SettingsError, OSError."""
+    record = _record(path)
+    record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    scratch = record.with_name(f"{record.name}.{os.getpid()}")
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(_line(path, content))
+    scratch.replace(record)
+
+
+def deny(path: Path) -> None:
+    """Forget that a file was allowed. Raises: SettingsError, OSError."""
+    _record(path).unlink(missing_ok=True)
+
+
+def _is_within(path: str, folder: Path) -> bool:
+    """Whether a path, its links followed, lies in the folder."""
+    try:
+        return (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL
+        return False
+
+
+def _record(path: Path) -> Path:
+    """Return where it is kept whether a file is allowed. Raises: SettingsError for a user without a home."""
+    stated = Path(os.environ.get("XDG_STATE_HOME", ""))
+    try:
+        state = stated if stated.is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError as error:
+        raise SettingsError("the user has no home to remember it in", hint="set XDG_STATE_HOME to a folder") from error
+
+    return state / "esrag" / "allowed" / sha256(os.fsencode(path.resolve())).hexdigest()
+
+
+def _line(path: Path, content: bytes) -> str:
+    """Return what is kept of an allowed file, in the form of sha256sum."""
+    return f"{sha256(content).hexdigest()}  {os.fsencode(path.resolve()).decode(errors='backslashreplace')}\n"
