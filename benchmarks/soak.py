@@ -17,7 +17,6 @@ import random
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ import numpy as np
 import redis_server  # -- found by the line above
 
 from esrag.embedding import Vectors
+from esrag.engines.embedded.databases import connect
 from esrag.jobs.reporting import problems
 from esrag.jobs.work import Work
 from esrag.settings import is_address, resolve
@@ -289,7 +289,7 @@ class Soak:
             self._show()
         if self._on_a_server:
             return
-        with closing(sqlite3.connect(Path(self._engine["url"], "ledger.sqlite3"))) as ledger:
+        with closing(connect(Path(self._engine["url"], "ledger.sqlite3"), "ro")) as ledger:
             waiting = "SELECT key, queued_ms FROM entries WHERE kind = 'batch' AND state = 'pending' AND queued_ms > 0"
             queued = dict(ledger.execute(waiting))
         self._again += sum(self._queued.get(key, queued_ms) != queued_ms for key, queued_ms in queued.items())

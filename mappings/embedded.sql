@@ -1,7 +1,7 @@
 -- The embedded engine's tables. `row` joins chunks, passages and words; `vector_row` counts rows of the vector file.
 
 PRAGMA application_id = 1702064743;  -- 0x65737267, "esrg": says that a SQLite file is ours
-PRAGMA user_version = 1;             -- the schema's version; a newer one is refused
+PRAGMA user_version = 2;             -- the schema's version; a newer one is refused
 
 CREATE TABLE state (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
@@ -11,6 +11,12 @@ CREATE TABLE state (
     generation    INTEGER NOT NULL,
     vector_file   TEXT    NOT NULL,
     vector_rows   INTEGER NOT NULL   -- rows of that file that were committed; what follows them is left by a crash
+);
+
+-- Of the committed rows of the vector file. The pages of this database carry checksums of their own.
+CREATE TABLE vector_blocks (
+    block         INTEGER PRIMARY KEY,  -- of 4,096 rows
+    checksum      INTEGER NOT NULL      -- CRC-32
 );
 
 CREATE TABLE documents (

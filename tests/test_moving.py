@@ -1,6 +1,5 @@
 """What keeps a move from taking place, over real engines; what it does is tested through the command line."""
 
-import sqlite3
 import sys
 import uuid
 from dataclasses import replace
@@ -11,6 +10,7 @@ import pytest
 from esrag.chunking.cut import indexed_text
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.embedded.databases import connect
 from esrag.engines.server import ServerEngine
 from esrag.errors import EngineError, IndexBusy
 from esrag.moving import move
@@ -81,9 +81,8 @@ def test_a_copy_that_is_not_equal_does_not_take_the_place(engine, tmp_path):
 
 def test_an_index_that_is_not_whole_is_not_moved(engine, tmp_path):
     """A document that says it has more chunks than there are is named."""
-    connection = sqlite3.connect(tmp_path / "esrag" / "index.sqlite3")
+    connection = connect(tmp_path / "esrag" / "index.sqlite3", "rw")
     connection.execute("UPDATE documents SET chunk_count = 9 WHERE doc_id = 'd03'")
-    connection.commit()
     connection.close()
     with pytest.raises(EngineError, match="the chunks of d03"):
         move(engine, engine, at(tmp_path), None, Silent())

@@ -7,12 +7,14 @@ The contract, for every cache:
   nothing, and nothing raises. Only `usage` and `clear`, which a user asks for by name, raise.
 - Keys are `KIND:…`, with a hash of all that the value depends on, so that nothing is ever invalidated: what nobody asks
   for any more fades after `ttl_s`, ±10 %, so that what was made together does not go together.
-- Values are bytes. Whoever reads one checks it and takes for missing what is not as it was written.
+- Values are bytes, sealed with a hash of themselves and their key. A value that is not as it was written, or that was
+  written under another key, counts as missing.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import blake2b
 from random import uniform
 from typing import Protocol
 
@@ -75,6 +77,24 @@ class Cache(Protocol):
     def close(self) -> None:
         """Lets go of files and connections."""
         ...
+
+
+_SEAL_BYTES = 16
+
+
+def sealed(key: str, body: bytes) -> bytes:
+    """Return a value to keep under a key."""
+    return _seal(key, body) + body
+
+
+def unsealed(key: str, value: bytes) -> bytes | None:
+    """Return the body of a value that was kept under a key; None if it is not as it was written."""
+    body = value[_SEAL_BYTES:]
+    return body if value[:_SEAL_BYTES] == _seal(key, body) else None
+
+
+def _seal(key: str, body: bytes) -> bytes:
+    return blake2b(body, digest_size=_SEAL_BYTES, key=blake2b(key.encode()).digest()).digest()
 
 
 def jittered(ttl_s: float) -> float:

@@ -11,14 +11,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 import esrag
-from esrag.caching import Cache, Kind
+from esrag.caching import Cache, Kind, sealed, unsealed
 
 T = TypeVar("T")
 
 BRIEFLY_S = 60.0  # for refusals and for no hits at all: what is missing may be about to come
 WAIT_S = 20.0  # for another who makes the same; then it is made here too. A lock of one who died ends after as long
 _POLL_S = 0.05
-_DIGEST_BYTES = 16
 _adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)  # some milliseconds each
 
 
@@ -79,7 +78,7 @@ def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]
 
 def _kept(cache: Cache, key: str, shape: type[T]) -> T | None:
     """What is kept, if it is whole and of this shape."""
-    return _unpacked(cache.get_many([key]).get(key, b""), shape)
+    return _unpacked(key, cache.get_many([key]).get(key, b""), shape)
 
 
 def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
@@ -88,24 +87,20 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
         body: bytes = _adapter(shape).dump_json(made, warnings="error")
     except PydanticSerializationError:  # a plugin's number, for example, that JSON does not know
         return made
-    value = _digest(body) + body
-    again = _unpacked(value, shape)
+    value = sealed(key, body)
+    again = _unpacked(key, value, shape)
     if again is None:  # NaN, for example
         return made
     cache.set_many({key: value}, ttl_s)
     return again
 
 
-def _unpacked(value: bytes, shape: type[T]) -> T | None:
-    body = value[_DIGEST_BYTES:]
-    if value[:_DIGEST_BYTES] != _digest(body):
+def _unpacked(key: str, value: bytes, shape: type[T]) -> T | None:
+    body = unsealed(key, value)
+    if body is None:
         return None
     try:
         found: T = _adapter(shape).validate_json(body, strict=True)
     except ValidationError:
         return None
     return found
-
-
-def _digest(body: bytes) -> bytes:
-    return blake2b(body, digest_size=_DIGEST_BYTES).digest()

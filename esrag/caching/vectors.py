@@ -5,11 +5,10 @@ from hashlib import blake2b
 
 import numpy as np
 
-from esrag.caching import Cache, Kind
+from esrag.caching import Cache, Kind, sealed, unsealed
 from esrag.embedding import Vectors
 
 _STORED = np.dtype("<f2")
-_UNIT = 0.01  # half precision moves the length of a unit vector by at most 0.0005; nonsense seldom is this near to 1
 
 
 class VectorCache:
@@ -24,18 +23,15 @@ class VectorCache:
         """The vectors that are kept, by text: unit rows, float32, shape (dimensions,). What is damaged is missing."""
         keys = {self._key(text): text for text in texts}
         found = self._cache.get_many(list(keys))
-        size = self._dimensions * _STORED.itemsize
-        whole = {keys[key]: value for key, value in found.items() if len(value) == size}
+        whole = {keys[key]: body for key, value in found.items() if (body := unsealed(key, value)) is not None}
         rows = np.frombuffer(b"".join(whole.values()), dtype=_STORED).reshape(-1, self._dimensions)
-        lengths = np.linalg.norm(rows.astype(np.float32), axis=1)
-        units = _units(rows)
-        return {text: units[i] for i, text in enumerate(whole) if abs(lengths[i] - 1) < _UNIT}  # NaN is not either
+        return dict(zip(whole, _units(rows), strict=True))
 
     def keep(self, texts: Sequence[str], rows: Vectors) -> Vectors:
         """Keeps the rows; gives them as `known` will, so that an index is the same with an empty and a full cache."""
         stored = rows.astype(_STORED)
-        values = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
-        self._cache.set_many(values, self._cache.ttl_s)
+        bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
+        self._cache.set_many({key: sealed(key, body) for key, body in bodies.items()}, self._cache.ttl_s)
         return _units(stored)
 
     def _key(self, text: str) -> str:
@@ -49,6 +45,5 @@ def _hash(text: str, size_bytes: int) -> str:
 def _units(stored: np.ndarray[tuple[int, ...], np.dtype[np.float16]]) -> Vectors:
     """Unit rows, float32. A row's bits do not depend on the rows beside it: each is summed up by itself."""
     rows = stored.astype(np.float32)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a damaged row is left out afterwards
-        units: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    units: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return units

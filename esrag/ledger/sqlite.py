@@ -1,16 +1,30 @@
 """The ledger in one SQLite file, for programs of one machine."""
 
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from esrag.engines.embedded.immutable import REPLAY_HINT, ImmutableConnection, connect_immutable, log_bytes
+import apsw
+
+from esrag.engines.embedded.databases import (
+    REPLAY_HINT,
+    ImmutableConnection,
+    connect,
+    connect_immutable,
+    has_checksums,
+    has_tables,
+    has_wrong_checksum,
+    log_bytes,
+    result,
+    use_checksums,
+    value,
+)
 from esrag.errors import LedgerError
 from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
+from esrag.private import make_folder
 
 APPLICATION_ID = 1702063207  # 0x65736c67, "eslg": says that a SQLite file is ours
 _WAIT_S = 30  # for another program's write; one takes milliseconds
@@ -35,11 +49,12 @@ CREATE INDEX by_job ON entries (kind, job_id, key);
 _HINT = "look at its folder's permissions, or set ledger.url to a file that can be written"
 _ROOM_HINT = "make room on the disk and run the command again; what was written stays"
 _AGAIN_HINT = "try again in a moment"
+_DAMAGED_HINT = "it is damaged: move it away, and run esrag ingest again"
 _HINTS: Mapping[int, str] = {
-    sqlite3.SQLITE_FULL: _ROOM_HINT,
-    sqlite3.SQLITE_IOERR: _ROOM_HINT,
-    sqlite3.SQLITE_BUSY: f"another program has been writing it: {_AGAIN_HINT}",
-    sqlite3.SQLITE_CORRUPT: "it is damaged: move it away, and run esrag ingest again",
+    apsw.SQLITE_FULL: _ROOM_HINT,
+    apsw.SQLITE_IOERR: _ROOM_HINT,
+    apsw.SQLITE_BUSY: f"another program has been writing it: {_AGAIN_HINT}",
+    apsw.SQLITE_CORRUPT: _DAMAGED_HINT,
 }
 
 
@@ -49,7 +64,7 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turn = RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: apsw.Connection | None = None
         self._file: tuple[int, int] | None = None
 
     def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
@@ -114,7 +129,7 @@ class SqliteStore:
             return [_row(values) for values in connection.execute(sql, values)] if connection else []
 
     @contextmanager
-    def _using(self, *, writing: bool = False) -> Iterator[sqlite3.Connection | None]:
+    def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
         """The connection, for one thread at a time; None where there is no ledger. What fails is one line."""
         with self._turn, self._failures():
             file = _identity(self._path)
@@ -124,14 +139,14 @@ class SqliteStore:
                 self._open("rw", writing=writing)
             try:
                 yield self._connection
-            except sqlite3.Error:  # what was torn may look damaged
+            except apsw.Error:  # what was torn may look damaged
                 self._require_current()
                 raise
             self._require_current()
 
-    def _made(self) -> sqlite3.Connection:
+    def _made(self) -> apsw.Connection:
         """A new ledger; another program may be making it as well."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         self._open("rwc", writing=True)
         if not self._connection:
             raise AssertionError("opened or raised")
@@ -148,20 +163,18 @@ class SqliteStore:
 
     def _open(self, mode: str, *, writing: bool) -> None:
         """Opens the file, for reading alone where nothing can be written; one that is another's is refused."""
-        uri = f"{self._path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
         try:
-            connection = self._checked(connection)
-        except sqlite3.OperationalError as error:
+            connection = self._checked(connect(self._path, mode))
+        except apsw.Error as error:
             if writing:
                 raise
             connection = self._checked(connect_immutable(self._path, error))
         self._connection, self._file = connection, _identity(self._path)
 
-    def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+    def _checked(self, connection: apsw.Connection) -> apsw.Connection:
         """The connection, if it is to a ledger; an empty file gets the tables."""
         try:
-            if not _has_tables(connection):
+            if not has_tables(connection):
                 _make(connection)
             self._require_ours(connection)
         except BaseException:
@@ -169,14 +182,17 @@ class SqliteStore:
             raise
         return connection
 
-    def _require_ours(self, connection: sqlite3.Connection) -> None:
-        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+    def _require_ours(self, connection: apsw.Connection) -> None:
+        if value(connection, "PRAGMA application_id") != APPLICATION_ID:
             self._refuse_foreign()
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = value(connection, "PRAGMA user_version")
         if version > SCHEMA_VERSION:
             hint = "upgrade esrag, or set ledger.url to another file"
             came = f"the ledger {self._path} was made by a newer esrag"
             raise LedgerError(f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint)
+        if not has_checksums(connection):
+            hint = "it is damaged or an older esrag made it: move it away, and run esrag ingest again"
+            raise LedgerError(f"the pages of the ledger {self._path} carry no checksums", hint=hint)
 
     def _refuse_foreign(self) -> NoReturn:
         raise LedgerError(f"{self._path} is not a ledger of esrag", hint="set ledger.url to another file")
@@ -185,34 +201,39 @@ class SqliteStore:
     def _failures(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_NOTADB:
+        except apsw.Error as error:
+            code = result(error)
+            if code == apsw.SQLITE_NOTADB:
                 self._refuse_foreign()
-            hint = _HINTS.get(code, _HINT)
-            if code == sqlite3.SQLITE_CANTOPEN and log_bytes(self._path):
+            hint = _DAMAGED_HINT if has_wrong_checksum(error) else _HINTS.get(code, _HINT)
+            if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
                 hint = REPLAY_HINT
             raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
         except (OSError, ValueError) as error:  # a path with a null byte, a name that is no Unicode
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
+        except (LookupError, TypeError, OverflowError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise LedgerError(f"cannot use the ledger {self._path}: {what}", hint=_DAMAGED_HINT) from error
 
 
-def _is_written(connection: sqlite3.Connection, row: Row) -> bool:
+def _is_written(connection: apsw.Connection, row: Row) -> bool:
     """Whether the row was as it had been read, and is now as wanted."""
     values = (row.kind, row.job_id, row.state, row.due_ms, row.queued_ms, *row.sums, row.body)
     if row.version == NEW:
         sql = f"INSERT OR IGNORE INTO entries VALUES (?, {_marks(values[:-1])}, 1, ?)"  # noqa: S608 -- marks
-        return connection.execute(sql, (row.key, *values)).rowcount == 1
+        connection.execute(sql, (row.key, *values))
+        return connection.changes() == 1
     names = ("kind", "job_id", "state", "due_ms", "queued_ms", *SUMS, "body")
     changes = ", ".join(f"{name} = ?" for name in names)
     sql = f"UPDATE entries SET {changes}, version = version + 1 WHERE key = ? AND version = ?"  # noqa: S608 -- constants
-    return connection.execute(sql, (*values, row.key, *row.version)).rowcount == 1
+    connection.execute(sql, (*values, row.key, *row.version))
+    return connection.changes() == 1
 
 
-def _row(values: Sequence[str | int]) -> Row:
+def _row(values: Sequence[Any]) -> Row:
     key, kind, job_id, state, due_ms, queued_ms, *sums, version, body = values
-    return Row(key, kind, job_id, state, due_ms, queued_ms, tuple(sums), body, (version,))  # type: ignore[arg-type]
+    return Row(key, kind, job_id, state, due_ms, queued_ms, tuple(sums), body, (version,))
 
 
 def _marks(values: object) -> str:
@@ -228,21 +249,17 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-
-
-def _make(connection: sqlite3.Connection) -> None:
+def _make(connection: apsw.Connection) -> None:
     """The tables in an empty file, unless another program was quicker."""
+    use_checksums(connection)
     _keep_a_log(connection)
     with _transaction(connection):
-        if not _has_tables(connection):
-            for statement in _SCHEMA.split(";\n"):
-                connection.execute(statement)
+        if not has_tables(connection):
+            connection.execute(_SCHEMA).fetchall()
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
     """All or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -250,19 +267,19 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
-            with suppress(sqlite3.Error):
+            with suppress(apsw.Error):
                 connection.execute("ROLLBACK")
         raise
 
 
-def _keep_a_log(connection: sqlite3.Connection) -> None:
+def _keep_a_log(connection: apsw.Connection) -> None:
     """Lets readers and a writer work at once; tries for a while, since this does not wait by itself for another."""
     until = time.monotonic() + _WAIT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+        except apsw.Error as error:
+            if result(error) != apsw.SQLITE_BUSY or time.monotonic() > until:
                 raise
         else:
             return

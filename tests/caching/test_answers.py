@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 import esrag
-from esrag.caching import Kind, answers
+from esrag.caching import Kind, answers, sealed
 from esrag.caching.answers import BRIEFLY_S, code_version, key_of, remembered
 from esrag.caching.opening import open_cache
 from esrag.errors import EngineError
@@ -154,7 +154,7 @@ def test_what_another_made_meanwhile_is_taken(cache):
 
 
 def damages(value):
-    """What can happen to bytes, and JSON of another shape with the right digest."""
+    """What can happen to bytes, JSON of another shape that is sealed, and what another key was sealed for."""
     yield b""
     yield value[:20]
     yield value[:-1]
@@ -162,7 +162,8 @@ def damages(value):
     yield bytes(len(value))
     yield value.replace(b"0.30000000000000004", b"0.40000000000000004")
     for body in (b"{}", b"null", b'"text"', b'{"hits": 7}', b'{"hits": [], "share": "1"}', b"[1", b"\xff"):
-        yield answers._digest(body) + body
+        yield sealed(KEY, body)
+    yield sealed("a:another", value[16:])
 
 
 @pytest.mark.faults

@@ -17,6 +17,8 @@ import docx
 import pytest
 from fpdf import FPDF
 
+from esrag.engines.embedded.databases import connect
+
 GOOD = "# Kettle\n\nThe kettle holds 1.7 litres.\n"
 MIB = 2**20
 FILES = 20
@@ -317,17 +319,24 @@ def test_another_programs_folder_is_refused_and_left_alone(esrag, docs, kind):
 
 
 def newer(folder):
-    with sqlite3.connect(folder / "index.sqlite3") as connection:
-        connection.execute("PRAGMA user_version = 99")
+    connection = connect(folder / "index.sqlite3", "rw")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def older(folder):
+    connection = connect(folder / "index.sqlite3", "rw")
+    connection.execute("PRAGMA user_version = 1")
     connection.close()
 
 
 DAMAGE = {
     "newer": (newer, 2, "newer esrag"),
+    "older": (older, 2, "older esrag"),
     "cut short": (lambda folder: os.truncate(folder / "index.sqlite3", 9000), 1, "damaged"),
     "no database": (lambda folder: (folder / "index.sqlite3").write_bytes(b"\x01" * 9000), 1, "damaged"),
     "no vectors": (lambda folder: (folder / "vectors-0.f32").unlink(), 1, "cannot read the index"),
-    "no tables": (lambda folder: (folder / "index.sqlite3").write_bytes(b""), 2, "cut short"),
+    "no tables": (lambda folder: (folder / "index.sqlite3").write_bytes(b""), 1, "index.sqlite3 is empty"),
 }
 
 

@@ -11,7 +11,7 @@ from esrag.cli.main import COMMANDS, cli
 from esrag.settings import fields
 
 HEAVY = {
-    *("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "jinja2", "rich", "lxml", "docx"),
+    *("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "apsw", "jinja2", "rich", "lxml", "docx"),
     *("safetensors", "huggingface_hub", "trafilatura", "torch", "sentence_transformers"),
     *("http", "ssl", "asyncio", "httpx", "httpcore", "requests", "urllib3", "aiohttp", "elastic_transport"),
     *("elasticsearch", "opensearchpy", "redis", "celery", "kombu", "cohere", "openai", "fsspec", "s3fs", "botocore"),

@@ -12,13 +12,14 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 from made import FINGERPRINT, WORDLESS, content, library, prepared, texts_of, unit_rows
 
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.engines.embedded.immutable import connect_immutable
+from esrag.engines.embedded.databases import connect, connect_immutable, use_checksums
 from esrag.engines.embedded.store import DATABASE, failures, transaction
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 from esrag.fusion import ranking
@@ -253,8 +254,8 @@ def test_damage_is_one_clear_error_and_a_rebuild_mends_it(store, damage):
 
 
 def test_check_finds_what_does_not_fit_together(store):
-    """Rows that lack their other half, and vectors that are not unit vectors, are named."""
-    connection = sqlite3.connect(store / "esrag" / DATABASE)
+    """Rows that lack their other half, and vectors that are not as they were written, are named."""
+    connection = connect(store / "esrag" / DATABASE, "rw")
     with connection:
         connection.execute('DELETE FROM passages WHERE "row" = 1')
         connection.execute("DELETE FROM words WHERE rowid = 2")
@@ -264,7 +265,7 @@ def test_check_finds_what_does_not_fit_together(store):
     engine = EmbeddedEngine(EngineOptions(str(store)))
     found = engine.check()
     assert ["1 chunks without a passage", "1 chunks without words"] == found[:2]
-    assert "1 of 24 vectors" in found[2]
+    assert ["the checksum of block 0 of vectors-0.f32 is wrong"] == found[2:]
     engine.close()
 
 
@@ -301,7 +302,7 @@ def test_another_programs_folder_is_refused_and_left_alone(tmp_path, make):
 
 def test_a_newer_schema_is_refused_until_rebuilt(store):
     """An index of a later version is not read, and the message says so."""
-    connection = sqlite3.connect(store / "esrag" / DATABASE)
+    connection = connect(store / "esrag" / DATABASE, "rw")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     engine = EmbeddedEngine(EngineOptions(str(store)))
@@ -322,7 +323,8 @@ def test_a_half_made_index_is_missing_and_the_next_writer_makes_it(tmp_path, lef
     if left == "empty file":
         (folder / DATABASE).touch()
     if left == "no tables":
-        connection = sqlite3.connect(folder / DATABASE)
+        connection = connect(folder / DATABASE, "rwc")
+        use_checksums(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
@@ -370,8 +372,9 @@ IMPORTS = """
 import urllib.parse  # for Path.as_uri, while the interpreter's own folder may still be read
 from made import FINGERPRINT, library, unit_rows
 from esrag.engines import EngineOptions, SearchRequest
-from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.embedded import EmbeddedEngine, databases
 from esrag.errors import IndexUnwritable
+databases._register()  # as well
 QUERY = unit_rows(99, 1)[0]
 """
 
@@ -389,8 +392,8 @@ def test_a_read_only_folder_can_be_read(open_folder):
 
 def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
     """Read without SQLite's own files beside it: what others write is seen next time, what was torn is not given."""
-    cannot = sqlite3.OperationalError("unable to open database file")
-    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    cannot = apsw.CantOpenError("unable to open database file")
+    cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
     monkeypatch.setattr("esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot))
     file = index / DATABASE
@@ -421,13 +424,13 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
 
 def test_what_looks_damaged_while_it_is_written_is_not(store):
     """Pages of two states do not fit together; whether the file was written meanwhile is looked at then too."""
-    cannot = sqlite3.OperationalError("unable to open database file")
-    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    cannot = apsw.CantOpenError("unable to open database file")
+    cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
 
     def read():
         os.utime(index / DATABASE, ns=(1, 1))
-        raise sqlite3.DatabaseError("database disk image is malformed")
+        raise apsw.CorruptError("database disk image is malformed")
 
     with (
         closing(connect_immutable(index / DATABASE, cannot)) as connection,
@@ -440,8 +443,8 @@ def test_what_looks_damaged_while_it_is_written_is_not(store):
 
 def test_a_log_that_cannot_be_brought_in_is_no_reason_to_read_without_it(store):
     """The error stays the error; its hint says what to do."""
-    cannot = sqlite3.OperationalError("unable to open database file")
-    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    cannot = apsw.CantOpenError("unable to open database file")
+    cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
     (index / f"{DATABASE}-wal").write_bytes(b"a log")
     with pytest.raises(EngineError, match="unable to open") as raised, failures(index):

@@ -2,9 +2,9 @@
 
 import copy
 import socket
-import sqlite3
 import time
 
+import apsw
 import pytest
 from made import FINGERPRINT
 from scripted import Answer, recorded
@@ -535,7 +535,7 @@ def test_a_folder_stands_on_sqlite_and_a_disk(tmp_path):
     """Both are looked at, also before the folder exists."""
     engine = EmbeddedEngine(EngineOptions(str(tmp_path / "not" / "there")))
     sqlite, disk = engine.examine()
-    assert f"SQLite {sqlite3.sqlite_version} with full-text search" == sqlite.what
+    assert f"SQLite {apsw.sqlite_lib_version()} with full-text search" == sqlite.what
     assert disk.what.endswith(f"GiB free at {tmp_path}")
     engine.close()
 

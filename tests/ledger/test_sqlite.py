@@ -11,12 +11,13 @@ import threading
 import time
 from pathlib import Path
 
+import apsw
 import pytest
 from ledgers import MADE, a_job, opened
 
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.engines.embedded.immutable import connect_immutable
+from esrag.engines.embedded.databases import connect, connect_immutable
 from esrag.errors import LedgerError, SettingsError
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
@@ -55,7 +56,9 @@ def program_of(before, what, url):
     """The words of such a process."""
     program = (
         "import os, resource, sys; sys.path.insert(0, sys.argv[1]); from ledgers import *\n"
+        "from esrag.engines.embedded import databases\n"
         "from esrag.errors import LedgerError\n"
+        "databases._register()\n"
         f"ledger = Ledger(open_store(sys.argv[2]), 60, 2); {before}\n"
         f"try: {what}\n"
         "except LedgerError as error: print(error, error.hint, sep='|')"
@@ -93,7 +96,7 @@ def test_a_newer_ledger_is_refused(place, ledger):
     """What a later version wrote is neither read nor written."""
     opened(ledger, 1)
     ledger.close()
-    connection = sqlite3.connect(place.url)
+    connection = connect(Path(place.url), "rw")
     connection.execute("PRAGMA user_version = 2")
     connection.close()
     assert all("made by a newer esrag: version 2, this one reads 1" in said for said in refused(place.url))
@@ -300,14 +303,14 @@ def test_what_looks_damaged_while_it_is_written_is_not(tmp_path):
     ledger = at(file)
     ledger.open(a_job(), [])
     ledger.close()  # its log is in the file then
-    cannot = sqlite3.OperationalError("unable to open database file")
-    cannot.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    cannot = apsw.CantOpenError("unable to open database file")
+    cannot.result = apsw.SQLITE_CANTOPEN
     store = SqliteStore(file)
     store._connection, store._file = connect_immutable(file, cannot), _identity(file)
 
     def read():
         os.utime(file, ns=(1, 1))
-        raise sqlite3.DatabaseError("database disk image is malformed")
+        raise apsw.CorruptError("database disk image is malformed")
 
     with pytest.raises(LedgerError, match="written while it was read"), store._using():
         read()

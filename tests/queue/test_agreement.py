@@ -1,12 +1,12 @@
 """Ledger and index agree, or `problems` says what does not, and the doctor says the same; who may not write waits."""
 
 import json
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
+from esrag.engines.embedded.databases import connect
 from esrag.ingesting import Target
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
@@ -42,8 +42,9 @@ def said(esrag, work):
 
 def change(esrag, sql, *values):
     """The index otherwise than any program of ours leaves it."""
-    with sqlite3.connect(next((esrag.folder / ".esrag" / "esrag").glob("*.sqlite3"))) as connection:
-        assert connection.execute(sql, values).rowcount
+    connection = connect(esrag.folder / ".esrag" / "esrag" / "index.sqlite3", "rw")
+    connection.execute(sql, values)
+    assert connection.changes()
     connection.close()
 
 

@@ -21,7 +21,7 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import mapped
+from esrag.engines.embedded.vectors import stored_vectors
 from esrag.engines.embedded.where import allowed_rows
 from esrag.engines.embedded.writing import EmbeddedWriter
 from esrag.errors import EngineError, IndexMissing
@@ -121,7 +121,7 @@ class EmbeddedEngine:
         folder = self._places.current()
         with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
             now = state(connection)
-            vectors = mapped(folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
+            vectors = stored_vectors(connection, folder, now).all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:

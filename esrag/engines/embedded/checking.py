@@ -1,13 +1,10 @@
 """What can be found wrong with an index."""
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
-
+from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.reading import Snapshot
 
-_SAMPLE_ROWS = 1000
 _EQUAL_COUNTS = {
     "chunks without a passage": 'SELECT count(*) FROM chunks WHERE "row" NOT IN (SELECT "row" FROM passages)',
     "passages without a chunk": 'SELECT count(*) FROM passages WHERE "row" NOT IN (SELECT "row" FROM chunks)',
@@ -31,17 +28,12 @@ def problems(snapshot: Snapshot) -> Iterator[str]:
     # FTS5 looks again at what others wrote when it is searched, and not when it is checked: SQLite from 3.46 on, at the
     # least, calls an index damaged that another connection has written since.
     snapshot.connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
-    for (line,) in snapshot.connection.execute("PRAGMA quick_check(10)"):
+    for (line,) in snapshot.connection.execute("PRAGMA integrity_check(10)"):
         if line != "ok":
             yield f"the database is damaged: {line}"
     for what, sql in _EQUAL_COUNTS.items():
-        if count := _one(snapshot, sql):
+        if count := value(snapshot.connection, sql):
             yield f"{count} {what}"
-    _, vector_rows = snapshot.live()
-    sample = snapshot.cache.vectors[vector_rows[:: max(1, len(vector_rows) // _SAMPLE_ROWS)]]
-    if sample.shape[1] and (wrong := int((~np.isclose(np.linalg.norm(sample, axis=1), 1.0, atol=1e-3)).sum())):
-        yield f"{wrong} of {len(sample)} vectors looked at are not unit vectors"
-
-
-def _one(snapshot: Snapshot, sql: str) -> Any:
-    return snapshot.connection.execute(sql).fetchone()[0]
+    vectors = snapshot.cache.vectors
+    for block in vectors.damaged_blocks():
+        yield f"the checksum of block {block} of {vectors.path.name} is wrong"

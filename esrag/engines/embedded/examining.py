@@ -1,12 +1,14 @@
 """What an index in a folder stands on: SQLite with full-text search, and room on the disk."""
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import apsw
+
 from esrag.engines import Finding
+from esrag.engines.embedded.databases import value
 
 LEAST_FREE_BYTES = 2**30
 
@@ -18,12 +20,12 @@ def examine(folder: Path) -> Iterator[Finding]:
 
 
 def _full_text() -> Finding:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        (with_fts5,) = connection.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()
-    version = f"SQLite {sqlite3.sqlite_version}"
+    with closing(apsw.Connection(":memory:")) as connection:
+        with_fts5 = value(connection, "SELECT sqlite_compileoption_used('ENABLE_FTS5')")
+    version = f"SQLite {apsw.sqlite_lib_version()}"
     if with_fts5:
         return Finding("ok", f"{version} with full-text search")
-    return Finding("error", f"{version} lacks FTS5", "use a Python whose sqlite3 has it")
+    return Finding("error", f"{version} lacks FTS5", "install APSW from PyPI: pip install --force-reinstall apsw")
 
 
 def _free_space(folder: Path) -> Finding:

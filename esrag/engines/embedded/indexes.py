@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 from esrag.engines import UNFINISHED, StoredIndex
 from esrag.engines.checks import require_index_name
 from esrag.engines.embedded import store
+from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.store import Places, failures
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 
@@ -43,8 +44,8 @@ def stored(places: Places) -> StoredIndex:
     folder = places.current()
     with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
         made = store.state(connection).fingerprint
-        documents = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
-        chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
+        documents = value(connection, "SELECT count(*) FROM documents")
+        chunks = value(connection, "SELECT count(*) FROM chunks")
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
     problem = UNFINISHED if places.unfinished.exists() else ""
     return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use

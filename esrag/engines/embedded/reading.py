@@ -1,19 +1,27 @@
 """Snapshots: one consistent state of the index for the length of a call."""
 
 import json
-import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import apsw
 import numpy as np
 
 from esrag.engines import Vectors
 from esrag.engines.checks import text_hash
-from esrag.engines.embedded.immutable import is_outdated
-from esrag.engines.embedded.store import Places, State, failures, identity, open_reading, state, transaction
-from esrag.engines.embedded.vectors import Rows, mapped
+from esrag.engines.embedded.databases import is_outdated
+from esrag.engines.embedded.store import (
+    Places,
+    State,
+    failures,
+    identity,
+    open_reading,
+    state,
+    transaction,
+)
+from esrag.engines.embedded.vectors import Rows, StoredVectors, stored_vectors
 
 _ATTEMPTS = 5
 
@@ -23,7 +31,7 @@ class Cache:
     """What stays true as long as nothing is written: rows of the vector leg, and in how many chunks a term occurs."""
 
     state: State
-    vectors: Vectors
+    vectors: StoredVectors
     live: list[tuple[Rows, Rows]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -32,7 +40,7 @@ class Cache:
 class Snapshot:
     """A read transaction, with the vectors that belong to it."""
 
-    connection: sqlite3.Connection
+    connection: apsw.Connection
     cache: Cache
 
     def live(self) -> tuple[Rows, Rows]:
@@ -57,7 +65,7 @@ class Snapshot:
         wanted = "text_hash IN (SELECT value FROM json_each(?))"
         sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
         found = self.connection.execute(sql, (json.dumps(list(texts)),))
-        return {texts[key]: np.array(self.cache.vectors[row]) for key, row in found}
+        return {texts[key]: self.cache.vectors.row(row) for key, row in found}
 
 
 class Reader:
@@ -66,7 +74,7 @@ class Reader:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._lock = threading.RLock()  # SQLite allows one transaction a connection; threads take turns
-        self._connection: sqlite3.Connection | None = None
+        self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._cache: Cache | None = None
 
@@ -78,7 +86,7 @@ class Reader:
                 connection = self._opened()
                 with transaction(connection):
                     try:
-                        cache = self._cached(state(connection))
+                        cache = self._cached(connection)
                     except FileNotFoundError:  # a writer compacted and removed the vectors in between: look again
                         if attempt == _ATTEMPTS - 1:
                             raise
@@ -93,7 +101,7 @@ class Reader:
                 self._connection.close()
             self._connection, self._identity, self._cache = None, None, None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> apsw.Connection:
         folder = self._places.current()
         found = identity(folder)
         if self._connection is None or found != self._identity or is_outdated(self._connection):
@@ -101,8 +109,9 @@ class Reader:
             self._connection, self._identity = open_reading(folder), found
         return self._connection
 
-    def _cached(self, now: State) -> Cache:
+    def _cached(self, connection: apsw.Connection) -> Cache:
+        now = state(connection)
         if self._cache is None or self._cache.state != now:
-            path = self._places.current() / now.vector_file
-            self._cache = Cache(now, mapped(path, now.vector_rows, now.fingerprint.dimensions))
+            former = self._cache.vectors if self._cache else None
+            self._cache = Cache(now, stored_vectors(connection, self._places.current(), now, former))
         return self._cache

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition 
     sql = f"{matching} ORDER BY score DESC LIMIT ?"
     limit = depth + _TIES
     while True:
-        rows = snapshot.connection.execute(sql, (expression, *values, limit)).fetchall()
+        rows: list[Any] = snapshot.connection.execute(sql, (expression, *values, limit)).fetchall()
         found = [(row, round(score, _SCORE_DECIMALS)) for row, score in rows]
         if len(found) < limit or found[-1][1] < found[depth - 1][1]:
             return found

@@ -1,7 +1,7 @@
 """The index folder: its files, connections to its database, and what each failure means to the user."""
 
 import errno
-import sqlite3
+import struct
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -9,20 +9,38 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
+import apsw
+
 from esrag.engines.checks import REBUILD_HINT, first_generation, require_same
-from esrag.engines.embedded.immutable import REPLAY_HINT, connect_immutable, has_no_room, is_outdated, log_bytes
+from esrag.engines.embedded.databases import (
+    REPLAY_HINT,
+    connect,
+    connect_immutable,
+    has_checksums,
+    has_no_room,
+    has_tables,
+    has_wrong_checksum,
+    is_outdated,
+    log_bytes,
+    result,
+    use_checksums,
+    value,
+)
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
+from esrag.private import make_folder
 from esrag.records import Fingerprint
 
 DATABASE = "index.sqlite3"
 APPLICATION_ID = 1702064743
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
 _WRITABLE_HINT = "make it writable, or choose another folder with --engine"
 _AGAIN_HINT = "try again in a moment"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
-_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
-_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}
+_UNWRITABLE = {apsw.SQLITE_READONLY, apsw.SQLITE_FULL, apsw.SQLITE_PERM, apsw.SQLITE_IOERR, apsw.SQLITE_CANTOPEN}
+_BROKEN = {apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB, apsw.SQLITE_ERROR, apsw.SQLITE_IOERR}
+# What reading a value that is not of its type, or not there, raises in Python.
+_UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -94,25 +112,26 @@ def identity(folder: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def open_reading(folder: Path) -> sqlite3.Connection:
+def open_reading(folder: Path) -> apsw.Connection:
     """A connection that cannot write. Raises: IndexMissing, IndexMismatch, EngineError."""
     _require_database(folder)
     with failures(folder):
         try:
-            return _checked(_connect(folder, "mode=ro"), folder)
-        except sqlite3.OperationalError as error:
+            return _checked(_connect(folder, "ro"), folder)
+        except apsw.Error as error:
             return _checked(connect_immutable(folder / DATABASE, error), folder)
 
 
-def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> sqlite3.Connection:
+def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
     """A connection that may write; an empty folder gets the tables. Raises: IndexMismatch, IndexUnwritable."""
     if folder.exists() and not is_ours_by_names(folder):
         _refuse_foreign(folder)
     with failures(folder, writing=True):
-        folder.mkdir(parents=True, exist_ok=True)
-        connection = _connect(folder, "mode=rwc")
+        make_folder(folder)
+        connection = _connect(folder, "rwc")
         try:
-            if not _has_tables(connection):
+            if not has_tables(connection):
+                _require_new(folder)
                 _create(connection, fingerprint, generation)
             _require_ours(connection, folder)
             require_same(state(connection).fingerprint, fingerprint)
@@ -123,15 +142,15 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
     return connection
 
 
-def state(connection: sqlite3.Connection) -> State:
+def state(connection: apsw.Connection) -> State:
     """What the index says of itself."""
     sql = "SELECT model, dimensions, chunker, generation, vector_file, vector_rows FROM state"
-    model, dimensions, chunker, generation, vector_file, vector_rows = connection.execute(sql).fetchone()
+    model, dimensions, chunker, generation, vector_file, vector_rows = next(connection.execute(sql))
     return State(Fingerprint(model, dimensions, chunker), generation, vector_file, vector_rows)
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Iterator[None]:
+def transaction(connection: apsw.Connection, kind: str = "DEFERRED") -> Iterator[None]:
     """All or nothing; for a reader, one snapshot."""
     connection.execute(f"BEGIN {kind}")
     try:
@@ -140,13 +159,13 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if isinstance(error, sqlite3.Error):  # what was torn may look damaged
+        if isinstance(error, apsw.Error):  # what was torn may look damaged
             _require_current(connection)
         raise
     _require_current(connection)
 
 
-def _require_current(connection: sqlite3.Connection) -> None:
+def _require_current(connection: apsw.Connection) -> None:
     if is_outdated(connection):
         raise IndexBusy("the index was written while it was read", hint=_AGAIN_HINT)
 
@@ -156,12 +175,19 @@ def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
     """Turns what SQLite and the disk say into the errors of the contract."""
     try:
         yield
-    except sqlite3.Error as error:
+    except apsw.Error as error:
         _explain_sqlite(error, folder, writing=writing)
     except OSError as error:
         _explain_disk(error, folder, writing=writing)
     except UnicodeEncodeError as error:
         raise EngineError(f"text with a lone surrogate cannot be stored or searched: {error.reason}") from error
+    except _UNREADABLE as error:
+        raise damaged(folder, f"{type(error).__name__}: {error}") from error
+
+
+def damaged(place: Path, what: str) -> EngineError:
+    """Return the error of an index whose files are not as they had been written."""
+    return EngineError(f"the index in {place} is damaged: {' '.join(what.split())}", hint=REBUILD_HINT)
 
 
 def is_ours_by_names(folder: Path) -> bool:
@@ -177,29 +203,29 @@ def require_replaceable(folder: Path) -> None:
         _refuse_foreign(folder)
     if identity(folder):
         # A broken database cannot say whose it is; under our names in our place it is what a rebuild is for.
-        with suppress(sqlite3.Error), closing(_connect(folder, "mode=ro")) as connection:
+        with suppress(apsw.Error), closing(_connect(folder, "ro")) as connection:
             _require_application(connection, folder)
 
 
-def _connect(folder: Path, how: str) -> sqlite3.Connection:
-    uri = f"{(folder / DATABASE).absolute().as_uri()}?{how}"
-    connection = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+def _connect(folder: Path, mode: str) -> apsw.Connection:
+    connection = connect(folder / DATABASE, mode)
     # FULL: a compaction removes the old vector file after its commit, so that commit must survive a power cut.
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
-def _create(connection: sqlite3.Connection, fingerprint: Fingerprint, generation: int) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: int) -> None:
+    use_checksums(connection)
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
     schema = (files("esrag.mappings") / "embedded.sql").read_text(encoding="utf-8")
-    connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
+    connection.execute(f"BEGIN IMMEDIATE;\n{schema}").fetchall()
     sql = "INSERT INTO state VALUES (1, ?, ?, ?, ?, 'vectors-0.f32', 0)"
     first = first_generation(generation)
     connection.execute(sql, (fingerprint.model, fingerprint.dimensions, fingerprint.chunker, first))
     connection.execute("COMMIT")
 
 
-def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
+def _checked(connection: apsw.Connection, folder: Path) -> apsw.Connection:
     """The connection, if what it reads is ours; else it is closed."""
     try:
         _require_ours(connection, folder)
@@ -207,10 +233,6 @@ def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection
         connection.close()
         raise
     return connection
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
 
 
 def _require_database(folder: Path) -> None:
@@ -221,20 +243,31 @@ def _require_database(folder: Path) -> None:
     raise IndexMissing(f"there is no index in {folder}", hint="make one with: esrag ingest FOLDER")
 
 
-def _require_ours(connection: sqlite3.Connection, folder: Path) -> None:
-    if not _has_tables(connection):
+def _require_ours(connection: apsw.Connection, folder: Path) -> None:
+    if not has_tables(connection):
+        _require_new(folder)
         hint = "make it with: esrag ingest FOLDER"
         raise IndexMissing(f"the index in {folder} is empty: its making was cut short", hint=hint)
     _require_application(connection, folder)
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
-        message = f"the index in {folder} was made by a newer esrag: version {version}, this one reads {SCHEMA_VERSION}"
-        raise IndexMismatch(message, hint=f"upgrade esrag, or {REBUILD_HINT}")
+    version = value(connection, "PRAGMA user_version")
+    if version != SCHEMA_VERSION:
+        age, hint = (
+            ("a newer", f"upgrade esrag, or {REBUILD_HINT}") if version > SCHEMA_VERSION else ("an older", REBUILD_HINT)
+        )
+        message = f"the index in {folder} was made by {age} esrag: version {version}, this one reads {SCHEMA_VERSION}"
+        raise IndexMismatch(message, hint=hint)
+    if not has_checksums(connection):
+        raise damaged(folder, "its pages carry no checksums")
 
 
-def _require_application(connection: sqlite3.Connection, folder: Path) -> None:
-    found = connection.execute("PRAGMA application_id").fetchone()[0]
-    if found != APPLICATION_ID and _has_tables(connection):
+def _require_new(folder: Path) -> None:
+    """Raise: EngineError if a database without tables had some once, as the vectors beside it tell."""
+    if any(folder.glob("vectors-*")):
+        raise damaged(folder, f"{DATABASE} is empty")
+
+
+def _require_application(connection: apsw.Connection, folder: Path) -> None:
+    if value(connection, "PRAGMA application_id") != APPLICATION_ID and has_tables(connection):
         _refuse_foreign(folder)
 
 
@@ -243,20 +276,22 @@ def _refuse_foreign(folder: Path) -> NoReturn:
     raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
 
 
-def _explain_sqlite(error: sqlite3.Error, folder: Path, *, writing: bool) -> NoReturn:
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoReturn:
+    if has_wrong_checksum(error):
+        raise damaged(folder, "the checksum of a page is wrong") from error
+    code = result(error)
+    if code in {apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED}:
         raise IndexBusy(f"the index in {folder} is held by another program", hint=_AGAIN_HINT) from error
-    if writing and code in _UNWRITABLE | {sqlite3.SQLITE_CANTOPEN}:
-        hint = _ROOM_HINT if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR} else _WRITABLE_HINT
+    if writing and code in _UNWRITABLE:
+        hint = _ROOM_HINT if code in {apsw.SQLITE_FULL, apsw.SQLITE_IOERR} else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {error}", hint=hint) from error
-    if code == sqlite3.SQLITE_CANTOPEN or has_no_room(error):
+    if code == apsw.SQLITE_CANTOPEN or has_no_room(error):
         hint = REPLAY_HINT if log_bytes(folder / DATABASE) else _PERMISSIONS_HINT
         raise EngineError(f"cannot read the index in {folder}: {error}", hint=hint) from error
-    if code == sqlite3.SQLITE_CONSTRAINT:
+    if code == apsw.SQLITE_CONSTRAINT:
         raise EngineError(f"two documents would share what must be their own: {error}") from error
     if code in _BROKEN:
-        raise EngineError(f"the index in {folder} is damaged: {error}", hint=REBUILD_HINT) from error
+        raise damaged(folder, str(error)) from error
     raise EngineError(f"the index in {folder} cannot be used: {error}", hint=REBUILD_HINT) from error
 
 

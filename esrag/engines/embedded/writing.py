@@ -1,27 +1,26 @@
 """The one writer: vectors to the disk first, then one transaction that refers to them."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 
-from esrag.engines import Prepared
+from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import checked_rows, text_hash
 from esrag.engines.embedded import rows
+from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
-from esrag.engines.embedded.vectors import mapped, write
+from esrag.engines.embedded.vectors import BLOCK_ROWS, next_checksums, stored_vectors, write
 from esrag.terms import terms
-
-_BLOCK_ROWS = 4096
 
 
 class EmbeddedWriter:
     """Writes documents; see `Writer` for the promises."""
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+    def __init__(self, connection: apsw.Connection, folder: Path) -> None:
         self._connection = connection
         self._folder = folder
         self._drop_leftovers()
@@ -42,6 +41,8 @@ class EmbeddedWriter:
                     self._delete(prepared.document.doc_id)
                     self._insert(prepared, first)
                     first = None if first is None else first + len(prepared.chunks)
+                if dimensions:
+                    self._sign(now.vector_rows, stacked)
                 self._advance(first or 0)
         return {}
 
@@ -55,7 +56,7 @@ class EmbeddedWriter:
         """Gives back what deletions left: vectors that nothing refers to, where they are the most, and facts."""
         with failures(self._folder, writing=True):
             now = state(self._connection)
-            live = self._connection.execute("SELECT count(vector_row) FROM chunks").fetchone()[0]
+            live = value(self._connection, "SELECT count(vector_row) FROM chunks")
             if live * 2 < now.vector_rows:
                 self._compact(now)
             self._connection.execute("DELETE FROM facts WHERE key NOT IN (SELECT facts FROM chunks)")
@@ -67,11 +68,14 @@ class EmbeddedWriter:
         name = f"vectors-{number}.f32"
         sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
         live = self._connection.execute(sql).fetchall()
-        vectors = mapped(self._folder / now.vector_file, now.vector_rows, now.fingerprint.dimensions)
-        for start in range(0, len(live), _BLOCK_ROWS):
-            block = [vector_row for _, vector_row in live[start : start + _BLOCK_ROWS]]
-            write(self._folder / name, start, vectors[block])
+        vectors = stored_vectors(self._connection, self._folder, now).all()
+        kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
+        for start in range(0, len(live), BLOCK_ROWS):
+            write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
         with transaction(self._connection, "IMMEDIATE"):
+            self._connection.execute("DELETE FROM vector_blocks")
+            for start in range(0, len(live), BLOCK_ROWS):
+                self._sign(start, vectors[kept[start : start + BLOCK_ROWS]])
             moved = ((place, row) for place, (row, _) in enumerate(live))
             self._connection.executemany('UPDATE chunks SET vector_row = ? WHERE "row" = ?', moved)
             self._connection.execute("UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live)))
@@ -94,13 +98,15 @@ class EmbeddedWriter:
         execute('DELETE FROM words WHERE rowid IN (SELECT "row" FROM chunks WHERE document = ?)', found)
         execute('DELETE FROM passages WHERE "row" IN (SELECT "row" FROM chunks WHERE document = ?)', found)
         execute("DELETE FROM chunks WHERE document = ?", found)
-        return execute("DELETE FROM documents WHERE key = ?", found).rowcount
+        execute("DELETE FROM documents WHERE key = ?", found)
+        return 1
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
         values = rows.document_row(prepared.document)
         sql = f"INSERT INTO documents ({rows.DOCUMENT_COLUMNS}) VALUES ({', '.join('?' * len(values))})"  # noqa: S608 -- a constant
-        document = self._connection.execute(sql, values).lastrowid
-        first = self._connection.execute('SELECT coalesce(max("row"), 0) + 1 FROM chunks').fetchone()[0]
+        self._connection.execute(sql, values)
+        document = self._connection.last_insert_rowid()
+        first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
         facts: dict[str, int] = {}
         chunk_rows: list[tuple[Any, ...]] = []
         for index, (chunk, text) in enumerate(zip(prepared.chunks, prepared.indexed_texts, strict=True)):
@@ -120,8 +126,16 @@ class EmbeddedWriter:
 
     def _facts(self, encoded: str) -> int:
         self._connection.execute("INSERT INTO facts (facts) VALUES (?) ON CONFLICT DO NOTHING", (encoded,))
-        key: int = self._connection.execute("SELECT key FROM facts WHERE facts = ?", (encoded,)).fetchone()[0]
+        key: int = value(self._connection, "SELECT key FROM facts WHERE facts = ?", (encoded,))
         return key
+
+    def _sign(self, row: int, vectors: Vectors) -> None:
+        """Stores the checksums of vectors that were written at a row number."""
+        begun = self._connection.execute(
+            "SELECT block, checksum FROM vector_blocks WHERE block = ?", (row // BLOCK_ROWS,)
+        )
+        changed = next_checksums(dict(begun), row, vectors)
+        self._connection.executemany("INSERT OR REPLACE INTO vector_blocks VALUES (?, ?)", changed.items())
 
     def _advance(self, vector_rows: int) -> None:
         self._connection.execute("UPDATE state SET generation = generation + 1, vector_rows = ?", (vector_rows,))

@@ -1,0 +1,33 @@
+"""Folders and files that only their user can read: what is stored holds the text of the user's documents."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600  # a stricter umask narrows them further
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; one that exists keeps its permissions. Raises: OSError."""
+    for folder in reversed((path, *path.parents)):
+        if not folder.exists():
+            folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file if there is none. Raises: OSError.
+
+    An existing file is not opened: closing it again would end the locks that SQLite holds on it in this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+
+
+def opener(path: str, flags: int) -> int:
+    """Open a file for `open`; a new one is private. Raises: OSError."""
+    return os.open(path, flags, FILE_MODE)
+
+
+def is_shared(path: Path) -> bool:
+    """Return whether other users have any permission on a file or folder. Raises: OSError."""
+    return bool(path.stat().st_mode & 0o077)
