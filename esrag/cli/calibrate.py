@@ -11,7 +11,7 @@ import click
 
 from esrag.cli.options import json_option, resolve, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
-from esrag.errors import SettingsError
+from esrag.errors import SettingsError, UsageError
 
 if TYPE_CHECKING:
     from esrag.evaluation.calibrating import Calibration, Labelled
@@ -42,7 +42,7 @@ def calibrate(
 
     if svg and not svg.parent.is_dir():
         raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
-    fitted = _fitted(questions, settings_of(**options), accuracy)
+    fitted = _fitted(questions, settings_of(**options), accuracy, write=write)
     if as_json:
         print_json(_as_json(fitted))
     else:
@@ -53,20 +53,27 @@ def calibrate(
         _write(path, fitted.threshold)
     if svg:
         svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
-    done = f"wrote to {path}" if write else f"--write writes it to {path}"
-    remark(f"answer.refusal = {fitted.threshold}, fitted to {fitted.fitted_questions} questions; {done}")
+    remark(f"answer.refusal = {fitted.threshold}: {_reason(fitted)}")
+    for line in _how_sure(fitted):
+        remark(line)
+    if write or fitted.chosen_by != "too few":
+        remark(f"wrote it to {path}" if write else f"--write writes it to {path}")
     if write:
         _say_what_counts(path, fitted.threshold, options)
     return 0
 
 
-def _fitted(questions: Path, settings: "Settings", accuracy: float | None) -> "Calibration":
+def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, write: bool) -> "Calibration":
     from esrag.cli.progress import few
+    from esrag.evaluation.calibrating import MIN_QUESTIONS, read_labelled
     from esrag.evaluation.calibrating import calibrate as run
-    from esrag.evaluation.calibrating import read_labelled
     from esrag.stages import open_stages
 
-    labelled, stages = read_labelled(questions), open_stages(settings)
+    labelled = read_labelled(questions)
+    if write and len(labelled) < MIN_QUESTIONS:
+        came = f"--write needs at least {MIN_QUESTIONS} questions, {questions} has {len(labelled)}"
+        raise UsageError(came, hint="add questions, or leave --write out to see the curve")
+    stages = open_stages(settings)
     with few() as told:
         return run(_counted(labelled, told), settings, stages, accuracy)
 
@@ -90,6 +97,34 @@ def _write(path: Path, threshold: float) -> None:
     path.write_bytes(changed)
     if was_allowed:
         allow(path, changed)
+
+
+def _reason(fitted: "Calibration") -> str:
+    """Say why a threshold was chosen."""
+    if fitted.chosen_by == "accuracy":
+        return f"the lowest that reaches the accuracy on {fitted.fitted_questions} questions"
+    if fitted.chosen_by == "plateau":
+        return f"the middle of the best thresholds on {fitted.fitted_questions} questions"
+    if fitted.chosen_by == "default":
+        return f"the default, which {fitted.fitted_questions} questions cannot tell from the best threshold"
+    return "the default, since there are too few questions to recommend another"
+
+
+def _how_sure(fitted: "Calibration") -> Iterator[str]:
+    """Say how far the questions determine the threshold; as a warning where that is not far."""
+    from esrag.evaluation.calibrating import LEVEL, MIN_QUESTIONS, WIDE
+
+    questions = fitted.fitted_questions + fitted.reported_questions
+    if questions < MIN_QUESTIONS:
+        yield f"warning: {questions} questions are too few to go by; give at least {MIN_QUESTIONS}, better 200"
+
+    ends = f"from {fitted.low:.2f} to {fitted.high:.2f} ({LEVEL:.0%} bootstrap over the questions)"
+    if fitted.chosen_by == "accuracy":
+        came = f"other questions like these would give thresholds {ends}"
+    else:
+        came = f"thresholds {ends} do about as well on these questions"
+    is_wide = fitted.high - fitted.low > WIDE
+    yield f"warning: {came}; more questions narrow it down" if is_wide else came
 
 
 def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """`esrag calibrate`: a threshold from labelled questions, fitted on one half and reported on the other."""
 
 import json
+import random
 import re
 from xml.etree import ElementTree as ET
 
@@ -11,7 +12,17 @@ from terminal import on_a_terminal
 from esrag.cli.calibrate import with_refusal
 from esrag.cli.rendering import render
 from esrag.errors import SettingsError, UsageError
-from esrag.evaluation.calibrating import Judged, Point, _fitted, curve, holds, read_labelled
+from esrag.evaluation.calibrating import (
+    DEFAULT,
+    Judged,
+    Point,
+    _choice,
+    _equally_good,
+    _fitted,
+    curve,
+    holds,
+    read_labelled,
+)
 
 QUESTIONS = [
     {"question": "How many litres does the kettle hold?", "answers": ["1.7 litres"]},
@@ -31,20 +42,22 @@ def kitchen(esrag, corpus):
     """The command line over the ingested corpus, and a file of labelled questions."""
     assert esrag("ingest", "docs").code == 0
     (esrag.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)))
+    (esrag.folder / "many.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS * 4)))
     return esrag
 
 
 def test_the_threshold_is_fitted_shown_drawn_and_written(kitchen):
     """As a table, as JSON, as a drawing, and as a setting that the next question follows."""
-    ran = kitchen("calibrate", "questions.jsonl", "--svg", "curve.svg", "--write")
+    ran = kitchen("calibrate", "many.jsonl", "--svg", "curve.svg", "--write")
 
     assert ran.code == 0
     assert ran.out.count("<- answer.refusal") == 1
-    found = kitchen("calibrate", "questions.jsonl", "--json").json
-    assert (found["schema"], found["fitted_questions"], found["reported_questions"]) == ("esrag.calibration/1", 3, 3)
+    found = kitchen("calibrate", "many.jsonl", "--json").json
+    assert (found["schema"], found["fitted_questions"], found["reported_questions"]) == ("esrag.calibration/1", 12, 12)
     written = yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())
     assert written == {"answer": {"refusal": found["threshold"]}}
-    assert f"answer.refusal = {found['threshold']}, fitted to 3 questions" in ran.err
+    assert f"answer.refusal = {found['threshold']}: the " in ran.err
+    assert f"thresholds from {found['low']:.2f} to {found['high']:.2f} (95% bootstrap" in ran.err
     drawing = ET.parse(kitchen.folder / "curve.svg").getroot()
     assert len(drawing.find("{*}polyline").get("points").split()) > 10
     assert found["curve"][0]["coverage"] == 1.0
@@ -54,27 +67,27 @@ def test_the_settings_file_that_is_read_is_written(kitchen):
     """Not another, in which the threshold would go unheard."""
     named = kitchen.folder / "mine.yaml"
     named.write_text("answer:\n  neighbours: 0\n")
-    ran = kitchen("calibrate", "questions.jsonl", "--write", ESRAG_CONFIG="mine.yaml")
+    ran = kitchen("calibrate", "many.jsonl", "--write", ESRAG_CONFIG="mine.yaml")
 
     assert (ran.code, not (kitchen.folder / "esrag.yaml").exists()) == (0, True)
-    assert "wrote to mine.yaml" in ran.err
+    assert "wrote it to mine.yaml" in ran.err
     assert {"neighbours", "refusal"} == yaml.safe_load(named.read_text())["answer"].keys()
 
 
 def test_a_setting_that_goes_before_the_file_is_named(kitchen):
     """What was written would go unheard otherwise; another place with the same value takes nothing away."""
     told = "it is not what counts: "
-    ran = kitchen("calibrate", "questions.jsonl", "--write")
+    ran = kitchen("calibrate", "many.jsonl", "--write")
     assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0, and goes before esrag.yaml" in ran.err
     written = str(yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())["answer"]["refusal"])
-    assert told not in kitchen("calibrate", "questions.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
-    assert told not in kitchen("calibrate", "questions.jsonl").err
-    ran = kitchen("calibrate", "questions.jsonl", "--write", "--set", "answer.refusal=0.99")
+    assert told not in kitchen("calibrate", "many.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
+    assert told not in kitchen("calibrate", "many.jsonl").err
+    ran = kitchen("calibrate", "many.jsonl", "--write", "--set", "answer.refusal=0.99")
     assert f"{told}--set answer.refusal is 0.99, and goes before esrag.yaml" in ran.err
     del kitchen.variables["ESRAG_ANSWER__REFUSAL"]
-    assert told not in kitchen("calibrate", "questions.jsonl", "--write").err
+    assert told not in kitchen("calibrate", "many.jsonl", "--write").err
     (kitchen.folder / "esrag.loud.yaml").write_text("answer:\n  refusal: 0.99\n")
-    ran = kitchen("calibrate", "questions.jsonl", "--write", ESRAG_ENVIRONMENT="loud")
+    ran = kitchen("calibrate", "many.jsonl", "--write", ESRAG_ENVIRONMENT="loud")
     assert f"{told}esrag.loud.yaml is 0.99, and goes before esrag.yaml" in ran.err
 
 
@@ -83,7 +96,7 @@ def test_how_far_it_is_is_told(kitchen):
     rows = [json.dumps(row) for row in QUESTIONS * 5]
     (kitchen.folder / "questions.jsonl").write_text("\n".join(rows))
     told = kitchen("calibrate", "questions.jsonl").err.splitlines()
-    assert told[:-1] == [f"[{3 * n}/30] questions" for n in range(1, 11)]
+    assert told[:10] == [f"[{3 * n}/30] questions" for n in range(1, 11)]
     code, shown = on_a_terminal(kitchen, "calibrate", "questions.jsonl")
     bar, _, after = shown.rpartition("\x1b[?25h")  # the cursor is back
     assert (code, "30/30" in bar, "answer.refusal = " in after) == (0, True, True)
@@ -252,6 +265,73 @@ def test_of_equal_thresholds_the_middle_is_taken(wrong, right, middle, lowest):
 
     assert _fitted(points, None) == middle
     assert _fitted(points, 1.0) == lowest
+
+
+def drawn(seed, count, middle=0.6):
+    """Answers of which the right ones are surer; a threshold in the middle tells most of them apart."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        right = rng.random() < 0.5
+        yield Judged(min(1, max(0, rng.gauss(middle + (0.15 if right else -0.15), 0.15))), answered=True, right=right)
+
+
+def test_the_range_holds_the_best_threshold_and_narrows_with_more_questions():
+    """For 19 of 20 sets of questions or more; the same for the same questions."""
+    widths = {}
+    for count in (10, 40, 160):
+        sets = [[*drawn(seed, count)] for seed in range(40)]
+        ranges = [_equally_good(judged, _fitted(curve(judged), None)) for judged in sets]
+        assert sum(low <= 0.6 <= high for low, high in ranges) >= 38
+        widths[count] = sum(high - low for low, high in ranges) / len(ranges)
+    assert widths[10] > 1.5 * widths[40] > 2 * widths[160]
+
+    judged = [*drawn(1, 30)]
+    assert _equally_good(judged, 0.6) == _equally_good(judged[::-1], 0.6)
+
+
+def test_refused_questions_and_one_of_a_kind_have_a_range():
+    """What no threshold would give does not count; a single wrong answer tells hardly anything apart."""
+    judged = [Judged(0.9, answered=True, right=True)] * 3 + [Judged(0.2, answered=True, right=False)]
+    refused = [Judged(0.99, answered=False, right=False)] * 3
+
+    low, high = _equally_good([*judged, *refused], 0.55)
+    assert low <= 0.21
+    assert high >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("questions", "low", "high", "accuracy", "chosen_by"),
+    [
+        (10, 0.2, 0.9, None, "too few"),
+        (20, 0.5, 0.9, None, "default"),
+        (20, 0.1, 0.5, None, "default"),
+        (20, 0.51, 0.9, None, "plateau"),
+        (600, 0.1, 0.49, None, "plateau"),
+        (10, 0.2, 0.9, 0.8, "accuracy"),
+    ],
+)
+def test_the_default_is_kept_unless_the_questions_speak_against_it(questions, low, high, accuracy, chosen_by):
+    """It lies outside what they cannot tell from the best, and there are enough of them."""
+    assert _choice(questions, low, high, accuracy) == chosen_by
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("arguments", [[], ["--accuracy", "0.5"]])
+def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
+    """Too few are not written, and recommend nothing; the range is said, and why it is this threshold."""
+    (kitchen.folder / "some.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS * count)))
+    found = kitchen("calibrate", "some.jsonl", "--json", *arguments)
+    low, high, threshold = (found.json[name] for name in ("low", "high", "threshold"))
+
+    assert 0 <= low <= high <= 1
+    assert found.json["chosen_by"] == _choice(6 * count, low, high, 0.5 if arguments else None)
+    assert threshold == DEFAULT if found.json["chosen_by"] in {"too few", "default"} else low <= threshold <= high
+    assert ("warning: 6 questions are too few" in found.err) == (count == 1)
+    assert found.err.count("% bootstrap over the questions") == 1
+
+    ran = kitchen("calibrate", "some.jsonl", "--write", *arguments)
+    assert (ran.code, (kitchen.folder / "esrag.yaml").exists()) == ((2, False) if count == 1 else (0, True))
+    assert ("--write needs at least 20 questions, some.jsonl has 6" in ran.err) == (count == 1)
 
 
 @pytest.mark.parametrize("chosen", [0, 2])
