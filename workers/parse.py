@@ -1,7 +1,7 @@
 """The parse worker: reads requests on stdin, parses one file for each, answers on stdout in lines of JSON.
 
-Started by `esrag.loading.isolated` as `python -m esrag.workers.parse TIMEOUT_S MEMORY_BYTES MAX_BYTES MAX_CHARACTERS`;
-see workers/README.md for the protocol. It ends when its stdin does.
+Started by `esrag.loading.isolated` as `python -m esrag.workers.parse TIMEOUT_S MEMORY_BYTES MAX_BYTES MAX_CHARACTERS
+sealed|open`; see workers/README.md for the protocol. It ends when its stdin does.
 """
 
 import hashlib
@@ -21,6 +21,8 @@ from esrag.loading.reading import read
 from esrag.loading.sources import path_of
 from esrag.records import Source
 
+from .sandbox import forbid_sockets
+
 
 def main(arguments: list[str]) -> None:
     """Answers requests until there are no more."""
@@ -28,6 +30,8 @@ def main(arguments: list[str]) -> None:
     max_bytes, max_characters = int(arguments[2]), int(arguments[3])
     _limit(resource.RLIMIT_AS, memory_bytes)
     _limit(resource.RLIMIT_CORE, 0)
+    if arguments[4] == "sealed":
+        forbid_sockets()
     answers = _own_stdout()
     for line in sys.stdin.buffer:
         # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.

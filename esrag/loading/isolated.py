@@ -8,14 +8,22 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Skipped
+from esrag.loading.sources import is_address
 from esrag.records import Document, Page, Section, Span
+from esrag.settings import ENVIRONMENT_PREFIX
 
 _WORKER = "esrag.workers.parse"  # by name: the package does not import its workers
+# What an interpreter needs to find its packages, and to read the names of files as this one does.
+_PASSED_ON = (
+    *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"),
+    *("PYTHONHOME", "PYTHONPATH", "PYTHONUTF8"),
+)
 _ERRORS: Mapping[str, type[LoadingError]] = {"UnsupportedFormat": UnsupportedFormat, "ParsingError": ParsingError}
 
 
@@ -29,7 +37,10 @@ class Parsed:
 
 
 class Parser:
-    """Parses files in the worker process, one at a time; a context manager that ends the worker.
+    """Parses files in the worker process, one at a time; a context manager that ends the worker and its children.
+
+    The worker of files has no network and none of our variables. That of object stores has the network and all
+    variables that are not ours, since the store's library reads its credentials from them.
 
     `timeout_s` is per source; `memory_bytes` is the worker's address space; `max_bytes` and `max_characters` are the
     largest source and the longest document.
@@ -40,6 +51,7 @@ class Parser:
         self._memory_bytes = memory_bytes
         self._limits = [str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)]
         self._worker: subprocess.Popen[bytes] | None = None
+        self._is_sealed = True
 
     def __enter__(self) -> Self:
         return self
@@ -51,12 +63,12 @@ class Parser:
 
     def start(self) -> None:
         """Starts the worker, so that it is there by the time the first file is to be parsed."""
-        self._running()
+        self._running(is_sealed=True)
 
     def close(self) -> None:
         """Ends the worker; what is parsed next starts another."""
         if self._worker is not None:
-            self._worker.kill()
+            _kill_group(self._worker.pid)
             self._worker.communicate()
             self._worker = None
 
@@ -77,7 +89,7 @@ class Parser:
                 self.close()  # what is left of an answer must not be the next source's
 
     def _ask(self, source: str, doc_id: str) -> subprocess.Popen[bytes]:
-        worker = self._running()
+        worker = self._running(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
             requests.write(json.dumps({"source": source, "doc_id": doc_id}).encode() + b"\n")
@@ -99,18 +111,24 @@ class Parser:
                     return Parsed(sha256, tuple(documents), tuple(skipped))
         return self._death(worker)  # also where its last line is cut off
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._worker is not None and self._worker.poll() is not None:
+    def _running(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
+        """Return a worker of that kind; one that has ended, or is of the other kind, is replaced."""
+        if self._worker is not None and (self._worker.poll() is not None or self._is_sealed != is_sealed):
             self.close()
+
         if self._worker is None:
+            self._is_sealed = is_sealed
+            kind = "sealed" if is_sealed else "open"
             self._worker = subprocess.Popen(  # noqa: S603 -- our own module, the limits are numbers
-                [sys.executable, "-P", "-m", _WORKER, *self._limits],  # -P: no module from the folder we stand in
+                # -P: no module from the folder we stand in
+                [sys.executable, "-P", "-m", _WORKER, *self._limits, kind],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is the parent's
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # its threads' stacks count as memory
+                env=_environment(is_sealed=is_sealed),
             )
+            Thread(target=_end_with, args=(self._worker.pid,), daemon=True).start()
         return self._worker
 
     def _death(self, worker: subprocess.Popen[bytes]) -> ParsingError:
@@ -122,6 +140,28 @@ class Parser:
         size = f"{self._memory_bytes // 2**20} MiB"
         message = f"killed the parser (its memory limit of {size}, or a crash in a native library)"
         return ParsingError(message, hint="raise loading.memory_bytes if the file is worth it")
+
+
+def _environment(*, is_sealed: bool) -> dict[str, str]:
+    """Return the variables of a worker: none of ours, and of a sealed one nobody else's secrets either."""
+    passed = {
+        name: value
+        for name, value in os.environ.items()
+        if (name in _PASSED_ON if is_sealed else not name.startswith(ENVIRONMENT_PREFIX))
+    }
+    return {**passed, "OPENBLAS_NUM_THREADS": "1"}  # its threads' stacks count as memory
+
+
+def _end_with(leader: int) -> None:
+    """Wait for a worker to end, in whatever way, and end its children: they may hold the pipe that is read."""
+    with suppress(ChildProcessError):  # it was waited for already, by who ended them too
+        os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
+        _kill_group(leader)
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left in it
+        os.killpg(leader, signal.SIGKILL)
 
 
 def document_fields(document: Document) -> dict[str, Any]:
