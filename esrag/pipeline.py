@@ -4,7 +4,7 @@
 - ask: question → retrieve → rerank → evidence → prompt → generate → verify → answer
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,21 +18,30 @@ from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
 from esrag.engines import Engine, SearchResult, Vectors
 from esrag.engines.clock import Clock
-from esrag.errors import EngineError, EsragError, IndexBusy, IndexMissing, JobEnded, ModelError, SettingsError
+from esrag.errors import (
+    EngineError,
+    EsragError,
+    IndexBusy,
+    IndexMissing,
+    JobEnded,
+    ModelError,
+    SettingsError,
+    UsageError,
+)
 from esrag.filters import Filter
 from esrag.ingesting import Progress, Target
-from esrag.jobs.recording import job_key, open_job, promised
+from esrag.jobs.recording import job_key, open_job, promised, record_removal
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import drain, files_left, remove_gone, take_over
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.loading.listing import list_files
+from esrag.loading.listing import is_at, list_files, source_named
 from esrag.records import StoredDocument
-from esrag.retrieving.conditions import check_filter
+from esrag.retrieving.conditions import check_filter, require_of_documents
 from esrag.retrieving.legs import require_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages, prompts_of
-from esrag.text import normalise
+from esrag.text import closest, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +147,70 @@ def plan_ingest(request: IngestRequest, work: Work) -> sync.Plan:
         max_bytes=work.settings.loading.max_bytes,
         promised=promised(work, work.settings.engine.index),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Which documents are to leave the index, told in one way: by ids, by files and folders, or by a condition."""
+
+    doc_ids: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    where: Filter | None = None
+
+
+def find_documents(removal: Removal, work: Work) -> tuple[tuple[StoredDocument, ...], tuple[str, ...]]:
+    """Return the documents that are meant, by id, and notes on conditions that nothing meets.
+
+    Raises: UsageError for an id, a source or a field that the index does not have; IndexMissing, EngineError.
+    """
+    if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
+        hint = "name ids, or --source PATH, or --where CONDITION; esrag docs lists the documents"
+        raise UsageError("what is to be removed has to be told in one way", hint=hint)
+    engine = work.engine(work.settings.engine.index)
+    stored = tuple(engine.documents())
+
+    if removal.where:
+        require_of_documents(removal.where)
+        notes = check_filter(removal.where, engine)
+        doc_ids = {chunk.doc_id for chunk in engine.chunks(removal.where)}
+        return tuple(document for document in stored if document.doc_id in doc_ids), notes
+    if removal.sources:
+        return tuple(_of_sources(removal.sources, stored)), ()
+    for doc_id in removal.doc_ids:
+        _require_known("document", doc_id, [document.doc_id for document in stored])
+    return tuple(document for document in stored if document.doc_id in removal.doc_ids), ()
+
+
+def _of_sources(sources: Sequence[str], stored: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
+    """The documents of files, and of all that is below folders. Raises: UsageError where there is none."""
+    places = [source_named(source) for source in sources]
+    known = {document.source for document in stored}
+    for place in places:
+        if not any(is_at(source, place) for source in known):
+            _require_known("source", place, known)
+    yield from (document for document in stored if any(is_at(document.source, place) for place in places))
+
+
+def _require_known(what: str, name: str, known: Collection[str]) -> None:
+    """Raise UsageError for a name that the index does not have."""
+    if name not in known:
+        alike = closest(name, known)
+        hint = f"did you mean {' or '.join(alike)}?" if alike else "esrag docs --json lists what there is"
+        raise UsageError(f"the index has no {what} {name!r}", hint=hint)
+
+
+def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocument, ...]:
+    """Remove documents from the index, and return those that were still there. The ledger is told before.
+
+    Raises: EngineError, IndexBusy, LedgerError.
+    """
+    engine, meant = work.engine(work.settings.engine.index), {document.doc_id for document in documents}
+    with engine.writer(engine.fingerprint()) as writer:
+        present = tuple(document for document in engine.documents() if document.doc_id in meant)
+        if present:
+            record_removal(work, engine.fingerprint(), sorted({document.source for document in present}))
+            writer.remove([document.doc_id for document in present])
+    return present
 
 
 def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:

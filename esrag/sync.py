@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import Literal
 
 from esrag.errors import LoadingError
-from esrag.loading.listing import ListedFile, Listing
+from esrag.loading.listing import ListedFile, Listing, Problem, is_at, source_named
 from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, path_of
 from esrag.loading.stores import place_of
@@ -106,7 +107,7 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     before = {} if rebuild else known
     tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
-    problems = tuple(Skip(problem.source, problem.reason) for problem in listing.problems)
+    problems = tuple(Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems)
     return Plan(tasks, removed, tuple(sorted(gone | emptied)), len(present) - len(tasks), (*problems, *skips))
 
 
@@ -239,6 +240,16 @@ def _unlisted(listing: Listing, known: Mapping[str, _Known], gone: Collection[st
     """Stored files that are still there and were not named, in the folders they are filtered by."""
     for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
         yield ListedFile(source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix())
+
+
+def _with_advice(problem: Problem, known: Mapping[str, _Known]) -> str:
+    """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
+    place = source_named(problem.source) if problem.reason.startswith("there is no such ") else ""
+    count = sum(len(it.doc_ids) for source, it in known.items() if place and is_at(source, place))
+    if not count:
+        return problem.reason
+    what = "its document" if count == 1 else f"its {count:,} documents"
+    return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
 
 
 def _under(source: str, folders: Iterable[str]) -> bool:

@@ -13,6 +13,7 @@ from esrag.errors import EsragError
 
 COMMANDS = {
     "ingest": "esrag.cli.ingest:ingest",
+    "remove": "esrag.cli.remove:remove",
     "jobs": "esrag.cli.jobs:jobs",
     "worker": "esrag.cli.worker:worker",
     "ask": "esrag.cli.ask:ask",

@@ -10,10 +10,11 @@ from uuid import uuid4
 
 from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
-from esrag.ledger import Batch, BatchState, Job
+from esrag.ledger import REMOVAL_KEY, Batch, BatchState, Job
 from esrag.ledger.ledger import Ledger
 from esrag.loading.sources import is_address, path_of
 from esrag.owners import is_dead
+from esrag.records import Fingerprint
 from esrag.settings import Settings
 from esrag.sync import Plan, Skip, Task
 
@@ -36,7 +37,7 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     plan = without_dead(work, plan, rebuild=rebuild, but=older)
     now = datetime.now(UTC)
     job = Job(
-        job_id=f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}",
+        job_id=_new_id(now),
         key=key,
         index=work.settings.engine.index,
         made=work.made,
@@ -56,6 +57,30 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     for it in older:  # nothing to do is not worth writing down
         ledger.cancel(it.job_id, "nothing of it is left to do")
     return replace(job, state="done")
+
+
+def record_removal(work: Work, made: Fingerprint, sources: Sequence[str]) -> None:
+    """Write down that documents of sources are removed by hand: what was said of these before counts no more.
+
+    Called just before they are removed. A command that is killed in between leaves them as they are.
+    """
+    now = datetime.now(UTC)
+    job = Job(
+        job_id=_new_id(now),
+        key=REMOVAL_KEY,
+        index=work.settings.engine.index,
+        made=made,
+        created_ms=round(now.timestamp() * 1000),
+        files=0,
+        gone=tuple(sources),
+        removed=len(sources),
+    )
+    work.ledger.open(job, [])
+    work.ledger.end(job.job_id)
+
+
+def _new_id(now: datetime) -> str:
+    return f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}"
 
 
 def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:

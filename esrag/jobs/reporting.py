@@ -8,7 +8,7 @@ from typing import Literal
 from esrag.engines import Finding
 from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
-from esrag.ledger import Batch, Job
+from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import GIVEN_UP
 from esrag.records import StoredDocument
@@ -107,11 +107,11 @@ def _is_whole(documents: list[StoredDocument], sha256: str) -> bool:
 class LastWord:
     """What the ledger says last of a file, and when that was so: it was stored, of bytes of this hash, or removed.
 
-    Or it failed, or nobody knows yet.
+    Or it failed, nobody knows yet, or nobody has to: `dropped` is one of which documents were removed by hand.
     """
 
     job_id: str
-    state: Literal["stored", "removed", "failed", "pending"]
+    state: Literal["stored", "removed", "failed", "pending", "dropped"]
     at_ms: int
     sha256: str = ""
 
@@ -141,8 +141,9 @@ def _counts_more(word: LastWord, former: LastWord) -> bool:
 def _words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
     """What a job says of files; of those that it has not done anything is true until it is over."""
     over_ms = job.ended_ms or sys.maxsize
+    removed: Literal["removed", "dropped"] = "dropped" if job.key == REMOVAL_KEY else "removed"
     for source in job.gone:
-        yield source, LastWord(job.job_id, "removed" if job.state == "done" else "pending", over_ms)
+        yield source, LastWord(job.job_id, removed if job.state == "done" else "pending", over_ms)
     for batch in ledger.batches(job.job_id):
         state: Literal["failed", "pending"] = "failed" if batch.state in GIVEN_UP else "pending"
         yield from ((task.source, LastWord(job.job_id, state, over_ms)) for task in batch.left)

@@ -20,6 +20,7 @@ from esrag.sync import Skip, State, Task
 
 BatchState = Literal["pending", "running", "done", "failed", "dead"]
 JobState = Literal["recording", "open", "done", "cancelled"]
+REMOVAL_KEY = "removal"  # of the jobs that say what was removed by hand; those of ingests have hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Job:
     """One ingest. `key` is the same for the same arguments on the same index: a newer job takes over from an older.
 
     Of a `rebuild` nothing is left where it is cut short. `gone` holds the sources that are no longer there: their
-    documents are removed at the end. `note` says why it was cancelled. Times are milliseconds since 1970.
+    documents are removed at the end. Of a removal by hand they are those of which documents were removed. `note` says
+    why it was cancelled. Times are milliseconds since 1970.
     """
 
     job_id: str

@@ -66,6 +66,20 @@ def list_files(arguments: Sequence[str], include: Sequence[str] = (), exclude: S
     return Listing(tuple(files.values()), tuple(problems), tuple(it for listing in found for it in listing.folders))
 
 
+def source_named(argument: str) -> str:
+    """Return the source that a path or an address names, whether something is there or not."""
+    return argument.rstrip("/") if is_address(argument) else source_of(_absolute(argument))
+
+
+def is_at(source: str, place: str) -> bool:
+    """Whether a source is a file that was named, or is below a folder that was.
+
+    >>> is_at("/docs/a.md", "/docs"), is_at("/docs.md", "/docs"), is_at("/docs", "/docs")
+    (True, False, True)
+    """
+    return source == place or source.startswith(f"{place.rstrip('/')}/")
+
+
 def _on_disk(argument: str, wanted: Callable[..., bool]) -> Listing:
     path = _absolute(argument)
     missing = _missing(path) if argument else "an empty name: name a file or folder"

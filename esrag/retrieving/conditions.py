@@ -18,6 +18,7 @@ _MAX_SHOWN = 60  # characters of a condition
 
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
+_OF_PASSAGES = ("chunk_id", "keywords", "page", "section")
 _LOWEST: dict[str, Scalar] = {"number": -math.inf, "text": "", "boolean": False}  # value of each kind
 
 Leaf = Terms | Prefix | Range
@@ -46,6 +47,14 @@ def check_filter(filter_: Filter | None, engine: Engine) -> tuple[str, ...]:
 
     stored = _Stored(engine)
     return tuple(_explain(condition, stored) for condition in unmet) if unmet and stored.sample else ()
+
+
+def require_of_documents(filter_: Filter) -> None:
+    """Raise UsageError for a condition on a passage, where one on whole documents is wanted."""
+    for condition in _conditions(filter_):
+        if condition.leaf.field in _OF_PASSAGES:
+            hint = "whole documents are chosen by doc_id, source, title, folder, kind or a field of their own"
+            raise UsageError(f"{condition.leaf.field} is a field of a passage, not of a document", hint=hint)
 
 
 def _conditions(filter_: Filter, *, negated: bool = False) -> Iterator[_Condition]:

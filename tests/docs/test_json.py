@@ -87,6 +87,7 @@ PRINTED = {
     "esrag.hits/1": ["search", "kettle"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
     "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
+    "esrag.removal/1": ["remove", "lamp", "--dry-run"],
     "esrag.chunk/1": ["chunks"],
     "esrag.document/1": ["docs"],
     "esrag.index/1": ["index", "list"],

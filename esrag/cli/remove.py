@@ -1,0 +1,87 @@
+"""`esrag remove`: documents leave the index, whatever became of their files."""
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text, remark
+
+if TYPE_CHECKING:
+    from esrag.records import StoredDocument
+
+EXAMPLES = 3
+
+
+@click.command()
+@click.argument("doc_ids", nargs=-1, metavar="[DOC_ID]...")
+@click.option(
+    "--source", "sources", multiple=True, metavar="PATH|URL", help="Those of a file, or of all below a folder."
+)
+@click.option("--where", multiple=True, metavar="CONDITION", help="folder=a,b  kind!=pdf  'year>=2024'  doc_id=x*")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and do nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask, which it does on a terminal.")
+@json_option
+@settings_options
+def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
+    """Remove documents from the index: by id, by where they came from, or by a condition.
+
+    Nothing but the index is touched: a file that is still there comes back with the next ingest of it. PATH need not
+    exist any more.
+    """
+    from esrag.filters import parse_all
+    from esrag.jobs.work import Work
+    from esrag.pipeline import Removal, find_documents
+    from esrag.pipeline import remove as run
+
+    removal = Removal(
+        doc_ids=options.pop("doc_ids"), sources=options.pop("sources"), where=parse_all(options.pop("where"))
+    )
+    with closing(Work(settings_of(**options))) as work:
+        documents, notes = find_documents(removal, work)
+        for note in notes:
+            remark(note)
+
+        if not (dry_run or yes) and documents and sys.stdin.isatty():
+            click.confirm(f"Remove {_counted(documents)} ({_named(documents)})?", abort=True, err=True)
+        if not dry_run:
+            documents = run(documents, work)
+            _say_what_comes_back(documents)
+    _show(documents, dry_run=dry_run, as_json=as_json)
+    return 0
+
+
+def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
+    """A remark where files are still there: whoever ingests their folder has the documents again."""
+    from esrag.loading.sources import is_address, path_of
+
+    sources = sorted({document.source for document in documents if not is_address(document.source)})
+    there = [source for source in sources if path_of(source).exists()]
+    if there:
+        remark(
+            f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}brings it back: the file is still there"
+        )
+
+
+def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bool) -> None:
+    """Print what was removed, or would be."""
+    if as_json:
+        figures = {"documents": len(documents), "chunks": sum(it.chunk_count for it in documents)}
+        print_json({"schema": "esrag.removal/1", **figures, "doc_ids": [it.doc_id for it in documents]})
+        return
+    for document in documents if dry_run else ():
+        print_text(f"{document.doc_id}  {document.source}")
+    print_text(f"{'would remove' if dry_run else 'removed'} {_counted(documents)}")
+
+
+def _counted(documents: "tuple[StoredDocument, ...]") -> str:
+    count, chunks = len(documents), sum(document.chunk_count for document in documents)
+    return f"{count:,} document{'s' * (count != 1)}, {chunks:,} chunk{'s' * (chunks != 1)}"
+
+
+def _named(documents: "tuple[StoredDocument, ...]") -> str:
+    """The first few ids."""
+    more = ", …" if len(documents) > EXAMPLES else ""
+    return ", ".join(document.doc_id for document in documents[:EXAMPLES]) + more
