@@ -43,6 +43,10 @@ class Progress(Protocol):
         """Print a remark."""
         ...
 
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Show which file is being parsed and how far; 0 of 0 pages where that is not known."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -71,6 +75,10 @@ class Ingestion:
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
         self._embedder = embedder
         self._cache = cache
+
+    def watch(self, reading: Callable[[str, int, int], None]) -> None:
+        """Tell `reading` from now on which file is being parsed, and how many of its pages are."""
+        self._parser.reading = reading
 
     def close(self) -> None:
         """Ends the parsing process; the next batch starts another."""

@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -17,11 +18,14 @@ from esrag.errors import EsragError, ParsingError
 from esrag.loading import Skipped
 from esrag.loading.guarded import parts
 from esrag.loading.isolated import document_fields
+from esrag.loading.pages import watch_pages
 from esrag.loading.reading import read
 from esrag.loading.sources import path_of
 from esrag.records import Source
 
 from .sandbox import forbid_sockets
+
+PAGES_EVERY_S = 0.25  # seldom enough that the lines never fill the pipe of a parent that is busy
 
 
 def main(arguments: list[str]) -> None:
@@ -33,6 +37,7 @@ def main(arguments: list[str]) -> None:
     if arguments[4] == "sealed":
         forbid_sockets()
     answers = _own_stdout()
+    watch_pages(_Pages(answers))
     for line in sys.stdin.buffer:
         # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
@@ -61,6 +66,21 @@ def _answers(request: dict[str, str], max_bytes: int, max_characters: int) -> It
     except MemoryError:
         message = "needs more memory to be parsed than loading.memory_bytes allows"
         yield {"error": [ParsingError.__name__, message, ""]}
+
+
+class _Pages:
+    """Writes a line now and then that says how many pages of a file are read; the last ones are left to its end."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers = answers
+        self._next_s = 0.0
+
+    def __call__(self, page: int, pages: int) -> None:
+        if time.monotonic() < self._next_s:
+            return
+        self._answers.write(json.dumps({"page": [page, pages]}).encode() + b"\n")
+        self._answers.flush()
+        self._next_s = time.monotonic() + PAGES_EVERY_S
 
 
 def _own_stdout() -> BinaryIO:

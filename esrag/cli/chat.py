@@ -41,22 +41,47 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     check_filter(conversation.where, conversation.stages.engine)
     if sys.stdin.isatty():
         remark(HELP)
-    for line in _lines():
+        return _talk(conversation)
+    for line in sys.stdin:
+        if line.strip() == "/quit":
+            break
+        if line.strip():
+            conversation.take(line.strip())
+    return conversation.code
+
+
+def _talk(conversation: "Conversation") -> int:
+    """Answer what is typed until /quit or Ctrl-D. Ctrl-C cancels an answer or drops the line; two in a row end it."""
+    for line in _typed():
         if line == "/quit":
             break
-        if line:
-            conversation.take(line)
-    return 0 if sys.stdin.isatty() else conversation.code
+        try:
+            if line:
+                conversation.take(line)
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            remark("the answer was cancelled; Ctrl-D ends the chat")
+    return 0
 
 
-def _lines() -> Iterator[str]:
-    """What is typed, or comes through a pipe, until it ends."""
+def _typed() -> Iterator[str]:
+    """Lines from a terminal, until there are no more or Ctrl-C is pressed twice in a row."""
+    interrupted = False
     while True:
-        if sys.stdin.isatty():
-            click.echo("> ", nl=False, err=True)
-        line = sys.stdin.readline()
+        click.echo("> ", nl=False, err=True)
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:  # the terminal has dropped what was typed
+            click.echo(err=True)
+            if interrupted:
+                remark("the chat is over")
+                return
+            interrupted = True
+            remark("Ctrl-C once more, or Ctrl-D, ends the chat")
+            continue
         if not line:
             return
+        interrupted = False
         yield line.strip()
 
 

@@ -68,8 +68,12 @@ def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "Inges
     from esrag.cli.progress import progress
     from esrag.pipeline import ingest as run
 
-    with progress() as shown:
-        return run(request, work, shown, eager=eager)
+    try:
+        with progress() as shown:
+            return run(request, work, shown, eager=eager)
+    except KeyboardInterrupt:
+        goes_on = "interrupted; what was stored stays, the same command goes on from there"
+        raise click.Abort(goes_on) from None
 
 
 def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: bool) -> int:

@@ -51,7 +51,7 @@ def list_(*, as_json: bool, **options: Any) -> int:
             if as_json:
                 print_json(told)
             else:
-                print_text(f"{job.job_id}  {job.state:9}  {_done(told)}  {ago(job.created_ms)}")
+                print_text(f"{job.job_id}  {_listed_as(job, told)}  {ago(job.created_ms)}")
     return 0
 
 
@@ -350,10 +350,22 @@ def _told(batch: "Batch", *names: str) -> dict[str, Any]:
     return {name: getattr(batch, name) for name in ("batch_id", "attempts", "error", *names)}
 
 
-def _done(told: dict[str, Any]) -> str:
-    """The figures of a list's line."""
+def _listed_as(job: "Job", told: dict[str, Any]) -> str:
+    """State and figures of a list's line; of a job that another goes on with, which one that is."""
+    from esrag.ledger import REMOVAL_KEY, TAKEN_OVER
+
+    if job.note.startswith(TAKEN_OVER):
+        return f"{'resumed':9}  as {job.note.removeprefix(TAKEN_OVER)}"
+    if job.key == REMOVAL_KEY:
+        return f"{job.state:9}  documents of {job.removed:,} source{'s' * (job.removed != 1)} removed by hand"
     done = told["files"] - told["failed"] - told["queued"] - told["dropped"]
-    return f"{done:,} of {told['files']:,} files, {told['failed']:,} failed, {told['queued']:,} left"
+    figures = f"{done:,} of {told['files']:,} files, {told['failed']:,} failed, {told['queued']:,} left"
+    return f"{job.state:9}  {figures}{_of_when(told)}"
+
+
+def _of_when(told: dict[str, Any]) -> str:
+    """A remark where some of what is counted as left may be stored: files are counted when their batch has ended."""
+    return ", as of the last batch that ended" if told["state"] == "open" and told["batches"].get("running") else ""
 
 
 def _print(told: dict[str, Any]) -> None:
@@ -362,7 +374,7 @@ def _print(told: dict[str, Any]) -> None:
     if told["note"]:
         _say(told["note"])
     files = {name: told[name] for name in (*_ENDED, "queued", "dropped", "unchanged", "removed")}
-    _say(f"files: {_listed(files)}")
+    _say(f"files: {_listed(files)}{_of_when(told)}")
     _say(f"batches: {_listed(told['batches'])}")
     _say(f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused")
     for cause in _first(told["errors"], "causes"):

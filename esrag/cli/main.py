@@ -77,7 +77,7 @@ def main() -> None:
     try:
         sys.exit(finish(_run()))
     except (KeyboardInterrupt, click.Abort) as error:
-        remark(str(error) or "interrupted; what was stored stays, the same command goes on from there")
+        remark(str(error) or "interrupted")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
     except Exception as error:
         if "--debug" in sys.argv:

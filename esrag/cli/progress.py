@@ -35,6 +35,11 @@ class BarProgress:
         """One is done."""
         self.bar.update(self.task, advance=1, name=_short(name))
 
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Show the file that is being parsed, and how far it is."""
+        how_far = f"  page {page:,} of {pages:,}" if pages else ""
+        self.bar.update(self.task, name=f"{_short(name)}{how_far}")
+
     def at(self, done: int, pace: str, name: str) -> None:
         """So many files are done, by others; `name` is a file under way."""
         self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
@@ -66,6 +71,9 @@ class LineProgress:
         """One is done."""
         self.done += 1
         remark(f"[{self.done}/{self.total}] {name}: {detail}")
+
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """A log has a line when the file is done."""
 
     def at(self, done: int, pace: str) -> None:
         """So many files are done, by others."""

@@ -62,6 +62,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
     the ledger.
     """
     ledger = work.ledger
+    work.ingestion.watch(progress.reading)
     while True:
         for waiting in ledger.waiting(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)

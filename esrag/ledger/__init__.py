@@ -20,6 +20,7 @@ from esrag.sync import Skip, State, Task
 
 BatchState = Literal["pending", "running", "done", "failed", "dead"]
 JobState = Literal["recording", "open", "done", "cancelled"]
+TAKEN_OVER = "taken over by "  # before the id of the job that goes on with it, in a note
 REMOVAL_KEY = "removal"  # of the jobs that say what was removed by hand; those of ingests have hashes
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from esrag.errors import JobMissing, LedgerError
-from esrag.ledger import Batch, BatchState, Counts, Job, Outcome, Result
+from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job, Outcome, Result
 from esrag.ledger.checking import problems
 from esrag.ledger.rows import (
     GIVEN_UP,
@@ -308,7 +308,7 @@ class Ledger:
         newest = next((it for it in rivals if it.state == "open"), job)
         for it in rivals:
             if _age(it) < _age(newest):
-                self._cancel(it.job_id, f"taken over by {newest.job_id}")
+                self._cancel(it.job_id, f"{TAKEN_OVER}{newest.job_id}")
 
     def _cancel(self, job_id: str, note: str) -> None:
         ended_ms = self._now_ms()

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
@@ -52,6 +52,7 @@ class Parser:
         self._limits = [str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)]
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True
+        self.reading: Callable[[str, int, int], None] = _unwatched
 
     def __enter__(self) -> Self:
         return self
@@ -78,10 +79,12 @@ class Parser:
         While the caller works on one result the worker parses the next source.
         """
         asked: subprocess.Popen[bytes] | None = None
+        name = ""
         try:
             for source in (*sources, None):
-                outcome = self._outcome(asked) if asked else None
+                outcome = self._outcome(asked, name) if asked else None
                 asked = self._ask(*source) if source else None
+                name = source[0] if source else ""
                 if outcome:
                     yield outcome
         finally:
@@ -96,13 +99,16 @@ class Parser:
             requests.flush()
         return worker
 
-    def _outcome(self, worker: subprocess.Popen[bytes]) -> Parsed | LoadingError:
+    def _outcome(self, worker: subprocess.Popen[bytes], name: str) -> Parsed | LoadingError:
+        self.reading(name, 0, 0)
         documents: list[Document] = []
         skipped: list[Skipped] = []
         for line in cast("IO[bytes]", worker.stdout):
             match json.loads(line) if line.endswith(b"\n") else None:
                 case {"document": fields}:
                     documents.append(document_from(fields))
+                case {"page": [int(page), int(pages)]}:
+                    self.reading(name, page, pages)
                 case {"skipped": [where, reason]}:
                     skipped.append(Skipped(where, reason))
                 case {"error": [kind, message, hint]}:
@@ -162,6 +168,10 @@ def _end_with(leader: int) -> None:
 def _kill_group(leader: int) -> None:
     with suppress(ProcessLookupError, PermissionError):  # nobody is left in it
         os.killpg(leader, signal.SIGKILL)
+
+
+def _unwatched(_name: str, _page: int, _pages: int) -> None:
+    """Nobody watches."""
 
 
 def document_fields(document: Document) -> dict[str, Any]:

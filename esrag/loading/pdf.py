@@ -9,6 +9,7 @@ from typing import Any
 from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
+from esrag.loading.pages import page_read
 from esrag.records import Document, Page, Source
 from esrag.text import normalise
 
@@ -37,7 +38,7 @@ class PdfLoader:
         """One document. Raises: ParsingError if it is encrypted, damaged or holds no text."""
         pdf = _opened(source.data)
         try:
-            texts = [_page_text(pdf, index) for index in range(len(pdf))]
+            texts = [_read_page(pdf, index) for index in range(len(pdf))]
             outline, properties = _outline(pdf), pdf.get_metadata_dict()
         finally:
             pdf.close()
@@ -69,6 +70,12 @@ def _opened(data: bytes) -> Any:
 def _page_lines(texts: Sequence[str]) -> list[list[str]]:
     """Each page's lines, words whole and running heads gone."""
     return without_running_lines([normalise(text).split("\n") for text in without_hyphens(texts)])
+
+
+def _read_page(pdf: Any, index: int) -> str:
+    text = _page_text(pdf, index)
+    page_read(index + 1, len(pdf))
+    return text
 
 
 def _page_text(pdf: Any, index: int) -> str:

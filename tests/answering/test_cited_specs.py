@@ -84,6 +84,9 @@ class Quiet:
     def say(self, text):
         """Nothing."""
 
+    def reading(self, name, page, pages):
+        """Nothing."""
+
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import time
 
 import pytest
 from made_up_models import answering, service
@@ -136,3 +137,87 @@ def test_a_terminal_is_asked(kitchen):
     assert (running.returncode, b"1.7 litres" in out) == (0, True)
     assert err.startswith(b"/sources")
     assert err.endswith(b"> > ")
+
+
+def talk(esrag, script):
+    """What `esrag chat` shows on a terminal of its own, as it is typed at, and its exit code.
+
+    `script` are pairs of what is waited for and a function that gives what is typed then.
+    """
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(esrag.folder)
+        command = [str(word) for word in esrag.command("chat")]
+        os.execve(command[0], command, esrag.environment())
+    shown, answered = b"", 0
+    try:
+        for awaited, typed in script:
+            while (found := shown.find(awaited, answered)) < 0:
+                shown += os.read(terminal, 4096)
+            answered = found + len(awaited)
+            os.write(terminal, typed())
+        while part := os.read(terminal, 4096):
+            shown += part
+    except OSError:  # it has ended
+        pass
+    finally:
+        os.close(terminal)
+    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+CTRL_C, CTRL_D = b"\x03", b"\x04"
+
+
+@pytest.mark.timeout(120)
+def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen):
+    """What was typed is not asked; a question in between begins the count again."""
+    question = b"How many litres does the kettle hold?\n"
+    script = [
+        (b"> ", lambda: b"Who won the" + CTRL_C),
+        (b"Ctrl-C once more, or Ctrl-D, ends the chat\r\n> ", lambda: question),
+        (b"1.7 litres", lambda: b""),
+        (b"> ", lambda: CTRL_C),
+        (b"ends the chat\r\n> ", lambda: CTRL_C),
+    ]
+    shown, code = talk(kitchen, script)
+
+    assert code == 0
+    assert shown.rstrip().endswith("the chat is over")
+    assert "not found" not in shown
+    assert "ingest" not in shown
+
+
+def hanging(service):
+    """Waits until the model was asked."""
+    end = time.monotonic() + 60
+    while not service.asked:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return CTRL_C
+
+
+@pytest.mark.timeout(120)
+def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answering):
+    """One whose model takes long; the next question is answered, and Ctrl-D ends the chat as ever."""
+    kitchen.variables.update(
+        {
+            "ESRAG_GENERATOR__NAME": "openai",
+            "ESRAG_GENERATOR__MODEL": "made-up",
+            "ESRAG_GENERATOR__URL": f"{service.url}/v1",
+            "ESRAG_GENERATOR__API_KEY": service.key,
+        }
+    )
+    service.script.append(answering.hang())
+    question = b"How many litres does the kettle hold?\n"
+    script = [
+        (b"> ", lambda: question),
+        (b"kettle hold?", lambda: hanging(service)),
+        (b"the answer was cancelled; Ctrl-D ends the chat\r\n> ", lambda: question),
+        (b"1.7 litres", lambda: b""),
+        (b"> ", lambda: CTRL_D),
+    ]
+    shown, code = talk(kitchen, script)
+
+    assert (code, len(service.asked)) == (0, 2)
+    assert shown.count("1.7 litres") >= 1
+    assert "error" not in shown

@@ -189,6 +189,7 @@ def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, 
     assert 0 < job["queued"] < COUNT
     assert job["queued"] + job["added"] == COUNT
     assert "is open and nobody works on it" in esrag("doctor").out
+    assert ("as of the last batch that ended" in esrag("jobs", "list").out) == (job["batches"]["running"] > 0)
 
     ran = esrag("ingest", "docs", "--json", **SMALL)
 
@@ -198,6 +199,7 @@ def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, 
     assert (newer["state"], older["state"]) == ("done", "cancelled")
     assert older["note"] == f"taken over by {newer['job_id']}"
     assert older["queued"] == 0
+    assert f"{older['job_id']}  resumed    as {newer['job_id']}  " in esrag("jobs", "list").out
     whole = esrag("ingest", "docs", "--engine", tmp_path / "whole")
     assert whole.code == 0
     assert stored(esrag) == stored(lambda *arguments: esrag(*arguments, "--engine", tmp_path / "whole"))

@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext
 
 import pytest
+from fpdf import FPDF
 from terminal import on_a_terminal
 
 from esrag.ingesting import Ingestion, Target, fingerprint
@@ -14,6 +15,7 @@ from esrag.sync import Task
 
 BROKEN = b"%PDF-1.7\nnothing follows"
 COUNTED = re.compile(r"m(\d+)/(\d+|\?)\x1b")  # the bar's own column
+PAGES = 400
 HOSTILE = ("a\x1b]0;owned\x07\x1b[2J.txt", "b\x9b2J\r\n.txt", "[red]c.txt")
 
 
@@ -127,6 +129,24 @@ def test_the_bar_has_a_known_total_and_ends_full(esrag, corpus):
     assert "kettle.md" in bar or "toaster.txt" in bar or "lamp.html" in bar or "broken.pdf" in bar
     assert "3 added" in after
     assert "\x1b" not in after
+
+
+def test_the_bar_shows_the_pages_of_a_large_file(esrag):
+    """Before the first file is done."""
+    pdf = FPDF()
+    pdf.set_font("helvetica")
+    for number in range(PAGES):
+        pdf.add_page()
+        pdf.multi_cell(0, 8, f"Page {number} tells of a kettle that holds {number} litres. " * 20)
+    (esrag.folder / "docs").mkdir()
+    pdf.output(str(esrag.folder / "docs" / "large.pdf"))
+    code, shown = on_a_terminal(esrag, "ingest", "docs")
+
+    before, _, _ = shown.partition("1 added")
+    pages = [int(page.replace(",", "")) for page in re.findall(rf"large\.pdf  page ([\d,]+) of {PAGES}", before)]
+    assert code == 0
+    assert pages
+    assert pages == sorted(pages)
 
 
 def test_a_name_does_not_act_on_the_terminal(esrag):

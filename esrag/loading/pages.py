@@ -1,0 +1,16 @@
+"""How far a loader is, for whoever watches the process that it runs in."""
+
+from collections.abc import Callable
+
+_watchers: list[Callable[[int, int], None]] = []
+
+
+def watch_pages(watcher: Callable[[int, int], None]) -> None:
+    """Tell `watcher` of each page that a loader has read, and how many there are."""
+    _watchers.append(watcher)
+
+
+def page_read(page: int, pages: int) -> None:
+    """Say that a page was read; pages count from 1."""
+    for watcher in _watchers:
+        watcher(page, pages)
