@@ -66,6 +66,7 @@ class Not:
 Filter = Terms | Prefix | Range | And | Or | Not
 
 LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
+MAX_SHOWN = 60  # characters of a condition in a message
 DEEPEST_FILTER = 20  # parts in parts; a search server refuses more than 30
 
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(?![=<>])(.*?)\s*", re.DOTALL)
@@ -102,7 +103,7 @@ def parse(condition: str) -> Filter:
     match = _CONDITION.fullmatch(condition)
     if match is None or not match[3].strip(", "):
         hint = "write it as field=value, field=a,b, field=start*, field!=value or field>=number"
-        raise UsageError(f"{condition!r} is not a condition", hint=hint)
+        raise UsageError(f"{condition[:MAX_SHOWN]!r} is not a condition", hint=hint)
     field, operator, value = match.groups()
     if operator in ("=", "!="):
         equal = _equal(field, value)

@@ -30,9 +30,11 @@ class Parts:
 @click.command()
 @question_argument
 @click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, as they are sent.")
-@click.option("--show-prompt", is_flag=True, help="Print what the language model was sent.")
-@click.option("--stream", is_flag=True, help="Print each sentence as soon as it passed its check.")
-@click.option("--explain", is_flag=True, help="Print each hit's ranks and scores, the path and the time by stage.")
+@click.option("--show-prompt", is_flag=True, help="Print the prompt that the language model was sent.")
+@click.option("--stream", is_flag=True, help="Print each sentence as soon as it has passed its check.")
+@click.option(
+    "--explain", is_flag=True, help="Print ranks and scores of each hit, the search path and the time of each stage."
+)
 @retrieval_options
 def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """Answer a question, every sentence with its citation.
@@ -46,7 +48,7 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
 
     stop_unread()
     if stream and as_json:
-        raise click.UsageError("--stream prints sentences, --json one document: choose one")
+        raise click.UsageError("--stream and --json exclude each other: --json prints one object at the end")
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
     question = question_of(words)
     settings = settings_of(**options)

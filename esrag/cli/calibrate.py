@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path))
-@click.option("--accuracy", type=click.FloatRange(0, 1), help="Share of answers to be right.")
-@click.option("--svg", type=click.Path(path_type=Path), help="Draw the curve into this file.")
-@click.option("--write", is_flag=True, help="Write answer.refusal into the settings file.")
+@click.option(
+    "--accuracy", type=click.FloatRange(0, 1), help="Reach this share of right answers with the lowest threshold."
+)
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw the curve as SVG into this file.")
+@click.option("--write", is_flag=True, help="Write answer.refusal into the settings file; needs 20 questions.")
 @json_option
 @settings_options
 def calibrate(

@@ -80,7 +80,7 @@ def main() -> None:
         remark(str(error) or "interrupted")
         os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
     except Exception as error:
-        if "--debug" in sys.argv:
+        if "--debug" in sys.argv and not isinstance(error, click.ClickException):
             raise
         sys.exit(_explain(error))
 

@@ -36,9 +36,9 @@ def question_of(words: Sequence[str]) -> str:
 def settings_options(command: Command) -> Command:
     """`--set KEY=VALUE`, and `--index` and `--engine` for the two that are wanted most."""
     for option in (
-        click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Any setting, by its dotted key."),
-        click.option("--index", help="Name of the index (engine.index)."),
-        click.option("--engine", metavar="FOLDER|URL", help="Where the index is (engine.url)."),
+        click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Set any setting by its dotted key."),
+        click.option("--index", help="Use the index of this name (engine.index)."),
+        click.option("--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."),
     ):
         command = option(command)
     return command
@@ -47,7 +47,7 @@ def settings_options(command: Command) -> Command:
 def retrieval_options(command: Command) -> Command:
     """What `ask` and `search` have in common."""
     fusions, methods = click.Choice(["rrf", "weighted"]), click.Choice(["vector", "keyword", "hybrid"])
-    conditions = "folder=a,b  kind!=pdf  'year>=2024'  doc_id=x*"
+    conditions = "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; give it again for more."
     for option in (
         json_option,
         click.option(
@@ -55,20 +55,22 @@ def retrieval_options(command: Command) -> Command:
             "cache__url",
             is_flag=True,
             callback=lambda _context, _option, given: "" if given else None,
-            help="Make it anew, and keep nothing of it.",
+            help="Compute the result again and do not cache it.",
         ),
         click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
-        click.option("--fusion", "retrieval__fusion", type=fusions, help="How the two legs become one list."),
-        click.option("--method", "retrieval__method", type=methods, help="Legs that are searched."),
+        click.option("--fusion", "retrieval__fusion", type=fusions, help="Combine the two legs by ranks or by scores."),
+        click.option("--method", "retrieval__method", type=methods, help="Search by meaning, by words, or by both."),
         click.option(
             "--budget",
             "rerank__budget_ms",
             callback=_milliseconds,
             metavar="TIME",
-            help="Time for reranking, as 800ms.",
+            help="Stop reranking after this time, such as 800ms or 2s.",
         ),
-        click.option("--rerank", "rerank__chain", metavar="NAME,…", help='Rerankers in order; "" for none.'),
-        click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Hits that are retrieved."),
+        click.option(
+            "--rerank", "rerank__chain", metavar="NAME,…", help='Rerank by these in order; "" reranks nothing.'
+        ),
+        click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."),
     ):
         command = option(command)
     return settings_options(command)
@@ -81,7 +83,7 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     written = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(ms|s)", given)
     time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
     if not time_ms:
-        raise UsageError(f"--budget {given!r} is no time", hint="write it as 800ms or 1.5s")
+        raise UsageError(f"invalid --budget {given!r}: expected a time such as 800ms or 1.5s")
     return time_ms
 
 
@@ -145,5 +147,5 @@ def _say_what_is_used(*found: str) -> None:
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"--set {text!r} has no value", hint="write it as --set chunking.size=150")
+        raise UsageError(f"--set {text!r} has no value: expected KEY=VALUE, such as chunking.size=150")
     return key.strip(), value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @question_argument
-@click.option("--explain", is_flag=True, help="Show the path, and the rank and score of each hit in each leg.")
+@click.option("--explain", is_flag=True, help="Print the search path, and rank and score of each hit in each leg.")
 @retrieval_options
 def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
     """Show the chunks that match, best first. `ask` retrieves the same way.

@@ -33,7 +33,9 @@ def docs(*, as_json: bool, **options: Any) -> int:
 
 @click.command()
 @click.argument("name", required=False, metavar="[ID]")
-@click.option("--where", multiple=True, metavar="CONDITION", help="folder=a,b  kind!=pdf  page=48  section=Intro*")
+@click.option(
+    "--where", multiple=True, metavar="CONDITION", help="Print only where folder=a,b or kind!=pdf or page=48."
+)
 @json_option
 @settings_options
 def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options: Any) -> int:

@@ -137,7 +137,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        came = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl") from error
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:

@@ -8,13 +8,25 @@ from itertools import islice
 
 from esrag.engines import Engine
 from esrag.errors import UsageError
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, is_number, require_reasonable, scalar, written
+from esrag.filters import (
+    MAX_SHOWN,
+    And,
+    Filter,
+    Not,
+    Or,
+    Prefix,
+    Range,
+    Terms,
+    is_number,
+    require_reasonable,
+    scalar,
+    written,
+)
 from esrag.records import Scalar, StoredDocument
 from esrag.text import closest
 
 MAX_LISTED = 20  # values of a field that has few, and an unknown one of which is taken for a slip
 MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
-_MAX_SHOWN = 60  # characters of a condition
 
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
@@ -192,4 +204,4 @@ def _shown(leaf: Leaf) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

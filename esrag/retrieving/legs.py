@@ -64,10 +64,10 @@ def query_vector(question: str, embedder: Embedder) -> Vectors:
 def require_question(question: str) -> None:
     """Raises: UsageError for a question that is blank or longer than a page and a half."""
     if not question.strip():
-        raise UsageError("the question is empty", hint='write it in quotes: esrag ask "…"')
+        raise UsageError("the question is empty", hint='type one, such as: esrag ask "How heavy is it?"')
     if len(question) > MAX_QUESTION_CHARACTERS:
         came = f"the question has {len(question):,} characters, at most {MAX_QUESTION_CHARACTERS:,} are allowed"
-        raise UsageError(came, hint="ask for one thing; long texts belong into the index")
+        raise UsageError(came, hint="ask for one thing, and ingest long texts")
 
 
 def require_same_model(engine: Engine, embedder: Embedder | None) -> None:
