@@ -127,7 +127,7 @@ def main() -> None:
 
     names = list(ENCODERS)
     if not find_spec("sentence_transformers"):
-        print("sentence-transformers is left out: pip install 'esrag[sentence-transformers]'\n", flush=True)
+        print("sentence-transformers is left out: pip install '.[sentence-transformers]'\n", flush=True)
         names.remove("sentence-transformers")
     results = measured(names, texts, arguments.rounds, arguments.workers)
     print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")

@@ -39,7 +39,7 @@ def main() -> None:
     if find_spec("sentence_transformers"):
         encoders[TORCH] = "sentence-transformers"
     else:
-        print("sentence-transformers is left out: pip install 'esrag[sentence-transformers]'\n", flush=True)
+        print("sentence-transformers is left out: pip install '.[sentence-transformers]'\n", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         corpus = as_file(folder / "corpus.jsonl", rows(arguments.documents))

@@ -3,11 +3,16 @@
 A package adds a stage by declaring an entry point in the group `esrag.<stage>`: see docs/guides/plugins.md.
 """
 
+import json
+import re
+import shlex
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from esrag.errors import SettingsError
 
@@ -58,7 +63,39 @@ def made_by(stage: str, name: str) -> str:
 def require_extra(what: str, extra: str) -> None:
     """Raises: SettingsError where the package that an extra is named for is not installed."""
     if find_spec(extra.replace("-", "_")) is None:
-        raise SettingsError(f"{what} needs a package that is not installed", hint=f"pip install 'esrag[{extra}]'")
+        raise SettingsError(f"{what} needs a package that is not installed", hint=install_hint(extra))
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra, of the checkout or wheel that esrag was installed from.
+
+    Without one it names the extra's own packages. The name esrag alone would be whatever an index has under it.
+    """
+    try:
+        esrag = distribution("esrag")
+    except PackageNotFoundError:  # its folder is on the path, and that is all
+        return f"install the packages of esrag's extra {extra}"
+
+    if origin := _origin(esrag):
+        editable, path = origin
+        return f"pip install {'-e ' if editable else ''}{shlex.quote(f'{path}[{extra}]')}"
+
+    marker = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
+    parts = [requirement.partition(";") for requirement in esrag.requires or ()]
+    packages = {package.strip() for package, _, condition in parts if marker.search(condition)}
+    return f"pip install {' '.join(map(shlex.quote, sorted(packages)))}"
+
+
+def _origin(installed: Distribution) -> tuple[bool, Path] | None:
+    """Return the folder or file that it was installed from, if that is still there, and whether it is editable."""
+    try:
+        origin = json.loads(installed.read_text("direct_url.json") or "{}")  # PEP 610
+        url = urlsplit(origin.get("url", ""))
+        path = Path(unquote(url.path))
+        is_here = url.scheme == "file" and path.exists()
+        return (bool(origin.get("dir_info", {}).get("editable")), path) if is_here else None
+    except (AttributeError, OSError, TypeError, ValueError):  # damaged
+        return None
 
 
 def load(stage: str, name: str) -> Any:

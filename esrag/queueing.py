@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from esrag.errors import QueueUnreachable, SettingsError
+from esrag.plugins import install_hint
 from esrag.settings import QueueSettings, shown
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
         from celery import Celery
     except ImportError as error:
         message = f"a queue needs the package {error.name!r}, which is not installed"
-        raise SettingsError(message, hint="install them: pip install 'esrag[queue]'") from error
+        raise SettingsError(message, hint=f"install them: {install_hint('queue')}") from error
     if not settings.url:
         raise SettingsError("queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0")
     app = Celery(name, **options)

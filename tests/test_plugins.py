@@ -1,5 +1,8 @@
 """Stages by name, the built-in ones and anybody's."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from esrag import plugins
@@ -66,3 +69,51 @@ def test_a_package_that_does_not_load_is_named(installed, target):
         plugins.load("chunkers", "broken")
     assert target in str(caught.value)
     assert "gone_for_esrag" in caught.value.hint
+
+
+REQUIRED = """Metadata-Version: 2.1
+Name: esrag
+Version: 1.0
+Requires-Dist: numpy>=2
+Requires-Dist: celery[redis]<6,>=5.7; extra == "queue"
+Requires-Dist: b>=1; extra == "search"
+Requires-Dist: a; python_version > "3" and extra == 'search'
+"""
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        ('{"dir_info": {"editable": true}, "url": "file://%s"}', "pip install -e '{}[queue]'"),
+        ('{"dir_info": {}, "url": "file://%s"}', "pip install '{}[queue]'"),
+        ('{"archive_info": {}, "url": "file://%s/esrag-1.0-py3-none-any.whl"}', "pip install '{}/{wheel}[queue]'"),
+        ('{"archive_info": {}, "url": "file://%s/gone.whl"}', "pip install 'celery[redis]<6,>=5.7'"),
+        ('{"url": "https://example.org/esrag.whl"}', "pip install 'celery[redis]<6,>=5.7'"),
+        ("[]", "pip install 'celery[redis]<6,>=5.7'"),
+        ("", "pip install 'celery[redis]<6,>=5.7'"),
+    ],
+)
+def test_what_to_install_names_the_checkout_the_wheel_or_the_packages(tmp_path, monkeypatch, origin, command):
+    """Never esrag by its name, which anybody could register."""
+    source = tmp_path / "a checkout"
+    source.mkdir()
+    wheel = source / "esrag-1.0-py3-none-any.whl"
+    wheel.touch()
+    info = tmp_path / "esrag-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(REQUIRED)
+    if origin:
+        (info / "direct_url.json").write_text(origin.replace("%s", str(source).replace(" ", "%20")))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert plugins.install_hint("queue") == command.format(source, wheel=wheel.name)
+    assert "esrag[" not in plugins.install_hint("search")
+    if "-e" not in command and "{}" not in command:
+        assert plugins.install_hint("search") == "pip install a 'b>=1'"
+
+
+def test_no_message_tells_to_install_esrag_by_name():
+    """Not one in the package."""
+    package = Path(plugins.__file__).parent
+    texts = {path: path.read_text() for path in package.rglob("*.py")}
+    assert [path for path, text in texts.items() if re.search(r"pip install ['\"]?esrag\b", text)] == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from esrag.caching import Kind, Usage, jittered
 from esrag.caching.breaker import Breaker
 from esrag.errors import CacheUnreachable, EsragError, SettingsError
+from esrag.plugins import install_hint
 from esrag.settings import shown
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def client(url: str, setting: str, timeout_s: float) -> "Redis":
         from redis.retry import Retry
     except ImportError as error:
         message = f"{setting} is a Redis, which needs a package that is not installed: redis"
-        raise SettingsError(message, hint="pip install 'esrag[redis]'") from error
+        raise SettingsError(message, hint=install_hint("redis")) from error
     try:
         opened: Redis = Redis.from_url(
             url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0)

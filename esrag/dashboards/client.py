@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from esrag.engines import EngineOptions
 from esrag.engines.server import access
 from esrag.errors import EngineError, EngineUnreachable, SettingsError
+from esrag.plugins import install_hint
 
 Product = Literal["kibana", "opensearch-dashboards"]
 
@@ -128,7 +129,7 @@ def _node(url: str, trust: Mapping[str, Any]) -> Any:
         from elastic_transport.client_utils import url_to_node_config
     except ImportError as error:
         message = "esrag kibana needs a package that is not installed: elastic-transport"
-        raise SettingsError(message, hint="pip install 'esrag[elasticsearch]' or 'esrag[opensearch]'") from error
+        raise SettingsError(message, hint=install_hint("elasticsearch")) from error
     try:
         there = url_to_node_config(url, use_default_ports_for_scheme=True)
     except ValueError as error:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from esrag.errors import ServiceBusy
+from esrag.plugins import install_hint
 
 KEY_PREFIX = "esrag:q:limit:"
 LONGEST_WAIT_S = 120.0  # well below a worker's lease; a work that is put back meanwhile lets others go on
@@ -220,7 +221,7 @@ class _RedisBucket:
         try:
             import redis
         except ImportError as error:
-            raise _Away("the package redis is not installed, pip install 'esrag[queue]'") from error
+            raise _Away(f"the package redis is not installed, {install_hint('queue')}") from error
         try:
             self._client = self._client or self._opened()
             return self._client.register_script(script)([self._key], arguments)

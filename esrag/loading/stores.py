@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from esrag.errors import ParsingError
+from esrag.plugins import install_hint
 
 # They read this machine's memory and files, wrap another file system, or list a page by the links in it.
 _NO_STORES = {
@@ -117,7 +118,7 @@ def _opened(protocol: str, url: str) -> Any:
     try:
         kind = fsspec.get_filesystem_class(protocol)
     except ImportError as error:
-        hint = "pip install 'esrag[s3]'" if protocol in {"s3", "s3a"} else str(error)
+        hint = install_hint("s3") if protocol in {"s3", "s3a"} else str(error)
         raise ParsingError(f"{protocol}:// needs a package that is not installed", hint=hint) from error
     except ValueError as error:
         raise ParsingError(f"{protocol}:// is not a protocol that fsspec knows") from error

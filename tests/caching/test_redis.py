@@ -15,6 +15,7 @@ from esrag.caching.breaker import OPEN_S, Breaker
 from esrag.caching.opening import open_cache
 from esrag.caching.redis import RedisCache
 from esrag.errors import EsragError, SettingsError
+from esrag.plugins import install_hint
 from esrag.settings import CacheSettings
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "caches.md").read_text()
@@ -219,7 +220,7 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch):
     assert open_cache(CacheSettings(url="cache.db"))
     with pytest.raises(SettingsError, match="not installed: redis") as told:
         open_cache(CacheSettings(url="redis://host"))
-    assert told.value.hint == "pip install 'esrag[redis]'"
+    assert told.value.hint == install_hint("redis")
 
 
 def test_what_an_error_says_cannot_act_on_the_terminal(caplog):

@@ -11,6 +11,7 @@ from esrag import plugins
 from esrag.embedding import EmbedderOptions, checked
 from esrag.embedding.opening import open_embedder
 from esrag.errors import EmbeddingError, SettingsError
+from esrag.plugins import install_hint
 
 PROVIDERS = plugins.names("embedders")
 SERVICES = ("cohere", "openai")
@@ -68,7 +69,7 @@ def test_a_missing_extra_is_named():
     """Without the package the message says how to get it."""
     with pytest.raises(SettingsError) as caught:
         open_embedder("sentence-transformers", EmbedderOptions("all-MiniLM-L6-v2"))
-    assert caught.value.hint == "pip install 'esrag[sentence-transformers]'"
+    assert caught.value.hint == install_hint("sentence-transformers")
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="the extra is not installed")

@@ -1,6 +1,7 @@
 """Documents in an object store: listed, read, asked about and never mistaken for gone, over a real S3 server."""
 
 import hashlib
+import re
 import socket
 from dataclasses import replace
 
@@ -178,7 +179,7 @@ def test_a_package_that_is_missing_is_one_line_with_what_to_install(esrag, varia
     (esrag.folder / "s3fs.py").write_text("raise ImportError")
     ran = esrag("ingest", "s3://bucket", "gs://bucket", **variables, PYTHONPATH=str(esrag.folder))
     assert ran.code == 1
-    assert "s3://bucket: s3:// needs a package that is not installed; pip install 'esrag[s3]'\n" in ran.err
+    assert re.search(r"s3://bucket: s3:// needs a package that is not installed; pip install .*s3.*\n", ran.err)
     assert "gs:// needs a package that is not installed; Please install gcsfs" in ran.err
 
 

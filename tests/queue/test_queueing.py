@@ -9,6 +9,7 @@ import pytest
 from front import Authority
 
 from esrag.errors import QueueUnreachable, SettingsError
+from esrag.plugins import install_hint
 from esrag.queueing import PREFIX, Queue, QueueName, celery_settings
 from esrag.settings import QueueSettings
 
@@ -246,4 +247,4 @@ def test_without_the_packages(monkeypatch):
     monkeypatch.setitem(sys.modules, "celery", None)
     with pytest.raises(SettingsError) as caught:
         Queue(QueueSettings(url="redis://127.0.0.1:1/0")).depth()
-    assert "esrag[queue]" in caught.value.hint
+    assert install_hint("queue") in caught.value.hint

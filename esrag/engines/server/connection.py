@@ -16,6 +16,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 from esrag.engines import EngineOptions
 from esrag.engines.server import access
 from esrag.errors import EngineError, EngineUnreachable, IndexUnwritable, SettingsError
+from esrag.plugins import install_hint
 
 _T = TypeVar("_T")
 Product = Literal["elasticsearch", "opensearch"]
@@ -350,4 +351,4 @@ def _version(number: str) -> tuple[int, int]:
 
 def _missing(product: str) -> SettingsError:
     message = f"engine.url is an address, which needs a package that is not installed: {product}"
-    return SettingsError(message, hint=f"pip install 'esrag[{product}]'")
+    return SettingsError(message, hint=install_hint(product))
