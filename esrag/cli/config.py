@@ -48,10 +48,11 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
 @config.command()
 @file_argument
 def allow(file: Path | None) -> int:
-    """Let a settings file decide where texts and keys go, until it changes.
+    """Let a settings file decide where texts and keys go.
 
-    FILE is the esrag.yaml in use, and that of ESRAG_ENVIRONMENT, unless another is named. Without this, a file that
-    was found in a folder may not name an address, a path outside its folder, or what TLS trusts.
+    FILE is the esrag.yaml in use, and that of ESRAG_ENVIRONMENT, unless another is named. It holds until the file
+    changes. Without it, a file that was found in a folder may not name an address, a path outside its folder, or what
+    TLS trusts.
     """
     from esrag.settings import decides, shown
     from esrag.trust import allow as remember

@@ -161,7 +161,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 @json_option
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
-    """Compare the vector leg with an exact search over all vectors."""
+    """Compare the vector leg with an exact search."""
     from esrag.retrieving.recall import LEAST_RECALL, recall
     from esrag.stages import open_engine
 

@@ -26,7 +26,7 @@ EXAMPLES = 3
 @json_option
 @settings_options
 def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
-    """Remove documents from the index: by id, by where they came from, or by a condition.
+    """Remove documents by id, by source or by a condition.
 
     Nothing but the index is touched: a file that is still there comes back with the next ingest of it. PATH need not
     exist any more.

@@ -39,8 +39,8 @@ def test_every_command_has_help(esrag, command):
 
 
 def groups(command, name, parent=None):
-    """Every group with its context, on a terminal of 80 columns."""
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=80, max_content_width=80)
+    """Every group with its context, on a terminal of 80 columns, of which click leaves two."""
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=78, max_content_width=78)
     if isinstance(command, click.Group):
         yield command, context
         for child in command.list_commands(context):
