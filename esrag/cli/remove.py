@@ -18,11 +18,11 @@ EXAMPLES = 3
 @click.command()
 @click.argument("doc_ids", nargs=-1, metavar="[DOC_ID]...")
 @click.option(
-    "--source", "sources", multiple=True, metavar="PATH|URL", help="Those of a file, or of all below a folder."
+    "--source", "sources", multiple=True, metavar="PATH|URL", help="Remove those of a file, or of all below a folder."
 )
-@click.option("--where", multiple=True, metavar="CONDITION", help="folder=a,b  kind!=pdf  'year>=2024'  doc_id=x*")
+@click.option("--where", multiple=True, metavar="CONDITION", help="Remove those with folder=a,b or kind!=pdf.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and do nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask, which it does on a terminal.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation, as it does on a terminal.")
 @json_option
 @settings_options
 def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
