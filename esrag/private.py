@@ -1,6 +1,7 @@
 """Folders and files that only their user can read: what is stored holds the text of the user's documents."""
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +29,13 @@ def opener(path: str, flags: int) -> int:
     return os.open(path, flags, FILE_MODE)
 
 
-def is_shared(path: Path) -> bool:
-    """Return whether other users have any permission on a file or folder. Raises: OSError."""
-    return bool(path.stat().st_mode & 0o077)
+def find_shared(places: Iterable[Path]) -> list[Path]:
+    """Return the files and folders on which, or on something in which, other users have a permission."""
+    return [place for place in places if any(map(_is_shared, (place, *place.rglob("*"))))]
+
+
+def _is_shared(path: Path) -> bool:
+    try:
+        return bool(path.lstat().st_mode & ~FOLDER_MODE & 0o777)
+    except OSError:  # gone meanwhile
+        return False

@@ -12,6 +12,7 @@ from typing import TypeVar
 from esrag.caching import Kind, Usage, jittered
 from esrag.caching.breaker import Breaker
 from esrag.errors import EsragError
+from esrag.private import make_file, make_folder
 
 T = TypeVar("T")
 
@@ -136,7 +137,8 @@ class SqliteCache:
 
 def _open(path: Path) -> sqlite3.Connection:
     """A connection; a new file gets its table. Raises: sqlite3.Error, OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    make_file(path)
     connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():

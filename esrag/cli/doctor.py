@@ -1,9 +1,12 @@
 """`esrag doctor`: is everything in place, and if not, what to do."""
 
+import glob
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.jobs.work import Work
-    from esrag.settings import Resolved
+    from esrag.settings import Resolved, Settings
     from esrag.stages import Stages
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
@@ -69,6 +72,7 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
         *sound,
         *index,
         *ledger,
+        *_permissions(work.settings),
         *_tried(examine(work.settings))[0],
     ):
         found.setdefault(finding.what, finding)
@@ -166,6 +170,32 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding("warning", f"{len(failed):,} files failed to be ingested", f"run: esrag jobs show {max(failed)}")
+
+
+def _permissions(settings: "Settings") -> "Iterator[Finding]":
+    """Whether other users may read, or lock, what is stored in files."""
+    from esrag.engines import Finding
+    from esrag.private import find_shared
+
+    if shared := find_shared(_stored_files(settings)):
+        what = f"other users have permissions on what is stored, such as {shared[0]}"
+        yield Finding("warning", what, f"run: chmod -R go-rwx {shlex.join(map(str, shared))}")
+
+
+def _stored_files(settings: "Settings") -> "Iterator[Path]":
+    """The indexes, their locks, the ledger and the cache, as far as they are files."""
+    from esrag.engines.embedded.indexes import names
+    from esrag.ledger.opening import FILE
+    from esrag.settings import is_address
+
+    folder = None if is_address(settings.engine.url) else Path(settings.engine.url)
+    if folder:
+        yield from (folder / name for name in names(folder))
+        yield from sorted(folder.glob(".*.lock"))
+    ledger = settings.ledger.url or (str(folder / FILE) if folder else "")
+    for url in (ledger, settings.cache.url):
+        if url and "://" not in url:
+            yield from sorted(Path(url).parent.glob(f"{glob.escape(Path(url).name)}*"))
 
 
 def _recall(stages: "Stages", chunks: int) -> "Iterator[Finding]":

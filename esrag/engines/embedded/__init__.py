@@ -26,6 +26,7 @@ from esrag.engines.embedded.where import allowed_rows
 from esrag.engines.embedded.writing import EmbeddedWriter
 from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
+from esrag.private import make_file, make_folder
 from esrag.records import Chunk, Fingerprint, StoredDocument
 
 
@@ -147,8 +148,8 @@ class EmbeddedEngine:
             indexes.drop_unfinished(self._places)
             places = Places(self._places.url, indexes.free_name(self._places))
             with failures(places.folder, writing=True):
-                places.folder.mkdir()
-                places.unfinished.touch()
+                make_folder(places.folder)
+                make_file(places.unfinished)
             with _writing(places.folder, fingerprint):
                 return places.name
 

@@ -14,6 +14,7 @@ from esrag.engines.embedded import store
 from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.store import Places, failures
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
+from esrag.private import make_file, make_folder
 
 
 def names(url: Path) -> list[str]:
@@ -66,7 +67,8 @@ def locked(places: Places, wait_s: float) -> Iterator[None]:
     """Nobody else writes an index meanwhile; what a killed program left is mended. Raises: IndexBusy."""
     lock = FileLock(places.lock, timeout=wait_s)
     with failures(places.folder, writing=True):
-        places.url.mkdir(parents=True, exist_ok=True)
+        make_folder(places.url)
+        make_file(places.lock)
         try:
             lock.acquire()
         except Timeout as error:
