@@ -10,7 +10,7 @@ from esrag.chunking.cut import indexed_text
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.checks import require_generation
-from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy
+from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
 from esrag.ingesting import Progress
 from esrag.portions import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
@@ -74,6 +74,14 @@ def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stag
         target.drop(name)
         raise
     return Moved(name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness)
+
+
+def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
+    """Raise: UsageError if the settings ask for other chunks than an index holds; a copy keeps its chunks."""
+    was, now = (it.chunker.partition(", loaders ")[0] for it in (stored, asked))
+    if was != now:
+        message = f"a copy of an index keeps its chunks: they are {was}, the settings ask for {now}"
+        raise UsageError(message, hint="set chunking.* as it was, or run: esrag ingest FOLDER... --rebuild")
 
 
 def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:

@@ -87,6 +87,7 @@ def swap(name: str, **options: Any) -> int:
     """Put the index NAME in the place of the one in use. That one is kept."""
     from esrag.stages import open_engine
 
+    _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
     settings = settings_of(**options)
     engine = open_engine(settings.engine)
     problem = next((one.problem for one in engine.indexes() if one.name == name), "")
@@ -117,16 +118,19 @@ def refresh(**options: Any) -> int:
 def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any) -> int:
     """Fill a new index with what is stored and put it in place.
 
-    The two are compared before, and the former index is kept. No file is read again. Without --to and --model it is a
-    copy with the settings of now, such as engine.shards.
+    The two are compared before, and the former index is kept. No file is read again, and chunks stay as they are.
+    Without --to and --model it is a copy with the settings of now, such as engine.shards.
     """
     from esrag.cli.progress import progress
-    from esrag.moving import move
+    from esrag.ingesting import fingerprint
+    from esrag.moving import move, require_same_chunks
     from esrag.settings import shown
     from esrag.stages import open_engine, open_stages
 
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
+    embeds = ("embedding.model",) if model else ("embedding",)
+    _require_applicable(options["sets"], ("loading", *embeds))
     settings = settings_of(**options)
     aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
     stages = open_stages(aim)
@@ -134,6 +138,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
         raise UsageError("without a model there is nothing to embed", hint="esrag ingest --rebuild drops the vectors")
     moves = aim.engine.url != settings.engine.url
     source = open_engine(settings.engine) if moves else stages.engine
+    require_same_chunks(source.fingerprint(), fingerprint(aim, None))
     with progress() as bar:
         moved = move(
             source,
@@ -175,6 +180,14 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
         of = f"{measured.questions} questions over {measured.chunks:,} chunks"
         print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= LEAST_RECALL else 1
+
+
+def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None:
+    """Raise: UsageError for a setting of `--set` that would change an index, which the command leaves as it is."""
+    for key in (text.partition("=")[0].strip() for text in sets):
+        if any(key == name or key.startswith(f"{name}.") for name in refused):
+            hint = "esrag index migrate --model NAME embeds again; esrag ingest FOLDER... --rebuild reads again"
+            raise UsageError(f"an index keeps its {key} here: --set {key} would change nothing", hint=hint)
 
 
 def _aim(settings: "Settings", aim: "Settings") -> "Settings":

@@ -158,6 +158,31 @@ def test_what_cannot_be_moved(esrag, corpus):
     assert len(esrag("index", "list").out.splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["migrate", "--set", "chunking.size=120"], "keeps its chunks: they are sections 200/0, the settings ask for"),
+        (["migrate", "--set", "chunking.strategy=sentence"], "keeps its chunks"),
+        (["migrate", "--set", "loading.max_bytes=5"], "--set loading.max_bytes would change nothing"),
+        (["migrate", "--set", "embedding.model=none"], "--set embedding.model would change nothing"),
+        (["migrate", "--model", "hashing", "--set", "embedding.model=none"], "--set embedding.model would change"),
+        (["swap", "esrag-000001", "--set", "chunking.size=120"], "--set chunking.size would change nothing"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_setting_that_a_copy_cannot_have_is_refused(esrag, corpus, arguments, said):
+    """One line, what to do, exit 2; no copy is made. As a variable too, and an ingest refuses it as well."""
+    esrag("ingest", "docs")
+    ran = esrag("index", *arguments)
+    error, hint = ran.err.splitlines()[-2:]
+    assert (ran.code, ran.out, said in error) == (2, "", True)
+    assert "esrag ingest FOLDER... --rebuild" in hint
+    assert [line["name"] for line in esrag("index", "list", "--json").lines] == ["esrag"]
+    if "chunking.size=120" in arguments:
+        other = {"ESRAG_CHUNKING__SIZE": "120"}
+        assert (esrag("ingest", "docs", **other).code, esrag("index", "migrate", **other).code) == (2, 2)
+
+
 def test_what_lets_us_into_one_server_is_not_shown_to_another():
     """A user or key goes along from a folder to a server, and between two servers never."""
     values = {"engine.password": "s3cret", "engine.username": "me", "engine.api_key": "k3y", "engine.ca_file": "ca.pem"}
