@@ -253,6 +253,20 @@ def test_damage_is_one_clear_error_and_a_rebuild_mends_it(store, damage):
     engine.close()
 
 
+@pytest.mark.parametrize("bit", range(8))
+def test_checksums_cannot_be_switched_off_by_damage(store, bit):
+    """Byte 20 of the header says that pages have them: changed, it is damage, not a database without checksums."""
+    path = store / "esrag" / DATABASE
+    header = bytearray(path.read_bytes())
+    header[20] ^= 1 << bit
+    path.write_bytes(header)
+    engine = EmbeddedEngine(EngineOptions(str(store)))
+    for use in (engine.generation, lambda: engine.search(SearchRequest("key"))):
+        with pytest.raises(EngineError, match="damaged"):
+            use()
+    engine.close()
+
+
 def test_check_finds_what_does_not_fit_together(store):
     """Rows that lack their other half, and vectors that are not as they were written, are named."""
     connection = connect(store / "esrag" / DATABASE, "rw")

@@ -102,6 +102,16 @@ def test_a_newer_ledger_is_refused(place, ledger):
     assert all("made by a newer esrag: version 2, this one reads 1" in said for said in refused(place.url))
 
 
+def test_a_ledger_without_checksums_is_refused(place, ledger):
+    """An older version's, or one whose header was damaged; the hint says what to do."""
+    opened(ledger, 1)
+    ledger.close()
+    header = bytearray(Path(place.url).read_bytes())
+    header[20] = 0
+    Path(place.url).write_bytes(header)
+    assert all("carry no checksums" in said for said in refused(place.url))
+
+
 def test_an_empty_file_becomes_a_ledger(tmp_path):
     """What was cut short while it was made is made whole."""
     path = tmp_path / "ledger.sqlite3"

@@ -67,7 +67,7 @@ def use_checksums(connection: apsw.Connection) -> None:
 
 def has_checksums(connection: apsw.Connection) -> bool:
     """Return whether the pages carry checksums that are verified. Raises: apsw.Error."""
-    return bool(value(connection, "PRAGMA checksum_verification"))
+    return bool(value(connection, "PRAGMA checksum_verification") == "1")
 
 
 def has_tables(connection: apsw.Connection) -> bool:
