@@ -13,6 +13,7 @@ from esrag.errors import UsageError
 
 if TYPE_CHECKING:
     from esrag.engines import StoredIndex
+    from esrag.moving import Moved
     from esrag.settings import Settings
 
 
@@ -147,12 +148,9 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
             stages if model else None,
             bar,
         )
+    _tell(moved, as_json=as_json)
     if as_json:
-        print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return 0
-    print_text(f"{moved.documents} documents, {moved.chunks} chunks, {moved.embedded} embedded")
-    again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
-    print_text(f"keyword hits in common {moved.agreement}{again}")
     wanted = [*([f"engine.url to {shown(to)}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
     if wanted:
         remark(f"now set {' and '.join(wanted)}")
@@ -180,6 +178,15 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
         of = f"{measured.questions} questions over {measured.chunks:,} chunks"
         print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= LEAST_RECALL else 1
+
+
+def _tell(moved: "Moved", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "esrag.migration/1", **asdict(moved)})
+        return
+    print_text(f"{moved.documents} documents, {moved.chunks} chunks, {moved.embedded} embedded")
+    again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
+    print_text(f"keyword hits in common {moved.agreement}{again}")
 
 
 def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None:
