@@ -115,7 +115,7 @@ def test_calibrate_writes_into_an_allowed_file_and_leaves_it_allowed(esrag, corp
         {"question": "Who won the 2018 World Cup?", "answerable": False},
         {"question": "When was the treaty of Westphalia signed?", "answerable": False},
     ]
-    (esrag.folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (esrag.folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 6))
     text = "generator: {url: https://service.example}\n"
     (esrag.folder / "esrag.yaml").write_text(text)
     esrag("config", "allow")
