@@ -160,11 +160,11 @@ class _Batch:
             else:
                 yield task, parsed
 
-    def _handed(self, task: Task) -> tuple[str, str]:
+    def _handed(self, task: Task) -> tuple[str, str, str]:
         """What the parser is told of a file; what the file looks like is noted before it is read."""
         with suppress(LoadingError):  # the parser says why
             self.stamps[task.source] = stamp(task.source)
-        return task.source, task.doc_id
+        return task.source, task.doc_id, task.root
 
     def loaded(self, task: Task, parsed: Parsed, prepared: Sequence[Prepared]) -> None:
         """One file is about to be stored."""

@@ -35,7 +35,8 @@ from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import drain, files_left, remove_gone, take_over
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.loading.listing import is_at, list_files, source_named
+from esrag.loading.listing import Selection, list_files, source_named
+from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.conditions import check_filter, require_of_documents
 from esrag.retrieving.legs import require_question
@@ -138,7 +139,7 @@ def _none(_: Sequence[str]) -> Mapping[str, Vectors]:
 def plan_ingest(request: IngestRequest, work: Work) -> sync.Plan:
     """What an ingest would do; nothing is written."""
     stored = _stored(request, work.stages.engine)
-    listing = list_files(request.arguments, request.include, request.exclude)
+    listing = list_files(request.arguments, _selection(request, work.settings))
     return sync.plan(
         listing,
         stored,
@@ -186,9 +187,9 @@ def _of_sources(sources: Sequence[str], stored: Sequence[StoredDocument]) -> Ite
     places = [source_named(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:
-        if not any(is_at(source, place) for source in known):
+        if not any(is_below(source, place) for source in known):
             _require_known("source", place, known)
-    yield from (document for document in stored if any(is_at(document.source, place) for place in places))
+    yield from (document for document in stored if any(is_below(document.source, place) for place in places))
 
 
 def _require_known(what: str, name: str, known: Collection[str]) -> None:
@@ -211,6 +212,19 @@ def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocum
             record_removal(work, engine.fingerprint(), sorted({document.source for document in present}))
             writer.remove([document.doc_id for document in present])
     return present
+
+
+def _selection(request: IngestRequest, settings: Settings) -> Selection:
+    """Which files of the named folders are taken; the index, the ledger and the cache never are."""
+    addresses = (settings.ledger.url, settings.cache.url)
+    own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
+    return Selection(
+        include=request.include,
+        exclude=request.exclude,
+        follow_links=settings.loading.follow_links,
+        ignore_files=settings.loading.ignore_files,
+        own=own,
+    )
 
 
 def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:

@@ -82,7 +82,10 @@ class EngineSettings(Section):
 
 
 class LoadingSettings(Section):
-    """What a source may cost."""
+    """Which files are read, what of them, and what a source may cost."""
+
+    follow_links: bool = Field(default=False, description="Follow links that lead outside the folder that was named.")
+    ignore_files: bool = Field(default=True, description="Leave out what .gitignore and .esragignore files name.")
 
     max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
     max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")

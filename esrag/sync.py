@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from esrag.errors import LoadingError
-from esrag.loading.listing import ListedFile, Listing, Problem, is_at, source_named
+from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, source_named
 from esrag.loading.reading import sha256_of
-from esrag.loading.sources import is_address, path_of
+from esrag.loading.sources import is_address, is_below, path_of
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
 from esrag.text import normalise
@@ -25,12 +25,18 @@ from esrag.text import normalise
 _OF_NOTHING = hashlib.sha256().hexdigest()
 State = Literal["added", "changed", "renamed"]
 
+_LEFT_OUT: Mapping[Reason, str] = {
+    "leads outside": "links that lead outside this folder are not followed (--follow-links follows them)",
+    "is ignored": "files and folders are left out by .gitignore or .esragignore (--no-ignore reads them)",
+    "is listed itself": "links lead to files of this folder, which are listed by their own names",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One file to load: the id its document gets, the folder it can be filtered by, what is stored of it now.
 
-    `sha256` is the hash of its bytes when it was listed.
+    `sha256` is the hash of its bytes when it was listed. `root` is the folder that it must be in when it is read.
     """
 
     source: str
@@ -39,6 +45,7 @@ class Task:
     state: State
     stored_ids: tuple[str, ...] = ()
     sha256: str = ""
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,17 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out."""
+    """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out.
+
+    `left_out` are those of the gone sources that are still there: what is stored of them is not wanted any more.
+    """
 
     tasks: tuple[Task, ...]
     removed: int
     gone: tuple[str, ...]
     unchanged: int
     skips: tuple[Skip, ...]
+    left_out: tuple[str, ...] = ()
 
     def count(self, state: State) -> int:
         """How many files are in that state."""
@@ -97,7 +108,9 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     Raises: LoadingError where a store does not say whether what is stored of it is still there.
     """
     known = _by_source(stored)
-    gone = _vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set()
+    left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
+    unwanted = set().union(*left_out.values())
+    gone = unwanted | (_vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set())
     listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
     digests, skips = _digests(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
@@ -108,7 +121,15 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
     problems = tuple(Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems)
-    return Plan(tasks, removed, tuple(sorted(gone | emptied)), len(present) - len(tasks), (*problems, *skips))
+    accounts = tuple(_accounts(listing, left_out))
+    return Plan(
+        tasks=tasks,
+        removed=removed,
+        gone=tuple(sorted(gone | emptied)),
+        unchanged=len(present) - len(tasks),
+        skips=(*problems, *accounts, *skips),
+        left_out=tuple(sorted(unwanted)),
+    )
 
 
 def _tasks(
@@ -127,7 +148,7 @@ def _tasks(
         state: State = "changed" if before else "renamed" if gone[digest] else "added"
         gone[digest] -= state == "renamed"
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else (), digest)
+        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else (), digest, file.root)
 
 
 def is_emptied(source: str) -> bool:
@@ -236,6 +257,28 @@ def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool
     }
 
 
+def _left_out(listing: Listing, known: Mapping[str, _Known]) -> dict[LeftOut, set[str]]:
+    """Stored sources that are still there and not taken any more, by why that is so."""
+    present = {file.source for file in listing.files}
+    absent = known.keys() - present
+    found: dict[LeftOut, set[str]] = {}
+
+    for left_out in listing.left_out if absent else ():
+        paths = set(left_out.paths)
+        below = (source for source in absent if is_below(source, left_out.folder))
+        found[left_out] = {source for source in below if paths & {source, *map(str, Path(source).parents)}}
+    return found
+
+
+def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator[Skip]:
+    """A line for each reason for which something in a folder was left out."""
+    for left_out in listing.left_out:
+        gone = len(removed.get(left_out, ()))
+        if gone or left_out.reason != "is listed itself":
+            also = f"; what was stored of {gone} files before is removed" if gone else ""
+            yield Skip(left_out.folder, f"{len(left_out.paths)} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
+
+
 def _unlisted(listing: Listing, known: Mapping[str, _Known], gone: Collection[str]) -> Iterator[ListedFile]:
     """Stored files that are still there and were not named, in the folders they are filtered by."""
     for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
@@ -245,7 +288,7 @@ def _unlisted(listing: Listing, known: Mapping[str, _Known], gone: Collection[st
 def _with_advice(problem: Problem, known: Mapping[str, _Known]) -> str:
     """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
     place = source_named(problem.source) if problem.reason.startswith("there is no such ") else ""
-    count = sum(len(it.doc_ids) for source, it in known.items() if place and is_at(source, place))
+    count = sum(len(it.doc_ids) for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason
     what = "its document" if count == 1 else f"its {count:,} documents"

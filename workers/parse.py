@@ -54,7 +54,7 @@ def _answers(request: dict[str, str], max_bytes: int, max_characters: int) -> It
     """Documents and skipped parts, then the end or the error."""
     try:
         source = request["source"]
-        data = read(source, max_bytes)
+        data = read(source, max_bytes, request.get("root", ""))
         for part in parts(Source(request["doc_id"], path_of(source).name, data), max_characters):
             if isinstance(part, Skipped):
                 yield {"skipped": [part.where, part.reason]}

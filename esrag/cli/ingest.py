@@ -24,6 +24,8 @@ SHOWN_SKIPS = 50
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--include", multiple=True, metavar="GLOB", help="Take only these, by name or relative path.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these out.")
+@click.option("--follow-links", is_flag=True, help="Follow links that lead outside a named folder.")
+@click.option("--no-ignore", is_flag=True, help="Read what .gitignore and .esragignore files leave out.")
 @click.option("--keep-missing", is_flag=True, help="Keep documents whose files are gone.")
 @click.option("--rebuild", is_flag=True, help="Read everything again, with the settings of now, into a new index.")
 @click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and end.")
@@ -50,7 +52,12 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
         _arguments(paths, rebuild=options["rebuild"]), **{name: options.pop(name) for name in names}
     )
     eager, no_wait = options.pop("eager"), options.pop("no_wait")
-    work = Work(settings_of(embedding__offline=offline or None, **options))
+    flags = {
+        "embedding__offline": offline or None,
+        "loading__follow_links": options.pop("follow_links") or None,
+        "loading__ignore_files": False if options.pop("no_ignore") else None,
+    }
+    work = Work(settings_of(**flags, **options))
     with closing(work):
         if dry_run:
             plan = without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)

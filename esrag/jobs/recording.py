@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from esrag.jobs.running import is_still_gone
+from esrag.jobs.running import gone_sources
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, BatchState, Job
 from esrag.ledger.ledger import Ledger
@@ -48,6 +48,7 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
         unchanged=plan.unchanged,
         removed=plan.removed,
         skips=plan.skips,
+        left_out=plan.left_out,
     )
     if plan.tasks or plan.gone:
         begun = list(_begun(ledger, [it for it in older if it.made == work.made], plan.tasks))
@@ -140,8 +141,9 @@ def displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
     """
     engine = work.engine(job.index)
     held = {doc_id: source for source, doc_id in promised(work, job.index).items()}
+    gone = gone_sources(job)
     for document in engine.documents() if engine.exists() and not job.rebuild else ():
-        if document.source not in job.gone or not is_still_gone(document.source):
+        if document.source not in gone:
             held[document.doc_id.partition("#")[0]] = document.source
     return {task.source for task in tasks if held.get(task.doc_id, task.source) != task.source}
 

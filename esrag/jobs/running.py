@@ -266,8 +266,14 @@ def end(work: Work, job: Job) -> None:
 
 def remove_gone(engine: Engine, writer: Writer, job: Job) -> None:
     """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
-    gone = {source for source in job.gone if is_still_gone(source)}
+    gone = gone_sources(job)
     writer.remove([document.doc_id for document in engine.documents() if document.source in gone])
+
+
+def gone_sources(job: Job) -> set[str]:
+    """Return the sources of a job whose documents are to go: those that did not come back, or are left out."""
+    left_out = set(job.left_out)
+    return {source for source in job.gone if source in left_out or is_still_gone(source)}
 
 
 def is_still_gone(source: str) -> bool:

@@ -29,7 +29,8 @@ class Job:
     """One ingest. `key` is the same for the same arguments on the same index: a newer job takes over from an older.
 
     Of a `rebuild` nothing is left where it is cut short. `gone` holds the sources that are no longer there: their
-    documents are removed at the end. Of a removal by hand they are those of which documents were removed. `note` says
+    documents are removed at the end. Of a removal by hand they are those of which documents were removed. `left_out`
+    holds those of them that are there and not wanted any more. `note` says
     why it was cancelled. Times are milliseconds since 1970.
     """
 
@@ -47,6 +48,7 @@ class Job:
     state: JobState = "recording"
     ended_ms: int = 0
     note: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

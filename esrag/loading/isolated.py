@@ -73,8 +73,10 @@ class Parser:
             self._worker.communicate()
             self._worker = None
 
-    def parse(self, sources: Iterable[tuple[str, str]]) -> Iterator[Parsed | LoadingError]:
+    def parse(self, sources: Iterable[tuple[str, str] | tuple[str, str, str]]) -> Iterator[Parsed | LoadingError]:
         """For each source and document id, in order: what it gave, or why it gave nothing.
+
+        A third value is the folder that the source must be in when it is read.
 
         While the caller works on one result the worker parses the next source.
         """
@@ -91,11 +93,11 @@ class Parser:
             if asked:
                 self.close()  # what is left of an answer must not be the next source's
 
-    def _ask(self, source: str, doc_id: str) -> subprocess.Popen[bytes]:
+    def _ask(self, source: str, doc_id: str, root: str = "") -> subprocess.Popen[bytes]:
         worker = self._running(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
-            requests.write(json.dumps({"source": source, "doc_id": doc_id}).encode() + b"\n")
+            requests.write(json.dumps({"source": source, "doc_id": doc_id, "root": root}).encode() + b"\n")
             requests.flush()
         return worker
 

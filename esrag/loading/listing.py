@@ -4,29 +4,39 @@ import glob
 import itertools
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal, get_args
 
 from esrag.errors import ParsingError
-from esrag.loading.sources import is_address, path_of, source_of
+from esrag.loading.ignoring import IgnoreRules, rules_above
+from esrag.loading.sources import is_address, is_below, path_of, source_of
 from esrag.loading.stores import Place, place_of, told, without_password
 
 _ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 # Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.
 _LEFT_OUT = (
     *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
-    *("vectors-*.f32", *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS)),
+    *("vectors-*.f32", "index.sqlite3-unfinished"),
+    *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS),
 )
+
+Reason = Literal["leads outside", "is ignored", "is listed itself"]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file to load: where it is, and its POSIX path below the folder it was asked for through."""
+    """A file to load: where it is, and its POSIX path below the folder it was asked for through.
+
+    `root` is the real folder that the file must be in when it is read, or "" if links may lead anywhere.
+    """
 
     source: str
     relative: str
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +48,70 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Files, folders and links below a named folder that exist and are not taken, and why."""
+
+    folder: str
+    reason: Reason
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """What was found, by argument and then by path, what was not, and the folders that were named."""
 
     files: tuple[ListedFile, ...]
     problems: tuple[Problem, ...] = ()
     folders: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
-def list_files(arguments: Sequence[str], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Listing:
-    """The files that are named, are below a folder that is named, or match a glob that is named.
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of the files below a folder are taken.
 
     `include` and `exclude` are globs on a file's path below its folder, or on its name; `exclude` leaves out folders
-    too. A file that is named itself is always taken. Links are followed, each file and folder once.
+    too. `own` holds the real paths of files that esrag writes itself.
     """
 
-    def wanted(relative: str, *, folder: bool = False) -> bool:
-        if _matches(relative, _LEFT_OUT) or _name(relative).startswith(".") or _matches(relative, exclude):
-            return False
-        return folder or not include or _matches(relative, include)
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    follow_links: bool = False
+    ignore_files: bool = True
+    own: frozenset[str] = frozenset()
 
-    found = [(_in_store if is_address(argument) else _on_disk)(argument, wanted) for argument in arguments]
+    def takes(self, relative: str) -> bool:
+        """Return whether a file may be taken, by its path."""
+        return self.enters(relative) and (not self.include or _matches(relative, self.include))
+
+    def enters(self, relative: str) -> bool:
+        """Return whether a folder may be entered, by its path."""
+        is_hidden = _name(relative).startswith(".")
+        return not is_hidden and not _matches(relative, _LEFT_OUT) and not _matches(relative, self.exclude)
+
+    def is_own(self, real: str) -> bool:
+        """Return whether a real path is a file that esrag writes, or one that SQLite puts beside it."""
+        return any(real.removesuffix(end) in self.own for end in _ENDS)
+
+
+def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> Listing:
+    """List the files that are named, are below a folder that is named, or match a glob that is named.
+
+    A file that is named itself is always taken. A link below a folder is followed only to what is in that folder,
+    unless the selection follows links. Each file is listed once, under its own name rather than a link's.
+    """
+    found = [(_in_store if is_address(argument) else _on_disk)(argument, selection) for argument in arguments]
     files: dict[str, ListedFile] = {}
+
     for file in (file for listing in found for file in listing.files):
         files.setdefault(file.source if is_address(file.source) else os.path.realpath(path_of(file.source)), file)
-    problems = (problem for listing in found for problem in listing.problems)
-    return Listing(tuple(files.values()), tuple(problems), tuple(it for listing in found for it in listing.folders))
+
+    return Listing(
+        files=tuple(files.values()),
+        problems=tuple(problem for listing in found for problem in listing.problems),
+        folders=tuple(folder for listing in found for folder in listing.folders),
+        left_out=tuple(left_out for listing in found for left_out in listing.left_out),
+    )
 
 
 def source_named(argument: str) -> str:
@@ -71,25 +119,15 @@ def source_named(argument: str) -> str:
     return argument.rstrip("/") if is_address(argument) else source_of(_absolute(argument))
 
 
-def is_at(source: str, place: str) -> bool:
-    """Whether a source is a file that was named, or is below a folder that was.
-
-    >>> is_at("/docs/a.md", "/docs"), is_at("/docs.md", "/docs"), is_at("/docs", "/docs")
-    (True, False, True)
-    """
-    return source == place or source.startswith(f"{place.rstrip('/')}/")
-
-
-def _on_disk(argument: str, wanted: Callable[..., bool]) -> Listing:
+def _on_disk(argument: str, selection: Selection) -> Listing:
     path = _absolute(argument)
     missing = _missing(path) if argument else "an empty name: name a file or folder"
-    problems: list[Problem] = []
     if missing and glob.has_magic(argument):
-        return Listing(tuple(_globbed(path, argument, wanted, problems)), tuple(problems))
+        return _globbed(path, argument, selection)
     if missing:
         return Listing((), (Problem(argument, missing),))
     if _is_folder(path):
-        return Listing(tuple(_below(path, path, wanted, problems)), tuple(problems), (source_of(path),))
+        return replace(_Walk(path, selection).listing(), folders=(source_of(path),))
     return Listing((ListedFile(source_of(path), path.name),))
 
 
@@ -112,85 +150,194 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _globbed(
-    pattern: Path, argument: str, wanted: Callable[..., bool], problems: list[Problem]
-) -> Iterator[ListedFile]:
+def _globbed(pattern: Path, argument: str, selection: Selection) -> Listing:
     root = next(parent for parent in pattern.parents if not glob.has_magic(str(parent)))
-    found = sorted(glob.glob(str(pattern), recursive=True))  # noqa: PTH207 -- Path.glob lists hidden files
-    if not found:
-        problems.append(Problem(argument, "matches no file"))
-    for match in map(Path, found):
-        relative = match.relative_to(root).as_posix()
-        if not all(wanted(part, folder=True) for part in Path(relative).parts):
-            continue
-        if _is_folder(match):
-            yield from _below(match, root, wanted, problems)
-        elif wanted(relative):
-            yield ListedFile(source_of(match), relative)
+    try:
+        matched = _Matched(pattern.relative_to(root).as_posix())
+    except ParsingError as error:
+        return Listing((), (Problem(argument, error.line),))
+    listing = _Walk(root, selection, matched).listing() if _is_folder(root) else Listing(())
+    if listing.files or listing.problems or listing.left_out:
+        return listing
+    return Listing((), (Problem(argument, "matches no file"),))
 
 
-def _below(folder: Path, root: Path, wanted: Callable[..., bool], problems: list[Problem]) -> Iterator[ListedFile]:
-    """The wanted files below a folder, sorted; a folder that links lead back to is entered once."""
+class _Matched:
+    """Which paths below the fixed part of a glob it takes: `**` is any number of folders. Raises: ParsingError."""
 
-    def unreadable(error: OSError) -> None:
-        problems.append(Problem(str(error.filename), f"cannot be listed: {error.strerror}"))
+    def __init__(self, pattern: str) -> None:
+        from fsspec.utils import glob_translate
 
-    entered: set[tuple[int, int]] = set()
-    found: list[ListedFile] = []
-    for place, folders, names in os.walk(folder, onerror=unreadable, followlinks=True):
+        parts = [part if part == "**" else re.sub(r"\*+", "*", part) for part in pattern.split("/")]
+        self._depth = None if "**" in parts else len(parts)
+        with told():
+            self._matches = re.compile(glob_translate("/".join(parts))).match
+
+    def takes(self, relative: str) -> bool:
+        """Return whether the path or a folder that it is in matches."""
+        return any(self._matches(part) for part in itertools.accumulate(relative.split("/"), "{}/{}".format))
+
+    def enters(self, folder: str) -> bool:
+        """Return whether something below the folder may match."""
+        return self._depth is None or folder.count("/") + 1 < self._depth or self.takes(folder)
+
+
+@dataclass
+class _Walk:
+    """Lists what is below one folder on a disk: first what is really there, then what links there lead to."""
+
+    root: Path
+    selection: Selection
+    matched: _Matched | None = None
+    _found: dict[str, ListedFile] = field(default_factory=dict)  # by real path
+    _problems: list[Problem] = field(default_factory=list)
+    _entered: set[tuple[int, int]] = field(default_factory=set)
+    _links: deque[tuple[Path, IgnoreRules]] = field(default_factory=deque)
+    _left_out: dict[Reason, list[str]] = field(default_factory=lambda: {reason: [] for reason in get_args(Reason)})
+
+    def listing(self) -> Listing:
+        """Return the files, sorted by path, and what was left out."""
+        self._real_root = os.path.realpath(self.root)
+        self._scan(self.root, self._inherited())
+
+        while self._links:
+            self._follow(*self._links.popleft())
+
+        files = sorted(self._found.values(), key=lambda file: file.relative)
+        return Listing(tuple(files), tuple(self._problems), left_out=tuple(self._accounts()))
+
+    def _scan(self, folder: Path, rules: IgnoreRules) -> None:
+        """Take the files of a folder and of those below it; links wait until everything real is known."""
+        waiting = [(folder, rules)]
+        while waiting:
+            place, above = waiting.pop()
+            try:
+                names = self._enter(place)
+            except OSError as error:
+                self._problems.append(Problem(str(error.filename), f"cannot be listed: {error.strerror}"))
+                continue
+
+            real, here = os.path.realpath(place), self._rules(above, place)
+            for name, is_link in names:
+                path = place / name
+                is_folder = _is_folder(path)
+                if not self._wants(path, here, is_folder=is_folder):
+                    continue
+                if is_link:
+                    self._links.append((path, here))
+                elif is_folder:
+                    waiting.append((path, here))
+                else:
+                    self._take(path, f"{real.rstrip('/')}/{name}")
+
+    def _enter(self, place: Path) -> list[tuple[str, bool]]:
+        """The names in a folder and whether each is a link, sorted; nothing where it was entered before."""
+        status = place.stat()
+        if (status.st_dev, status.st_ino) in self._entered:
+            return []
+        self._entered.add((status.st_dev, status.st_ino))
+        with os.scandir(place) as entries:
+            return sorted((entry.name, entry.is_symlink()) for entry in entries)
+
+    def _inherited(self) -> IgnoreRules:
+        """The rules above the folder; an ignore file that cannot be used is a problem."""
         try:
-            status = Path(place).stat()
-        except OSError as error:
-            unreadable(error)
-            status = None
-        if status is None or (status.st_dev, status.st_ino) in entered:
-            folders.clear()
-            continue
-        entered.add((status.st_dev, status.st_ino))
-        below = Path(place).relative_to(root)
-        folders[:] = sorted(name for name in folders if wanted((below / name).as_posix(), folder=True))
-        relatives = ((below / name).as_posix() for name in names)
-        found += [ListedFile(source_of(root / relative), relative) for relative in relatives if wanted(relative)]
-    yield from sorted(found, key=lambda file: file.relative)
+            return rules_above(Path(self._real_root)) if self.selection.ignore_files else IgnoreRules()
+        except ParsingError as error:
+            self._problems.append(Problem(source_of(self.root), error.line))
+            return IgnoreRules()
+
+    def _rules(self, above: IgnoreRules, place: Path) -> IgnoreRules:
+        """The rules inside a folder; an ignore file that cannot be used is a problem."""
+        if not self.selection.ignore_files:
+            return above
+        try:
+            return above.entering(self._in_root(place))
+        except ParsingError as error:
+            self._problems.append(Problem(source_of(place), error.line))
+            return above
+
+    def _wants(self, path: Path, rules: IgnoreRules, *, is_folder: bool) -> bool:
+        """Whether an entry is to be taken or entered; what an ignore file leaves out is counted."""
+        relative = self._relative(path)
+        select = self.selection.enters if is_folder else self.selection.takes
+        match = self.matched and (self.matched.enters if is_folder else self.matched.takes)
+        if not select(relative) or (match and not match(relative)):
+            return False
+        if rules.ignores(self._in_root(path), is_folder=is_folder):
+            self._left_out["is ignored"].append(source_of(path))
+            return False
+        return True
+
+    def _follow(self, path: Path, rules: IgnoreRules) -> None:
+        """Take what a link leads to, unless that is outside or was taken already."""
+        real = os.path.realpath(path)
+        if not self.selection.follow_links and not is_below(real, self._real_root):
+            self._left_out["leads outside"].append(source_of(path))
+        elif real in self._found or self._was_entered(path):
+            self._left_out["is listed itself"].append(source_of(path))
+        elif _is_folder(path):
+            self._scan(path, rules)
+        else:
+            self._take(path, real)
+
+    def _was_entered(self, path: Path) -> bool:
+        try:
+            status = path.stat()
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) in self._entered
+
+    def _take(self, path: Path, real: str) -> None:
+        if not self.selection.is_own(real):
+            root = "" if self.selection.follow_links else source_of(Path(self._real_root))
+            self._found.setdefault(real, ListedFile(source_of(path), self._relative(path), root))
+
+    def _accounts(self) -> Iterator[LeftOut]:
+        """What was left out, by its reason."""
+        for reason, paths in self._left_out.items():
+            if paths:
+                yield LeftOut(source_of(self.root), reason, tuple(paths))
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def _in_root(self, path: Path) -> Path:
+        """The path by the real name of the folder that was named: its repository is found there."""
+        return Path(self._real_root, self._relative(path))
 
 
-def _in_store(url: str, wanted: Callable[..., bool]) -> Listing:
+def _in_store(url: str, selection: Selection) -> Listing:
     """What an address leads to; nothing but a problem where the store does not tell all of it."""
     try:
-        return _found(url.rstrip("/"), wanted)
+        return _found(url.rstrip("/"), selection)
     except ParsingError as error:
         return Listing((), (Problem(without_password(url), error.line),))
 
 
-def _found(url: str, wanted: Callable[..., bool]) -> Listing:
+def _found(url: str, selection: Selection) -> Listing:
     place = place_of(url)
     kind = place.kind()
     if kind == "file":
         return Listing((ListedFile(place.url, _name(place.url)),))
     if kind == "folder":
-        return replace(_walked(place, wanted, lambda folder: wanted(folder, folder=True)), folders=(place.url,))
+        return replace(_walked(place, selection.takes, selection.enters), folders=(place.url,))
     if not glob.has_magic(url):
         raise ParsingError("there is no such object or folder")
-    return _matched(url, wanted)
+    return _matched_in_store(url, selection)
 
 
-def _matched(url: str, wanted: Callable[..., bool]) -> Listing:
-    from fsspec.utils import glob_translate
-
+def _matched_in_store(url: str, selection: Selection) -> Listing:
     fixed = "/".join(itertools.takewhile(lambda part: not glob.has_magic(part), url.split("/")))
-    pattern = url[len(fixed) + 1 :]
-    with told():
-        matches = re.compile(glob_translate(pattern)).match
+    matched = _Matched(url[len(fixed) + 1 :])
 
     def taken(relative: str) -> bool:
-        """Whether it or a folder that it is in matches."""
-        return any(matches(part) for part in itertools.accumulate(relative.split("/"), "{}/{}".format))
+        return selection.takes(relative) and matched.takes(relative)
 
     def entered(folder: str) -> bool:
-        may_match_below = "**" in pattern or folder.count("/") < pattern.count("/")
-        return wanted(folder, folder=True) and (may_match_below or taken(folder))
+        return selection.enters(folder) and matched.enters(folder)
 
-    listing = _walked(place_of(fixed), lambda relative: wanted(relative) and taken(relative), entered)
+    listing = _walked(place_of(fixed), taken, entered)
     return listing if listing.files else replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
 
 

@@ -8,17 +8,19 @@ import time
 from pathlib import Path
 
 from esrag.errors import ParsingError
-from esrag.loading.sources import is_address, path_of
+from esrag.loading.sources import is_address, is_below, path_of
 from esrag.loading.stores import CHANGES, place_of, require_size
 
 _TRIES = 3
 _PAUSE_S = 0.1  # a program that writes a file in pieces has often finished by then
 
 
-def read(source: str, max_bytes: int) -> bytes:
-    """The bytes of a regular file or an object that did not change while they were read.
+def read(source: str, max_bytes: int, root: str = "") -> bytes:
+    """Return the bytes of a regular file or an object that did not change while they were read.
 
-    Raises: ParsingError for one that cannot be read, is no regular file, is too large or keeps changing.
+    A file must be in the real folder `root`, wherever links led when it was listed; "" allows any place.
+
+    Raises: ParsingError for one that cannot be read, is no regular file, is too large, keeps changing, or is outside.
     """
     if is_address(source):
         return b"".join(place_of(source).pieces(max_bytes))
@@ -27,7 +29,7 @@ def read(source: str, max_bytes: int) -> bytes:
         for attempt in range(_TRIES):
             if attempt:
                 time.sleep(_PAUSE_S)
-            data = _read_once(path, max_bytes)
+            data = _read_once(path, max_bytes, root)
             if data is not None:
                 return data
     except OSError as error:
@@ -70,12 +72,28 @@ def stamp(source: str) -> str:
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
-def _read_once(path: Path, max_bytes: int) -> bytes | None:
+def read_unlinked(path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a file that is not a link, or nothing if there is none. Raises: ParsingError."""
+    try:
+        with open(path, "rb", opener=_without_links) as file:
+            status = os.fstat(file.fileno())
+            require_regular(status.st_mode)
+            require_size(status.st_size, max_bytes)
+            return file.read(max_bytes)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
     """The bytes, or None if the file changed meanwhile."""
     require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
     with open(path, "rb", opener=_without_waiting) as file:
         before = os.fstat(file.fileno())
         require_regular(before.st_mode)
+        if root:
+            _require_inside(path, before, root)
         require_size(before.st_size, max_bytes)
         data = file.read(before.st_size + 1)
         after = os.fstat(file.fileno())
@@ -83,8 +101,21 @@ def _read_once(path: Path, max_bytes: int) -> bytes | None:
     return data if unchanged and len(data) == before.st_size else None
 
 
+def _require_inside(path: Path, opened: os.stat_result, root: str) -> None:
+    """Raises: ParsingError if the file that was opened is not below the folder, by whatever links."""
+    real = os.path.realpath(path)
+    if not is_below(real, os.fspath(path_of(root))):
+        raise ParsingError("leads outside the folder that was named: --follow-links follows it")
+    if not os.path.samestat(opened, os.lstat(real)):  # a link was put in its place meanwhile
+        raise ParsingError(CHANGES)
+
+
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)  # else a named pipe put in its place waits for a writer
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
 def unreadable(path: Path, error: OSError) -> ParsingError:

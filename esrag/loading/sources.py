@@ -17,6 +17,16 @@ def is_address(source: str) -> bool:
     return _ADDRESS.match(source) is not None
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is that of a folder or of something in it, by their names.
+
+    >>> is_below("/docs/a", "/docs"), is_below("/docs", "/docs/"), is_below("/docs2", "/docs"), is_below("/a", "/")
+    (True, True, False, True)
+    """
+    folder = folder.rstrip("/")
+    return path == folder or path.startswith(f"{folder}/")
+
+
 def source_of(path: Path) -> str:
     """A path as it is stored and shown; bytes that are no UTF-8 are spelled out."""
     return str(path).encode("utf-8", "backslashreplace").decode()

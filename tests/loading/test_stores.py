@@ -10,7 +10,7 @@ import pytest
 
 from esrag.errors import LoadingError, ParsingError
 from esrag.loading.isolated import Parser
-from esrag.loading.listing import Problem, list_files
+from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.reading import read, sha256_of, stamp
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
@@ -145,8 +145,9 @@ def test_what_is_excluded_or_was_asked_for_by_a_glob_is_not_gone(store):
         store.delete(key)
     store.fill("docs/f.md", "c.md/is-a-folder-now")
 
-    def gone(*arguments, **options):
-        return [source.removeprefix(store.url) for source in plan(list_files(*arguments), stored, **options).gone]
+    def gone(arguments, *globs, **options):
+        listing = list_files(arguments, Selection(*globs))
+        return [source.removeprefix(store.url) for source in plan(listing, stored, **options).gone]
 
     assert gone([f"{store.url}/*.md"]) == gone([store.url], keep_missing=True) == []
     assert gone([f"{store.url}/docs"]) == ["/docs/d.md"]
@@ -206,8 +207,8 @@ def test_a_store_is_listed_as_a_disk_is(store, tmp_path):
         ("/[a].md",),
     ]
     for end, *given in requests:
-        listing = list_files([store.url + end], *given)
-        assert relatives(listing) == sorted(relatives(list_files([str(tmp_path) + end], *given))) != []
+        listing = list_files([store.url + end], Selection(*given))
+        assert relatives(listing) == sorted(relatives(list_files([str(tmp_path) + end], Selection(*given)))) != []
         assert listing.problems == ()
         assert listing.folders == (() if end else (store.url,))
     for file in list_files([f"{store.url}/"]).files:
@@ -220,7 +221,7 @@ def test_an_object_that_is_named_is_taken_once_whatever_it_is_called(store):
     """Hidden or not, by two spellings of its address; what only looks like a glob is a name first."""
     store.fill(*KEYS)
     named = [f"{store.url}/{key}" for key in KEYS]
-    listing = list_files([*named, *named, f"S3{store.url[2:]}/a.md"], exclude=["*"])
+    listing = list_files([*named, *named, f"S3{store.url[2:]}/a.md"], Selection(exclude=["*"]))
     assert [file.source for file in listing.files] == named
     assert listing.problems == ()
 
