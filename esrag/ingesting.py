@@ -23,7 +23,7 @@ from esrag.settings import Settings
 from esrag.sync import Skip, Task
 from esrag.text import word_spans
 
-LOADING_VERSION = 1  # raised when the loaders read the same bytes differently, so that an index is made anew
+LOADING_VERSION = 2  # raised when the loaders read the same bytes differently, so that an index is made anew
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"
 
@@ -61,7 +61,8 @@ def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
     """What an index made with these settings carries. Raises: SettingsError for a chunker that there is not."""
     cut = settings.chunking
     plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
-    reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}"
+    hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
+    reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}{hidden}"
     return Fingerprint(embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading)
 
 
@@ -71,7 +72,8 @@ class Ingestion:
     def __init__(self, settings: Settings, embedder: Embedder | None, cache: VectorCache | None = None) -> None:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
-        self._parser = Parser(limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        bounds = (limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        self._parser = Parser(*bounds, keep_hidden=limits.hidden == "keep")
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
         self._embedder = embedder
         self._cache = cache
@@ -171,7 +173,9 @@ class _Batch:
         self.parts[task.source] = [Skip(f"{task.source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
         self.former[task.source] = {*task.stored_ids, *self.former.get(task.source, ())}
         self.read_ids[task.source] = {one.document.doc_id for one in prepared}
-        self.outcomes[task.source] = Outcome(task.source, task.state, sha256=parsed.sha256)
+        self.outcomes[task.source] = Outcome(
+            task.source, task.state, sha256=parsed.sha256, hidden=sum(document.hidden for document in parsed.documents)
+        )
         self.untold[task.source] = sum(len(one.chunks) for one in prepared)
 
     def current(self, documents: Sequence[Prepared]) -> list[Prepared]:

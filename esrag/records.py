@@ -41,11 +41,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something to load: one file's bytes, read once. `name` is its file name; `doc_id` the id its document gets."""
+    """Something to load: one file's bytes, read once. `name` is its file name; `doc_id` the id its document gets.
+
+    `keep_hidden` asks for the text that a reader of the file would not see as well.
+    """
 
     doc_id: str
     name: str
     data: bytes = field(repr=False)
+    keep_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Document:
     """One document: normalised text with pages, sections and tables as spans over it.
 
     `title` is a title found in the content, or "". `pages` is empty where the format has none. `tables` are to be
-    kept whole. `kind` is the loader's name. `metadata` can be filtered by.
+    kept whole. `kind` is the loader's name. `metadata` can be filtered by. `hidden` counts the characters of hidden
+    text that were left out, white space aside.
     """
 
     doc_id: str
@@ -64,6 +69,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     tables: tuple[Span, ...] = ()
     metadata: Metadata = field(default_factory=dict)
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)

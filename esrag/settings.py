@@ -87,6 +87,9 @@ class LoadingSettings(Section):
     follow_links: bool = Field(default=False, description="Follow links that lead outside the folder that was named.")
     ignore_files: bool = Field(default=True, description="Leave out what .gitignore and .esragignore files name.")
 
+    hidden: Literal["drop", "keep"] = Field(
+        default="drop", description="Text that a reader of the file would not see: leave it out, or keep it."
+    )
     max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
     max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
     timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="Seconds one source may take to be parsed.")

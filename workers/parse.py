@@ -50,12 +50,12 @@ def main(arguments: list[str]) -> None:
             return
 
 
-def _answers(request: dict[str, str], max_bytes: int, max_characters: int) -> Iterator[dict[str, Any]]:
+def _answers(request: dict[str, Any], max_bytes: int, max_characters: int) -> Iterator[dict[str, Any]]:
     """Documents and skipped parts, then the end or the error."""
     try:
-        source = request["source"]
+        source, keep_hidden = request["source"], request.get("keep_hidden", False)
         data = read(source, max_bytes, request.get("root", ""))
-        for part in parts(Source(request["doc_id"], path_of(source).name, data), max_characters):
+        for part in parts(Source(request["doc_id"], path_of(source).name, data, keep_hidden), max_characters):
             if isinstance(part, Skipped):
                 yield {"skipped": [part.where, part.reason]}
             else:

@@ -125,6 +125,9 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
             remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
         if len(report.skipped) > SHOWN_SKIPS:
             remark(f"and {len(report.skipped) - SHOWN_SKIPS} more; --json lists all")
+        if report.hidden_files:
+            found = f"{report.hidden_characters} characters in {report.hidden_files} files"
+            remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
         print_text(
             f"{report.added} added, {report.changed} changed, {report.renamed} renamed, {report.removed} removed, "
             f"{report.unchanged} unchanged, {report.failed} failed, {len(report.skipped) - report.failed} skipped"

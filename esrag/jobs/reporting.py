@@ -17,7 +17,10 @@ from esrag.sync import Skip
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did; files are counted, but for `chunks`, `embedded` and `reused`, which count chunks."""
+    """What an ingest did; files are counted, but for `chunks`, `embedded` and `reused`, which count chunks.
+
+    Of `hidden_files` hidden text was left out, `hidden_characters` in all.
+    """
 
     added: int = 0
     changed: int = 0
@@ -29,6 +32,8 @@ class IngestReport:
     embedded: int = 0
     reused: int = 0
     skipped: tuple[Skip, ...] = ()
+    hidden_characters: int = 0
+    hidden_files: int = 0
     took_ms: int = 0
 
 
@@ -36,6 +41,8 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
     """What came of a job so far."""
     counts = ledger.counts(job.job_id)
     skips = [*job.skips, *_skips(ledger, job)]
+    batches = ledger.batches(job.job_id)
+    hidden = [outcome.hidden for batch in batches for outcome in batch.result.outcomes if outcome.hidden]
     return IngestReport(
         added=counts.files.get("added", 0),
         changed=counts.files.get("changed", 0),
@@ -47,6 +54,8 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
         embedded=counts.embedded,
         reused=counts.reused,
         skipped=tuple(skips),
+        hidden_characters=sum(hidden),
+        hidden_files=len(hidden),
     )
 
 

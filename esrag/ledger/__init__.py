@@ -55,7 +55,8 @@ class Job:
 class Outcome:
     """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none.
 
-    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down.
+    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down. `hidden` counts the
+    characters of hidden text that were left out.
     """
 
     source: str
@@ -63,6 +64,7 @@ class Outcome:
     reason: str = ""
     sha256: str = ""
     at_ms: int = 0
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)

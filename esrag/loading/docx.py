@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
-from esrag.loading.layout import Layout, one_line, sensible_title
+from esrag.loading.layout import Layout, count_characters, one_line, sensible_title
 from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -14,6 +14,8 @@ _PARAGRAPH, _TABLE, _BOX = f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}txbxContent"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # a text box, said a second time
 _LEFT_OUT = {_BOX, _FALLBACK, f"{_WORD}del", f"{_WORD}moveFrom"}
 _CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+_NO = {"0", "false", "off", "none"}
+_WHITE, _TINY = "FFFFFF", 2  # half points
 _FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
 
 
@@ -30,13 +32,17 @@ class DocxLoader:
 
         archive.opened(source.data).close()
         document = docx.Document(BytesIO(source.data))
-        levels = _levels(document.styles.element)
+        styles = document.styles.element
+        levels = _levels(styles)
+        vanished = None if source.keep_hidden else _vanished_styles(styles)
         layout = Layout()
+        layout.leave_out(_remove_hidden(document.element.body, vanished))
         titles: list[str] = []
         for block in _blocks(document.element.body):
             _write(layout, block, levels, titles)
         for note in _footnotes(document.part):
-            layout.add(note)
+            layout.leave_out(_remove_hidden(note, vanished))
+            layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
         properties = document.core_properties
         title = one_line(" ".join(titles)) or sensible_title(properties.title)
         yield layout.document(source, "docx", title, {"author": properties.author})
@@ -131,12 +137,90 @@ def _nearest(element: Any, tag: str) -> Iterator[Any]:
             yield from _nearest(child, tag)
 
 
-def _footnotes(part: Any) -> Iterator[str]:
-    """The texts of the footnotes, in order."""
+def _footnotes(part: Any) -> Iterator[Any]:
+    """The footnotes, in order."""
     from lxml import etree
 
     for relation in part.rels.values():
         if relation.reltype == _FOOTNOTES and not relation.is_external:
             parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-            for note in etree.fromstring(relation.target_part.blob, parser).iter(f"{_WORD}footnote"):
-                yield " ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH)
+            yield from etree.fromstring(relation.target_part.blob, parser).iter(f"{_WORD}footnote")
+
+
+def _vanished_styles(styles: Any) -> set[str]:
+    """The ids of the styles whose text is hidden, by themselves or by those they are based on; "" is the default's."""
+    own: dict[str, bool | None] = {}
+    parents: dict[str, str] = {}
+    default = styles.find(f"{_WORD}docDefaults/{_WORD}rPrDefault/{_WORD}rPr")
+    for style in styles.iter(f"{_WORD}style"):
+        key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
+        own[key] = _vanish(style.find(f"{_WORD}rPr"))
+        parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
+        if style.get(f"{_WORD}type") == "paragraph" and style.get(f"{_WORD}default") in ("1", "true"):
+            own.setdefault("", own[key])
+    own[""] = own.get("") or _vanish(default)
+
+    def is_vanished(key: str) -> bool:
+        for _ in range(len(own)):  # a style may be based on itself
+            if key not in parents or own[key] is not None:
+                break
+            key = parents[key]
+        return bool(own.get(key))
+
+    return {key for key in own if is_vanished(key)}
+
+
+def _vanish(properties: Any) -> bool | None:
+    """What properties of text say of its being hidden; None for nothing."""
+    mark = None if properties is None else properties.find(f"{_WORD}vanish")
+    return None if mark is None else mark.get(f"{_WORD}val", "1") not in _NO
+
+
+def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
+    """Remove the runs and rows that are hidden; how many characters they held. Without styles nothing is removed."""
+    if vanished is None:
+        return 0
+    hidden = [row for row in root.iter(f"{_WORD}tr") if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None]
+    hidden += [run for run in root.iter(f"{_WORD}r") if _is_hidden(run, vanished)]
+    characters = 0
+    for element in hidden:
+        characters += sum(count_characters(text.text or "") for text in element.iter(f"{_WORD}t"))
+        for text in element.iter(f"{_WORD}t"):
+            text.text = ""
+        element.getparent().remove(element)
+    return characters
+
+
+def _is_hidden(run: Any, vanished: set[str]) -> bool:
+    """Whether a run is hidden by itself or by its styles, or is written in white or too small to be read."""
+    properties = run.find(f"{_WORD}rPr")
+    said = _vanish(properties)
+    if said is not None:
+        return said
+    paragraph = next(run.iterancestors(_PARAGRAPH), None)
+    of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
+    of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
+    keys = [style.get(f"{_WORD}val", "") for style in (of_run, of_paragraph) if style is not None]
+    if vanished and any(key in vanished for key in (keys if of_paragraph is not None else [*keys, ""])):
+        return True
+    return properties is not None and (_is_tiny(properties) or _is_white(run, properties, paragraph))
+
+
+def _is_tiny(properties: Any) -> bool:
+    size = properties.find(f"{_WORD}sz")
+    value = "" if size is None else size.get(f"{_WORD}val", "")
+    return value.isdecimal() and value.isascii() and int(value[:9]) <= _TINY
+
+
+def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:
+    """Whether a run is white where the page is: in no table, text box or shading, whose colours may be anything."""
+    colour = properties.find(f"{_WORD}color")
+    if colour is None or colour.get(f"{_WORD}val", "").upper() != _WHITE:
+        return False
+    boxed = next(run.iterancestors(_TABLE, _BOX), None) is not None
+    marks = ("shd", "highlight")
+    shaded = any(properties.find(f"{_WORD}{mark}") is not None for mark in marks)
+    styled = paragraph is not None and paragraph.find(f"{_WORD}pPr/{_WORD}pStyle") is not None
+    behind = paragraph is not None and paragraph.find(f"{_WORD}pPr/{_WORD}shd") is not None
+    page = run.getroottree().getroot().find(f"{_WORD}background")
+    return not (boxed or shaded or styled or behind or page is not None)

@@ -7,6 +7,7 @@ from email.message import EmailMessage, MIMEPart
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, html
+from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, one_line
 from esrag.records import Document, Source
@@ -41,7 +42,7 @@ class EmlLoader:
         fields = {name: _header(message, name) for name in _HEADERS}
         layout = Layout()
         layout.add("\n".join(f"{name}: {value}" for name, value in fields.items() if value))
-        yield from _write_body(layout, message)
+        yield from _write_body(layout, message, keep_hidden=source.keep_hidden)
         names = list(_attachments(message))
         layout.add("\n".join(f"Attachment: {name}" for name in names))
         yield from (Skipped(f"attachment {name}", "attachments are not read") for name in names)
@@ -58,7 +59,7 @@ def _header(message: EmailMessage, name: str) -> str:
         return one_line(normalise(str(raw)))
 
 
-def _write_body(layout: Layout, message: EmailMessage) -> Iterator[Skipped]:
+def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> Iterator[Skipped]:
     """Adds the message's text, or where it has none its HTML."""
     try:
         part = message.get_body(("plain", "html"))
@@ -71,6 +72,7 @@ def _write_body(layout: Layout, message: EmailMessage) -> Iterator[Skipped]:
         if part.get_content_type() == "text/html":
             tree = html.parsed(html.page_text(data))
             if tree is not None:
+                layout.leave_out(0 if keep_hidden else remove_concealed(tree))
                 html.write(layout, html.body_of(tree))
         elif data:
             layout.add(decode(data, _charset(part)))

@@ -8,6 +8,7 @@ from zipfile import BadZipFile, ZipFile
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, archive, html
+from esrag.loading.concealed import remove_concealed
 from esrag.loading.layout import Layout
 from esrag.records import Document, Source
 
@@ -32,7 +33,7 @@ class EpubLoader:
             package = archive.read_xml(files, opf)
             layout = Layout()
             for name in _spine(package, posixpath.dirname(opf)):
-                if problem := _add_page(layout, files, name):
+                if problem := _add_page(layout, files, name, keep_hidden=source.keep_hidden):
                     yield Skipped(name, problem)
         title, author = (package.findtext(f".//{_DUBLIN_CORE}{field}", "") for field in ("title", "creator"))
         yield layout.document(source, "epub", title, {"author": author})
@@ -46,7 +47,7 @@ def _spine(package: Any, folder: str) -> Iterator[str]:
             yield posixpath.normpath(posixpath.join(folder, unquote(place)))
 
 
-def _add_page(layout: Layout, files: ZipFile, name: str) -> str:
+def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -> str:
     """Adds one page of the book; gives what is wrong with it."""
     try:
         tree = html.parsed(html.page_text(files.read(name)))
@@ -55,5 +56,6 @@ def _add_page(layout: Layout, files: ZipFile, name: str) -> str:
     except (BadZipFile, RuntimeError, ParsingError) as error:  # RuntimeError: zipfile needs a password
         return str(error)
     if tree is not None:
+        layout.leave_out(0 if keep_hidden else remove_concealed(tree))
         html.write(layout, html.body_of(tree))
     return ""

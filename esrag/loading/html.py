@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, one_line, sensible_title
 from esrag.records import Document, Source
@@ -43,6 +44,9 @@ class HtmlLoader:
         layout = Layout()
         title = ""
         if tree is not None:
+            if not source.keep_hidden and (hidden := remove_concealed(tree)):
+                layout.leave_out(hidden)
+                text = as_text(tree)
             titles = (sensible_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
             write(layout, main_content(text, tree))
@@ -68,6 +72,13 @@ def parsed(text: str) -> Any:
         if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:  # reported as a fault of the page
             raise MemoryError from error
         return None
+
+
+def as_text(tree: Any) -> str:
+    """Return the page of a tree."""
+    from lxml import etree
+
+    return str(etree.tostring(tree, method="html", encoding="unicode"))
 
 
 def main_content(text: str, tree: Any) -> Any:

@@ -43,12 +43,15 @@ class Parser:
     variables that are not ours, since the store's library reads its credentials from them.
 
     `timeout_s` is per source; `memory_bytes` is the worker's address space; `max_bytes` and `max_characters` are the
-    largest source and the longest document.
+    largest source and the longest document. `keep_hidden` keeps hidden text.
     """
 
-    def __init__(self, timeout_s: float, memory_bytes: int, max_bytes: int, max_characters: int) -> None:
+    def __init__(
+        self, timeout_s: float, memory_bytes: int, max_bytes: int, max_characters: int, *, keep_hidden: bool = False
+    ) -> None:
         self._timeout_s = timeout_s
         self._memory_bytes = memory_bytes
+        self._keep_hidden = keep_hidden
         self._limits = [str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)]
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True
@@ -97,7 +100,8 @@ class Parser:
         worker = self._running(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
-            requests.write(json.dumps({"source": source, "doc_id": doc_id, "root": root}).encode() + b"\n")
+            request = {"source": source, "doc_id": doc_id, "root": root, "keep_hidden": self._keep_hidden}
+            requests.write(json.dumps(request).encode() + b"\n")
             requests.flush()
         return worker
 
@@ -187,6 +191,7 @@ def document_fields(document: Document) -> dict[str, Any]:
         "sections": [[section.path, section.start, section.end] for section in document.sections],
         "tables": [[table.start, table.end] for table in document.tables],
         "metadata": dict(document.metadata),
+        "hidden": document.hidden,
     }
 
 

@@ -29,6 +29,11 @@ class Layout:
         self._pages: list[Page] = []
         self._open_page: int | None = None
         self._page_start: int | None = None
+        self._hidden = 0
+
+    def leave_out(self, characters: int) -> None:
+        """Count characters of hidden text that do not become part of the document."""
+        self._hidden += characters
 
     def add(self, text: str, separator: str = _PARAGRAPH) -> Span | None:
         """Appends a piece after the separator; None where there is nothing to see in it."""
@@ -83,6 +88,7 @@ class Layout:
             sections=sections(self._headings, self._length),
             tables=tuple(self._tables),
             metadata=scalars(metadata or {}),
+            hidden=self._hidden,
         )
 
     def _append(self, text: str) -> None:
@@ -125,6 +131,11 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
 def trimmed(text: str) -> str:
     """The text without empty lines around it and white space at its end; a first line's indent stays."""
     return text.strip("\n").rstrip()
+
+
+def count_characters(text: str) -> int:
+    """Return how many characters a text has, white space not counted."""
+    return sum(map(len, text.split()))
 
 
 def one_line(text: str) -> str:

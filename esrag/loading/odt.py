@@ -1,16 +1,17 @@
 """OpenDocument text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import archive
-from esrag.loading.layout import Layout, sensible_title
+from esrag.loading.layout import Layout, count_characters, sensible_title
 from esrag.records import Document, Source
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument.text"  # the first member, stored as it is
@@ -32,14 +33,58 @@ class OdtLoader:
         with archive.opened(source.data) as files:
             if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
                 raise ParsingError("is encrypted: needs a password, save it without one")
-            body = archive.read_xml(files, "content.xml").find(f"{_OFFICE}body/{_OFFICE}text")
+            content = archive.read_xml(files, "content.xml")
+            body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+            styles = archive.read_xml(files, "styles.xml") if "styles.xml" in files.namelist() else None
             meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
         if body is None:
             raise ParsingError("is an OpenDocument file without a text")
         layout = Layout()
+        if not source.keep_hidden:
+            layout.leave_out(_remove_hidden(body, _hidden_styles([content, *([] if styles is None else [styles])])))
         _write(layout, body)
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
         yield layout.document(source, "odt", sensible_title(title))
+
+
+def _hidden_styles(parts: Iterable[Any]) -> set[str]:
+    """The names of the styles whose text is hidden, by themselves or by their parents."""
+    own: dict[str, str | None] = {}
+    parents: dict[str, str] = {}
+    for style in (style for part in parts for style in part.iter(f"{_STYLE}style")):
+        properties = style.find(f"{_STYLE}text-properties")
+        name = style.get(f"{_STYLE}name", "")
+        own[name] = None if properties is None else properties.get(f"{_TEXT}display")
+        parents[name] = style.get(f"{_STYLE}parent-style-name", "")
+
+    def display(name: str) -> str | None:
+        for _ in range(len(own)):  # a style may be its own parent
+            if name not in own or own[name] is not None:
+                break
+            name = parents[name]
+        return own.get(name)
+
+    return {name for name in own if display(name) == "none"}
+
+
+def _remove_hidden(body: Any, styles: set[str]) -> int:
+    """Remove what is hidden; how many characters it held."""
+    characters = 0
+    for element in [element for element in body.iter("{*}*") if _is_hidden(element, styles)]:
+        characters += count_characters("".join(element.itertext("{*}*")))
+        tail = element.tail
+        element.clear()
+        element.tail = tail
+    return characters
+
+
+def _is_hidden(element: Any, styles: set[str]) -> bool:
+    if element.get(f"{_TEXT}style-name") in styles or element.get(f"{_TEXT}display") == "none":
+        return True
+    if element.get(f"{_TABLE}visibility", "visible") != "visible":
+        return True
+    marks = (element, *element.iterchildren(f"{_TEXT}hidden-paragraph"))
+    return any(mark.get(f"{_TEXT}is-hidden") == "true" for mark in marks)
 
 
 def _member(files: Any, name: str) -> bytes:

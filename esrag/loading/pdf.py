@@ -8,6 +8,7 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
+from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
 from esrag.loading.pages import page_read
 from esrag.records import Document, Page, Source
@@ -38,13 +39,15 @@ class PdfLoader:
         """One document. Raises: ParsingError if it is encrypted, damaged or holds no text."""
         pdf = _opened(source.data)
         try:
-            texts = [_read_page(pdf, index) for index in range(len(pdf))]
+            pages = [_read_page(pdf, index, keep_hidden=source.keep_hidden) for index in range(len(pdf))]
             outline, properties = _outline(pdf), pdf.get_metadata_dict()
         finally:
             pdf.close()
+        texts, hidden = [text for text, _ in pages], sum(count for _, count in pages)
         if not any(text.strip() for text in texts):
-            raise ParsingError(f"has no text on its {len(texts)} pages (scanned?): run OCR first")
+            raise ParsingError(_without_text(len(texts), hidden))
         layout = Layout()
+        layout.leave_out(hidden)
         separator = "\n\n"
         for number, lines in enumerate(_page_lines(texts), start=1):
             layout.page(number)
@@ -67,29 +70,37 @@ def _opened(data: bytes) -> Any:
         raise ParsingError("is not a whole PDF (truncated or damaged?)") from error
 
 
+def _without_text(pages: int, hidden: int) -> str:
+    """Why nothing of a PDF is left."""
+    if hidden:
+        return f"has only hidden text on its {pages} pages: loading.hidden=keep reads it"
+    return f"has no text on its {pages} pages (scanned?): run OCR first"
+
+
 def _page_lines(texts: Sequence[str]) -> list[list[str]]:
     """Each page's lines, words whole and running heads gone."""
     return without_running_lines([normalise(text).split("\n") for text in without_hyphens(texts)])
 
 
-def _read_page(pdf: Any, index: int) -> str:
-    text = _page_text(pdf, index)
+def _read_page(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
+    found = _page_text(pdf, index, keep_hidden=keep_hidden)
     page_read(index + 1, len(pdf))
-    return text
+    return found
 
 
-def _page_text(pdf: Any, index: int) -> str:
-    """A page's text as pdfium reads it, the marks of hyphens still in it."""
+def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
+    """A page's text as pdfium reads it, the marks of hyphens still in it, and how much hidden text was left out."""
     import pypdfium2
 
     try:
         page = pdf[index]
+        hidden = 0 if keep_hidden else remove_invisible(page)
         characters = page.get_textpage()
         text = with_exponents(characters, characters.get_text_range())
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
-    return text
+    return text, hidden
 
 
 def _outline(pdf: Any) -> list[tuple[int, int, str]]:

@@ -5,8 +5,11 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
-from esrag.loading.layout import Layout, sensible_title
+from esrag.loading.layout import Layout, count_characters, sensible_title
 from esrag.records import Document, Source
+
+_TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
+_NO, _YES = ("0", "false"), ("1", "true")
 
 
 class PptxLoader:
@@ -25,6 +28,13 @@ class PptxLoader:
         layout = Layout()
         for number, slide in enumerate(presentation.slides, start=1):
             layout.page(number)
+            if not source.keep_hidden:
+                area = (presentation.slide_width or 0, presentation.slide_height or 0)
+                is_shown = slide.element.get("show") not in _NO
+                hidden = list(_hidden_shapes(slide.shapes, area)) if is_shown else [slide]
+                layout.leave_out(sum(_emptied(it.element) for it in hidden))
+                if not is_shown:
+                    continue
             title = slide.shapes.title
             if title is not None and title.has_text_frame:
                 layout.heading(title.text_frame.text, 1)
@@ -44,3 +54,30 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
             layout.table([cell.text_frame.text for cell in row.cells] for row in shape.table.rows)
         elif shape.has_text_frame:
             layout.add(shape.text_frame.text)
+
+
+def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:
+    """The shapes that are hidden or wholly beside the slide, of a group as a whole those in it as well."""
+    width, height = area
+    for shape in shapes:
+        mark = next(shape.element.iter("{*}cNvPr"), None)
+        if (mark is not None and mark.get("hidden") in _YES) or _is_beside(shape, width, height):
+            yield shape
+        elif hasattr(shape, "shapes"):  # what is in a group is placed in units of its own
+            yield from _hidden_shapes(shape.shapes, (0, 0))
+
+
+def _is_beside(shape: Any, width: int, height: int) -> bool:
+    if not width or not height or None in (shape.left, shape.top, shape.width, shape.height):
+        return False
+    right, bottom = shape.left + shape.width, shape.top + shape.height
+    return bool(right <= 0 or bottom <= 0 or shape.left >= width or shape.top >= height)
+
+
+def _emptied(element: Any) -> int:
+    """Empty the texts of a shape; how many characters they held."""
+    characters = 0
+    for text in element.iter(_TEXT):
+        characters += count_characters(text.text or "")
+        text.text = ""
+    return characters

@@ -1,0 +1,278 @@
+"""Text of a PDF that a reader cannot see: without ink, in the colour behind it, clipped, outside the page or tiny."""
+
+import math
+from collections.abc import Iterator
+from ctypes import c_float, c_int, c_uint, c_ushort
+from dataclasses import dataclass
+from typing import Any
+
+Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
+Colour = tuple[int, int, int]
+Matrix = tuple[float, float, float, float, float, float]
+
+_NO_INK = 3  # the render mode of text that is neither filled nor stroked
+_FILLED = (0, 4)
+_WHITE: Colour = (255, 255, 255)
+_SAME = 10  # of 255: colours that nobody tells apart
+_OPAQUE = 250
+_MIN_SIZE = 1.0  # points
+_THIN = 3.0  # points: a line, which text does not stand on
+_SCANNED = 0.5  # of a page: under so much of images, text without ink is what OCR read in them
+_MAX_DEPTH = 8  # of forms in forms
+_RECTANGLE = (4, 5)  # segments of its path
+_MAX_SEGMENTS = 100  # of a clip path that is looked at
+_IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text object: where it was painted, by what, and after how many others."""
+
+    handle: Any
+    form: Any  # that holds it, or None
+    order: int
+    box: Box
+    colour: Colour | None  # None where it is not simply filled
+    is_inked: bool
+    is_cut_off: bool  # by its clip path, or by being tiny
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """What was painted over an area; `colour` is None where it is not one colour."""
+
+    order: int
+    box: Box
+    colour: Colour | None
+    is_image: bool = False
+
+
+def remove_invisible(page: Any) -> int:
+    """Remove a page's invisible text from the page as it is in memory, and return how many characters that were.
+
+    Text without ink stays where images cover most of the page: it is what OCR read in them.
+    """
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+    texts, areas = _objects(page)
+    if not texts:
+        return 0
+    visible = page.get_bbox()  # unlike the crop box of pdfium also where the page inherits it
+    is_scanned = _covered(areas, visible) >= _SCANNED
+    hidden = [text for text in texts if _is_invisible(text, areas, visible, is_scanned=is_scanned)]
+    if not hidden:
+        return 0
+
+    characters = page.get_textpage()
+    counts = [_characters(characters, text.handle) for text in hidden]
+    characters.close()
+    for text, count in zip(hidden, counts, strict=True):
+        if not count:
+            continue  # blanks hide nothing and part words
+        if text.form is None:
+            pdfium.FPDFPage_RemoveObject(page, text.handle)
+        else:
+            pdfium.FPDFFormObj_RemoveObject(text.form, text.handle)
+        pdfium.FPDFPageObj_Destroy(text.handle)
+    return sum(counts)
+
+
+def _is_invisible(text: _Text, areas: list[_Area], visible: Box, *, is_scanned: bool) -> bool:
+    """Whether nobody sees the text."""
+    if text.is_cut_off or not _overlap(text.box, visible):
+        return True
+    if not text.is_inked:
+        return not is_scanned
+    return text.colour is not None and _same(text.colour, _behind(text, areas))
+
+
+def _behind(text: _Text, areas: list[_Area]) -> Colour | None:
+    """The colour that a text stands on, or None where that is not one colour."""
+    x, y = (text.box[0] + text.box[2]) / 2, (text.box[1] + text.box[3]) / 2
+    for area in reversed(areas):
+        left, bottom, right, top = area.box
+        if area.order < text.order and left <= x <= right and bottom <= y <= top:
+            return area.colour
+    return _WHITE
+
+
+def _covered(areas: list[_Area], visible: Box) -> float:
+    """How much of the page images cover, as a share; those on top of each other count each."""
+    images = sum(_size(_intersection(area.box, visible)) for area in areas if area.is_image)
+    return images / max(1.0, _size(visible))
+
+
+def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
+    """The texts of a page and what is painted over an area, in the order of painting."""
+    import pypdfium2.raw as pdfium
+
+    texts: list[_Text] = []
+    areas: list[_Area] = []
+    for order, (handle, form, matrix) in enumerate(_walk(page.raw, None, _IDENTITY, 0)):
+        kind = pdfium.FPDFPageObj_GetType(handle)
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            texts.append(_text(handle, form, order, matrix))
+        elif kind == pdfium.FPDF_PAGEOBJ_PATH:
+            areas += _path(handle, order, matrix)
+        else:
+            is_image = kind == pdfium.FPDF_PAGEOBJ_IMAGE
+            areas.append(_Area(order, _placed(_bounds(handle), matrix), None, is_image))
+    return texts, areas
+
+
+def _walk(container: Any, form: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, Any, Matrix]]:
+    """The objects of a page or a form, those of forms in it among them, with where forms place them."""
+    import pypdfium2.raw as pdfium
+
+    count, get = (
+        (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
+        if form is None
+        else (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
+    )
+    for index in range(count(container)):
+        handle = get(container, index)
+        if pdfium.FPDFPageObj_GetType(handle) != pdfium.FPDF_PAGEOBJ_FORM:
+            yield handle, form, matrix
+        elif depth < _MAX_DEPTH:
+            yield from _walk(handle, handle, _combined(_matrix(handle), matrix), depth + 1)
+
+
+def _text(handle: Any, form: Any, order: int, matrix: Matrix) -> _Text:
+    import pypdfium2.raw as pdfium
+
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(handle)
+    box = _bounds(handle)
+    colour, alpha = _fill(handle)
+    return _Text(
+        handle,
+        form,
+        order,
+        box=_placed(box, matrix),
+        colour=colour if mode in _FILLED else None,
+        is_inked=mode != _NO_INK and (alpha > 0 or mode not in _FILLED),
+        is_cut_off=_is_clipped(handle, box) or _is_tiny(handle, box, matrix),
+    )
+
+
+def _path(handle: Any, order: int, matrix: Matrix) -> Iterator[_Area]:
+    """The area that a path fills; lines fill none."""
+    import pypdfium2.raw as pdfium
+
+    mode, stroke = c_int(), c_int()
+    pdfium.FPDFPath_GetDrawMode(handle, mode, stroke)
+    box = _placed(_bounds(handle), matrix) if mode.value else (0.0, 0.0, 0.0, 0.0)
+    if min(box[2] - box[0], box[3] - box[1]) < _THIN:
+        return
+    colour, alpha = _fill(handle)
+    is_plain = alpha >= _OPAQUE and pdfium.FPDFPath_CountSegments(handle) in _RECTANGLE
+    yield _Area(order, box, colour if is_plain and not pdfium.FPDFPageObj_HasTransparency(handle) else None)
+
+
+def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
+    """Whether the letters are under a point high; a full stop is that too."""
+    import pypdfium2.raw as pdfium
+
+    if _height(_placed(box, matrix)) >= _MIN_SIZE:
+        return False
+    size = c_float()
+    pdfium.FPDFTextObj_GetFontSize(handle, size)
+    whole = _combined(_matrix(handle), matrix)
+    return abs(size.value) * math.hypot(whole[2], whole[3]) < _MIN_SIZE
+
+
+def _is_clipped(handle: Any, box: Box) -> bool:
+    """Whether nothing of the text is inside its clip path."""
+    import pypdfium2.raw as pdfium
+
+    clip = pdfium.FPDFPageObj_GetClipPath(handle)
+    for path in range(pdfium.FPDFClipPath_CountPaths(clip) if clip else 0):
+        count = pdfium.FPDFClipPath_CountPathSegments(clip, path)
+        if not 0 < count <= _MAX_SEGMENTS:
+            continue
+        points = [_point(pdfium.FPDFClipPath_GetPathSegment(clip, path, index)) for index in range(count)]
+        xs, ys = zip(*points, strict=True)
+        if not _overlap(box, (min(xs), min(ys), max(xs), max(ys))):
+            return True
+    return False
+
+
+def _point(segment: Any) -> tuple[float, float]:
+    import pypdfium2.raw as pdfium
+
+    x, y = c_float(), c_float()
+    pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+    return x.value, y.value
+
+
+def _characters(page: Any, handle: Any) -> int:
+    """How many characters a text object has, white space not counted."""
+    import pypdfium2.raw as pdfium
+
+    size = pdfium.FPDFTextObj_GetText(handle, page, None, 0)  # in bytes of UTF-16, the NUL at its end among them
+    buffer = (c_ushort * (size // 2 + 1))()
+    pdfium.FPDFTextObj_GetText(handle, page, buffer, size)
+    return sum(not chr(unit).isspace() for unit in buffer if unit)
+
+
+def _fill(handle: Any) -> tuple[Colour | None, int]:
+    """The colour that an object is filled with, or None for a pattern, and how opaque it is, up to 255."""
+    import pypdfium2.raw as pdfium
+
+    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
+    if not pdfium.FPDFPageObj_GetFillColor(handle, red, green, blue, alpha):
+        return None, 255
+    return (red.value, green.value, blue.value), alpha.value
+
+
+def _bounds(handle: Any) -> Box:
+    import pypdfium2.raw as pdfium
+
+    left, bottom, right, top = c_float(), c_float(), c_float(), c_float()
+    pdfium.FPDFPageObj_GetBounds(handle, left, bottom, right, top)
+    return left.value, bottom.value, right.value, top.value
+
+
+def _matrix(handle: Any) -> Matrix:
+    import pypdfium2.raw as pdfium
+
+    found = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(handle, found)
+    return found.a, found.b, found.c, found.d, found.e, found.f
+
+
+def _combined(inner: Matrix, outer: Matrix) -> Matrix:
+    """The matrix that applies the inner one first."""
+    a, b, c, d, e, f = inner
+    p, q, r, s, t, u = outer
+    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
+
+
+def _placed(box: Box, matrix: Matrix) -> Box:
+    """The box around a box that a matrix moved."""
+    if matrix == _IDENTITY:
+        return box
+    a, b, c, d, e, f = matrix
+    corners = [(x, y) for x in box[::2] for y in box[1::2]]
+    xs, ys = [a * x + c * y + e for x, y in corners], [b * x + d * y + f for x, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _intersection(one: Box, other: Box) -> Box:
+    return max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    left, bottom, right, top = _intersection(one, other)
+    return left <= right and bottom <= top
+
+
+def _size(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _height(box: Box) -> float:
+    return box[3] - box[1]
+
+
+def _same(one: Colour, other: Colour | None) -> bool:
+    return other is not None and all(abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))

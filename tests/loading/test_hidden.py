@@ -1,0 +1,391 @@
+"""Text that a reader of a file does not see is left out and counted, or kept where that is asked for."""
+
+import zipfile
+from io import BytesIO
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Pt, RGBColor
+
+from esrag.loading.guarded import load_bytes
+from esrag.records import Source
+
+SECRET = "The vault opens at midnight."
+SHOWN = "The museum opens at nine."
+CHARACTERS = len("".join(SECRET.split()))
+
+
+def loaded(name, data, *, keep_hidden=False):
+    (document,), _ = load_bytes(Source("d", name, data, keep_hidden), 1_000_000)
+    return document
+
+
+def require_left_out(name, data, characters=CHARACTERS):
+    """The secret is gone and counted, what is shown stays, and with `keep` there is both."""
+    document = loaded(name, data)
+    assert "vault" not in document.text
+    assert "museum opens at nine" in document.text
+    assert document.hidden == characters
+    kept = loaded(name, data, keep_hidden=True)
+    assert "vault opens at" in " ".join(kept.text.split())
+    assert kept.hidden == 0
+
+
+def require_kept(name, data):
+    document = loaded(name, data)
+    assert "vault opens at" in " ".join(document.text.split())
+    assert document.hidden == 0
+
+
+CONCEALED = [
+    "hidden",
+    'hidden="until-found"',
+    'aria-hidden="true"',
+    'style="display:none"',
+    'style="color:red; DISPLAY : none !important"',
+    'style="display:/* no */none"',
+    'style="visibility:hidden"',
+    'style="opacity:0"',
+    'style="opacity: 0.0;"',
+    'style="font-size:0"',
+    'style="font-size:0.1px"',
+    'style="color:#fff;background:#FFFFFF"',
+    'style="color:white;background-color:rgb(255, 255, 255)"',
+    'style="color:transparent"',
+    'style="position:absolute;left:-9999px"',
+    'style="text-indent:-9999px"',
+    'style="height:0;overflow:hidden"',
+]
+SHOWN_STYLES = [
+    "",
+    'aria-hidden="false"',
+    'style="display:block"',
+    'style="opacity:0.9"',
+    'style="font-size:0.9em"',
+    'style="color:#fff"',
+    'style="color:#fff;background:#000"',
+    'style="margin-left:-10px"',
+    'style="height:0"',
+    'style="background:url(a.png);color:white"',
+]
+
+
+def page(attributes, body='style="opacity:0"'):
+    return f"<html><body {body}><h1>Hours</h1><p>{SHOWN}</p><p {attributes}><b>{SECRET}</b></p></body></html>".encode()
+
+
+@pytest.mark.parametrize("attributes", CONCEALED)
+def test_of_a_page_what_its_elements_hide_is_left_out(attributes):
+    """By an attribute or by an inline style, however it is spelled; a page that its script shows is not hidden."""
+    require_left_out("a.html", page(attributes))
+
+
+@pytest.mark.parametrize("attributes", SHOWN_STYLES)
+def test_of_a_page_what_is_shown_stays(attributes):
+    """Styles that do not hide."""
+    require_kept("a.html", page(attributes))
+
+
+def test_white_text_of_a_page_on_an_element_with_a_white_background_is_left_out():
+    """The background may be that of an element around it, and be named by an old attribute."""
+    text = f'<html><body bgcolor="#FFFFFF"><p>{SHOWN}</p><div><font color="white">{SECRET}</font></div></body></html>'
+    require_left_out("a.html", text.encode())
+    dark = text.replace("<div>", '<div style="background:#123">')
+    require_kept("a.html", dark.encode())
+
+
+def test_of_a_message_and_a_book_hidden_text_is_left_out():
+    """Their pages are read as pages are."""
+    head = b"From: a@b.c\nMIME-Version: 1.0\nMessage-ID: <1@b.c>\nContent-Type: text/html\n\n"
+    require_left_out("a.eml", head + page("hidden"))
+    require_left_out("a.epub", epub(page("hidden")))
+
+
+def epub(data):
+    container = '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
+    package = '<package><manifest><item id="p" href="p.html"/></manifest><spine><itemref idref="p"/></spine></package>'
+    return zipped({"META-INF/container.xml": container, "b.opf": package, "p.html": data})
+
+
+def zipped(members):
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def saved(document):
+    buffer = BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def word(change):
+    """A Word document with the secret in a run of its own that is changed."""
+    document = docx.Document()
+    document.add_paragraph(SHOWN)
+    change(document, document.add_paragraph("Also: ").add_run(SECRET))
+    return saved(document)
+
+
+def by_run(document, run):
+    run.font.hidden = True
+
+
+def by_character_style(document, run):
+    base = document.styles.add_style("Quiet", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+    base.font.hidden = True
+    style = document.styles.add_style("Quieter", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+    style.base_style = base
+    run.style = style
+
+
+def by_size(document, run):
+    run.font.size = Pt(1)
+
+
+def by_colour(document, run):
+    run.font.color.rgb = RGBColor(255, 255, 255)
+
+
+def by_revision(document, run):
+    deleted = OxmlElement("w:ins")
+    run._r.addprevious(deleted)
+    deleted.append(run._r)
+    run.font.hidden = True
+
+
+@pytest.mark.parametrize("change", [by_run, by_character_style, by_size, by_colour, by_revision])
+def test_of_a_word_document_hidden_runs_are_left_out(change):
+    """By themselves, by a style, in white, too small to be read, or in an insertion."""
+    require_left_out("a.docx", word(change))
+
+
+def test_of_a_word_document_hidden_paragraphs_and_rows_are_left_out():
+    """A paragraph by its style, a row of a table by its own mark."""
+    document = docx.Document()
+    style = document.styles.add_style("Secret", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH)
+    style.font.hidden = True
+    document.add_paragraph(SHOWN)
+    document.add_paragraph(SECRET, style="Secret")
+    table = document.add_table(2, 1)
+    table.cell(0, 0).text, table.cell(1, 0).text = "Shown", SECRET
+    table.rows[1]._tr.get_or_add_trPr().append(OxmlElement("w:hidden"))
+    require_left_out("a.docx", saved(document), 2 * CHARACTERS)
+
+
+def test_of_a_word_document_what_only_looks_hidden_stays():
+    """A run that its own mark shows, white text on a shading or in a table."""
+
+    def shown(document, run):
+        style = document.styles.add_style("Quiet", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+        style.font.hidden = True
+        run.style = style
+        run.font.hidden = False
+
+    def shaded(document, run):
+        by_colour(document, run)
+        shading = OxmlElement("w:shd")
+        shading.set(qn("w:fill"), "000080")
+        run._r.get_or_add_rPr().append(shading)
+
+    require_kept("a.docx", word(shown))
+    require_kept("a.docx", word(shaded))
+    document = docx.Document()
+    by_colour(document, document.add_table(1, 1).cell(0, 0).paragraphs[0].add_run(SECRET))
+    require_kept("a.docx", saved(document))
+
+
+def slides():
+    """A presentation with a slide that is shown."""
+    presentation = pptx.Presentation()
+    return presentation, add_slide(presentation, SHOWN)
+
+
+def add_slide(presentation, text):
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    slide.shapes.add_textbox(Pt(10), Pt(10), Pt(200), Pt(40)).text_frame.text = text
+    return slide
+
+
+def test_of_a_presentation_hidden_slides_and_shapes_are_left_out():
+    """A slide with its notes, a shape, one in a group, and one beside the slide; pages keep their numbers."""
+    presentation, first = slides()
+    hidden = add_slide(presentation, SECRET)
+    hidden.notes_slide.notes_text_frame.text = SECRET
+    hidden.element.set("show", "0")
+    add_slide(presentation, "The third slide.")
+    shape = first.shapes.add_textbox(Pt(10), Pt(90), Pt(200), Pt(40))
+    shape.text_frame.text = SECRET
+    shape.element.nvSpPr.cNvPr.set("hidden", "1")
+    beside = first.shapes.add_textbox(Pt(-400), Pt(90), Pt(200), Pt(40))
+    beside.text_frame.text = SECRET
+    group = first.shapes.add_group_shape()
+    inner = group.shapes.add_textbox(Pt(10), Pt(90), Pt(200), Pt(40))
+    inner.text_frame.text = SECRET
+    inner.element.nvSpPr.cNvPr.set("hidden", "true")
+    data = saved(presentation)
+    document = loaded("a.pptx", data)
+    assert ("vault" in document.text, document.hidden >= 4 * CHARACTERS) == (False, True)
+    assert "museum" in document.text
+    (third,) = [page for page in document.pages if "third slide" in document.text[page.start : page.end]]
+    assert third.number == 3
+    assert loaded("a.pptx", data, keep_hidden=True).text.count("vault") == 5
+
+
+def test_of_a_workbook_hidden_rows_columns_and_sheets_are_left_out():
+    """Rows after a gap, columns in a span, sheets that are hidden or very hidden."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Museum", "Note", "Other"])
+    sheet.append(["museum opens at nine", SECRET, SECRET])
+    sheet["A9"], sheet["A10"] = SECRET, "The last row."
+    sheet.row_dimensions[9].hidden = True
+    sheet.column_dimensions.group("B", "C", hidden=True)
+    for name, state in (("H", "hidden"), ("V", "veryHidden")):
+        other = book.create_sheet(name)
+        other["A1"] = SECRET
+        other.sheet_state = state
+    document = loaded("a.xlsx", saved(book))
+    assert "vault" not in document.text
+    assert "The last row." in document.text
+    assert document.hidden == 5 * CHARACTERS + len("NoteOther")
+    assert [section.path for section in document.sections] == [("Sheet",)]
+    assert loaded("a.xlsx", saved(book), keep_hidden=True).text.count("vault") == 5
+
+
+def test_of_an_open_document_hidden_text_is_left_out():
+    """By a style or its parent, in a hidden section, paragraph or row."""
+    names = ("office", "text", "table", "style")
+    spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    content = f"""<office:document-content {spaces}><office:automatic-styles>
+      <style:style style:name="T1" style:parent-style-name="Quiet"/></office:automatic-styles>
+      <office:body><office:text><text:p>{SHOWN}</text:p><text:p>Also:
+      <text:span text:style-name="T1">{SECRET}</text:span> goes on.</text:p>
+      <text:section text:display="none"><text:p>{SECRET}</text:p></text:section>
+      <text:p><text:hidden-paragraph text:is-hidden="true"/>{SECRET}</text:p>
+      <table:table><table:table-row><table:table-cell><text:p>Shown</text:p></table:table-cell></table:table-row>
+      <table:table-row table:visibility="collapse"><table:table-cell><text:p>{SECRET}</text:p></table:table-cell>
+      </table:table-row></table:table></office:text></office:body></office:document-content>"""
+    styles = f"""<office:document-styles {spaces}><office:styles><style:style style:name="Quiet">
+      <style:text-properties text:display="none"/></style:style></office:styles></office:document-styles>"""
+    data = zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "styles.xml": styles})
+    require_left_out("a.odt", data, 4 * CHARACTERS)
+    assert "goes on." in loaded("a.odt", data).text
+
+
+def pdf(content, *, image=None, box="0 0 600 800", extra=""):
+    """A PDF of one page, painted by these operators, in Helvetica as /F."""
+    stream = content.encode("latin-1")
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /CropBox [{box}] /Contents 4 0 R /Resources << /Font "
+        f"<< /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R >> /ExtGState << /C << /ca 0 >> >> {extra} >> >>".encode(),
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        IMAGE,
+        FORM,
+    ]
+    out, places = b"%PDF-1.7\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    return (
+        out
+        + head
+        + table
+        + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, len(out))
+    )
+
+
+def shows(text, place="100 600"):
+    return f"BT /F 12 Tf {place} Td ({text}) Tj ET "
+
+
+IMAGE = (
+    b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\n"
+    b"stream\n\x80\nendstream"
+)
+WHITE = f"1 g {shows(SECRET)}".encode()
+FORM = (
+    b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >> /Length %d >>\n"
+    b"stream\n%s\nendstream" % (len(WHITE), WHITE)
+)
+FIRST = "0 g " + shows(SHOWN, "100 700")
+INVISIBLE = {
+    "without ink": f"3 Tr {shows(SECRET)}",
+    "white": f"1 g {shows(SECRET)}",
+    "nearly white": f"0.98 g {shows(SECRET)}",
+    "as blue as the box": f"0 0 1 rg 90 590 300 30 re f {shows(SECRET)}",
+    "white on a white box on a dark one": f"0 g 0 500 600 200 re f 1 g 90 590 300 30 re f {shows(SECRET)}",
+    "transparent": f"/C gs {shows(SECRET)}",
+    "clipped": f"q 10 10 50 50 re W n {shows(SECRET)} Q",
+    "outside": shows(SECRET, "100 900"),
+    "beside": shows(SECRET, "-400 600"),
+    "tiny": f"q 0.05 0 0 0.05 0 0 cm {shows(SECRET, '2000 2000')} Q",
+    "in a form": "/X Do",
+    "in a form that is moved": "q 1 0 0 1 5 5 cm /X Do Q",
+}
+VISIBLE = {
+    "black": shows(SECRET),
+    "white on a dark box": f"0 0 0.4 rg 90 590 300 30 re f 1 g {shows(SECRET)}",
+    "a white form on a dark box": "0 0 0.4 rg 90 590 300 30 re f /X Do",
+    "white on a picture": f"q 300 0 0 60 90 580 cm /I Do Q 1 g {shows(SECRET)}",
+    "white with an outline": f"1 g 0 G 2 Tr {shows(SECRET)}",
+    "white on a dark shape": f"0 g 90 590 m 400 590 l 450 600 l 400 640 l 90 640 l h f 1 g {shows(SECRET)}",
+    "clipped by a larger box": f"q 50 500 500 200 re W n {shows(SECRET)} Q",
+    "small": f"q 0.2 0 0 0.2 0 0 cm {shows(SECRET, '500 2000')} Q",
+    "what OCR read in a scan": f"q 600 0 0 800 0 0 cm /I Do Q 3 Tr {shows(SECRET)}",
+    "what OCR read in strips": f"q 600 0 0 400 0 0 cm /I Do Q q 600 0 0 400 0 400 cm /I Do Q 3 Tr {shows(SECRET)}",
+}
+
+
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_of_a_pdf_text_that_cannot_be_seen_is_left_out(name):
+    """Without ink, in the colour behind it, clipped, outside the page, tiny; also in a form."""
+    require_left_out("a.pdf", pdf(FIRST + INVISIBLE[name]))
+
+
+@pytest.mark.parametrize("name", VISIBLE)
+def test_of_a_pdf_text_that_can_be_seen_stays(name):
+    """White on something dark, over a picture, with an outline; the text layer of a scan."""
+    require_kept("a.pdf", pdf(FIRST + VISIBLE[name]))
+
+
+def test_of_a_pdf_what_is_cropped_is_left_out():
+    """The page's box may be smaller than its paper."""
+    require_left_out("a.pdf", pdf(FIRST + shows(SECRET, "100 100"), box="0 400 600 800"))
+
+
+def test_a_pdf_of_nothing_but_hidden_text_says_so():
+    """It is not taken for a scan."""
+    from esrag.errors import ParsingError
+
+    with pytest.raises(ParsingError, match="only hidden text"):
+        loaded("a.pdf", pdf(f"3 Tr {shows(SECRET)}"))
+
+
+def test_the_ingest_reports_what_was_left_out_and_keep_has_it(esrag, corpus):
+    """Counted in the report; the setting is part of what an index is made with, so that a change reads again."""
+    (corpus / "page.html").write_bytes(page("hidden"))
+    (corpus / "sheet.pdf").write_bytes(pdf(FIRST + INVISIBLE["white"]))
+    ran = esrag("ingest", "docs")
+    assert f"hidden text left out: {2 * CHARACTERS} characters in 2 files" in ran.err
+    report = esrag("ingest", "docs", "--rebuild", "--json").json
+    assert (report["hidden_characters"], report["hidden_files"]) == (2 * CHARACTERS, 2)
+    assert "vault" not in esrag("chunks", "--json").out
+
+    keep = ("--set", "loading.hidden=keep")
+    refused = esrag("ingest", "docs", *keep)
+    assert (refused.code, "--rebuild" in refused.err) == (2, True)
+    kept = esrag("ingest", "docs", *keep, "--rebuild", "--json").json
+    assert (kept["added"], kept["hidden_files"]) == (5, 0)
+    assert esrag("chunks", "--json").out.count("vault") == 2
