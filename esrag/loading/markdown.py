@@ -1,4 +1,4 @@
-"""Markdown, its text kept as it is written."""
+"""Markdown: blocks kept as they are written, inline marks gone, comments left out as hidden text."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ import yaml
 
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.layout import Layout, one_line, trimmed
+from esrag.loading.inline import add_without_marks, plain, without_entities
+from esrag.loading.layout import Layout, count_characters, one_line
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 
@@ -35,16 +36,40 @@ class MarkdownLoader:
         if problem:
             yield Skipped("front matter", problem)
         layout = Layout()
-        body = trimmed(body)
-        layout.add(body)
+        if not source.keep_hidden:
+            body, hidden = _without_comments(body)
+            layout.leave_out(hidden)
         lines = list(_lines(body))
         found = list(headings(lines))
-        for heading in found:
-            layout.mark_heading(*heading)
-        for table in tables(lines):
-            layout.mark_table(table)
+        kept = [(line, code) for _, line, code in lines]
+        add_without_marks(layout, kept, plain, found, tables(lines))
         first = next((title for _, level, title in found if level == 1), "")
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
+
+
+def _without_comments(body: str) -> tuple[str, int]:
+    """The lines without what stands in comments outside code, and how many characters that were."""
+    kept: list[str] = []
+    hidden, is_inside, last = 0, False, body.rfind("-->")
+    for start, line, code in _lines(body):
+        piece, position = "", 0
+        while position <= len(line):
+            mark = "-->" if is_inside else "<!--"
+            found = -1 if code and not is_inside else line.find(mark, position)
+            if found < 0 or (not is_inside and start + found > last):
+                found = len(line)
+            part = line[position:found]
+            hidden += count_characters(part) if is_inside else 0
+            piece += "" if is_inside else part
+            position = found + len(mark)
+            if found == len(line):
+                break
+            if not is_inside and part.count("`") % 2:  # in a piece of code
+                piece += mark
+            else:
+                is_inside = not is_inside
+        kept.append(piece)
+    return "\n".join(kept), hidden
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
@@ -87,7 +112,7 @@ def title_of(text: str) -> str:
     """
     text = re.sub(r"\{[:#.][^}]*\}|<[^<>]*>", "", text)
     text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
-    return one_line(re.sub(r"`|\*\*|__", "", text).strip("* "))
+    return one_line(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
 
 
 def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:

@@ -1,9 +1,12 @@
-"""reStructuredText, its text kept as it is written."""
+"""reStructuredText: blocks kept as they are written, inline marks gone."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.inline import add_without_marks, plain_rst
 from esrag.loading.layout import Layout, one_line, trimmed
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -29,15 +32,34 @@ class RstLoader:
         text = trimmed(normalise(decode(source.data)))
         lines = _lines(text)
         layout = Layout()
-        layout.add(text)
-        found = list(headings(lines))
-        for heading in found:
-            layout.mark_heading(*heading)
-        for table in tables(lines):
-            layout.mark_table(table)
+        found, spans = list(headings(lines)), list(tables(lines))
+        literal = _literal_lines(lines)
+        literal |= {start for span in spans for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]}
+        add_without_marks(layout, [(line, start in literal) for start, line in lines], plain_rst, found, spans)
         fields = top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
+
+
+def _index(lines: Sequence[Line], place: int) -> int:
+    """The index of the first line that starts there or later."""
+    return bisect_left(lines, place, key=itemgetter(0))
+
+
+def _literal_lines(lines: Sequence[Line]) -> set[int]:
+    """Where the lines of literal blocks and directives start: what is indented below a line that opens one."""
+    found: set[int] = set()
+    outer: int | None = None  # the indent of the line that opened the block
+    for start, line in lines:
+        if not line.strip():
+            continue
+        indent = len(line) - len(line.lstrip())
+        if outer is not None and indent > outer:
+            found.add(start)
+            continue
+        is_opening = line.rstrip().endswith("::") or line.lstrip().startswith((".. code", ".. sourcecode", ">>> "))
+        outer = indent if is_opening else None
+    return found
 
 
 def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:

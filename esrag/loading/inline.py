@@ -1,0 +1,142 @@
+"""Inline marks of Markdown and reStructuredText: the text as a reader sees it, line by line as it was.
+
+Marks of blocks (headings, items, rows, fences) stay: chunks and sentences are told by them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from html import unescape
+from itertools import accumulate, groupby
+
+from esrag.loading.layout import Layout, trimmed
+from esrag.records import Span
+from esrag.text import normalise
+
+# Every quantifier is bounded, so that no line takes long.
+_CODE = re.compile(r"(?<!`)(?:``((?:[^`]|`(?!`)){1,400})``|`([^`]{1,400})`)(?!`)")
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,400})\]"
+    r"\((?:<[^<>]{0,500}>|(?:[^()\s{}]|\{\{[^{}]{0,100}\}\}){0,800})(?:\s{1,3}\"[^\"]{0,300}\")?\)"
+)
+_AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^<>\s]{1,800})>")
+_BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
+_RAISED = re.compile(r"(\w{0,40}\)?)<sup>([^<>]{1,20})</sup>", re.IGNORECASE)
+_TAG = re.compile(  # of HTML alone: <your-name> is a word that a reader needs
+    r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|figcaption|figure|font|h[1-6]|hr|i|img|ins"
+    r"|kbd|li|mark|nobr|ol|p|picture|pre|q|s|samp|section|small|source|span|strike|strong|sub|summary|sup|table|tbody"
+    r"|td|tfoot|th|thead|tr|tt|u|ul|var|video)(?:\s[^<>]{0,600})?/?>",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(?!(?<=__)[a-z0-9_]{1,40}__)((?:(?!\1).){1,600})(?<=\S)\1", re.DOTALL)
+_EMPHASIS = re.compile(r"(?<![\w*\\])([*_])(?=[^\s*_])([^*_\n]{1,300})(?<=\S)\1(?![\w*])")
+_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$])")
+_KEPT = "\ue000"  # stands for a piece of code until the rest is done; its number follows
+_HELD = re.compile(f"{_KEPT}(\\d+){_KEPT}")
+_ROLE = re.compile(r":[a-z][\w:+-]{0,40}:`([^`]{1,400})`")
+_QUOTED = re.compile(r"(?<![`\w])`([^`\s](?:[^`]{0,400}[^`\s])?)`(?:__?)?(?![`\w])")
+_TARGET = re.compile(r"(?:\s*)<[^<>]{1,400}>\Z")
+_LITERAL = re.compile(r"(?<!`)``([^`](?:[^`]|`(?!`)){0,400})``(?!`)")
+_SHORT = 2  # letters: of a unit or a variable, which is raised to a power; a word has a footnote
+
+
+def add_without_marks(
+    layout: Layout,
+    lines: Sequence[tuple[str, bool]],
+    plain: Callable[[str], str],
+    headings: Iterable[tuple[int, int, str]],
+    tables: Iterable[Span],
+) -> None:
+    """Add lines to an empty layout without their inline marks, those that are code as they are.
+
+    Headings and tables are given by where they stand among the lines as they were written.
+    """
+    cleaned: list[str] = []
+    for is_prose, group in groupby(lines, key=lambda line: bool(line[0].strip()) and not line[1]):
+        block = [line for line, _ in group]
+        changed = [line.rstrip() for line in normalise(plain("\n".join(block))).split("\n")] if is_prose else block
+        cleaned += changed if len(changed) == len(block) else block
+
+    text = "\n".join(cleaned)
+    layout.add(text)
+    gone = len(text) - len(text.lstrip("\n"))
+    before = list(accumulate((len(line) + 1 for line, _ in lines), initial=0))
+    after = [max(0, start - gone) for start in accumulate((len(line) + 1 for line in cleaned), initial=0)]
+    starts = dict(zip(before, after, strict=True))
+    whole = len(trimmed(text))
+    for start, level, title in headings:
+        layout.mark_heading(min(whole, starts[start]), level, title)
+    for table in tables:  # its end is that of a line
+        layout.mark_table(Span(starts[table.start], min(whole, starts[table.end + 1] - 1)))
+
+
+def plain(text: str) -> str:
+    r"""Return a paragraph without its inline marks; it has as many lines as before.
+
+    >>> plain("**Never** run `rm **`<br>as *root* &mdash; see [the guide](a.md), 10 m<sup>2</sup>")
+    'Never run rm ** as root — see the guide, 10 m^2'
+    """
+    held: list[str] = []
+
+    def hold(code: re.Match[str]) -> str:
+        held.append((code[1] or code[2]).strip(" "))
+        return f"{_KEPT}{len(held) - 1}{_KEPT}"
+
+    text = _CODE.sub(hold, text.replace(_KEPT, ""))
+    text = _LINK.sub(r"\1", _AUTOLINK.sub(r"\1", text))
+    text = _RAISED.sub(_raised, _BREAK.sub(" ", text))
+    text = _TAG.sub("", text)
+    text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
+    text = _ESCAPED.sub(r"\1", without_entities(text))
+    return _HELD.sub(lambda mark: held[int(mark[1])], text)
+
+
+def without_entities(text: str) -> str:
+    """Return the text with the characters that HTML's entities stand for."""
+    return _ENTITY.sub(_character, text)
+
+
+def plain_rst(text: str) -> str:
+    r"""Return a paragraph of reStructuredText without its inline marks; it has as many lines as before.
+
+    >>> plain_rst("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open`, `the guide <https://a.example>`_ or `more`_")
+    'Read __doc__ and PEP 8, open, the guide or more'
+    """
+    held: list[str] = []
+
+    def hold(code: str) -> str:
+        held.append(code)
+        return f"{_KEPT}{len(held) - 1}{_KEPT}"
+
+    text = _LITERAL.sub(lambda code: hold(code[1]), text.replace(_KEPT, ""))
+    text = _ROLE.sub(lambda role: hold(_role(role)), text)
+    text = _QUOTED.sub(lambda quoted: _TARGET.sub("", quoted[1]) or quoted[1], text)
+    text = _EMPHASIS.sub(_without_stars, _STRONG.sub(_without_stars, text))
+    return _HELD.sub(lambda mark: held[int(mark[1])], text)
+
+
+def _without_stars(match: re.Match[str]) -> str:
+    """What is emphasised by stars; low lines are no marks here."""
+    return match[2] if match[1].startswith("*") else match[0]
+
+
+def _role(match: re.Match[str]) -> str:
+    """What Sphinx shows of a role: the title before a target, the last name after ~, and the number of a PEP."""
+    shown = _TARGET.sub("", match[1]) or match[1]
+    if match[0].lower().startswith((":pep:", ":rfc:")) and shown.isdecimal():
+        return f"{match[0][1:4].upper()} {shown}"
+    return shown.rpartition(".")[2] if shown.startswith("~") else shown.removeprefix("!")
+
+
+def _raised(match: re.Match[str]) -> str:
+    """What is raised, told from what it stands on: a power by ^, a footnote's mark by a blank."""
+    before, mark = match[1], match[2]
+    letters = before.rstrip(")")
+    is_power = before and (len(letters) <= _SHORT or letters[-1].isdigit() or before.endswith(")"))
+    return f"{before}{'^' if is_power else ' '}{mark}" if before else mark
+
+
+def _character(entity: re.Match[str]) -> str:
+    """The character that an entity stands for; blanks of all kinds are one, and no cell of a row begins."""
+    character = unescape(entity[0])
+    return entity[0] if character == "|" else " ".join(character.split()) or " "
