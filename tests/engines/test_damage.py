@@ -38,6 +38,12 @@ class Silent:
     def step(self, name, detail):
         pass
 
+    def say(self, text):
+        pass
+
+    def reading(self, name, page, pages):
+        pass
+
 
 def settings_of(folder, *, cached):
     """An index with its ledger in one folder, where the cache is as well."""
