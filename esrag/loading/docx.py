@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
+from esrag.loading.headers import copied
 from esrag.loading.layout import Layout, count_characters, one_line, sensible_title
 from esrag.records import Document, Source
 
@@ -118,9 +119,34 @@ def _text(paragraph: Any) -> str:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """A table's rows; a table within a cell becomes a part of the cell's text."""
+    """A table's rows; a table within a cell becomes a part of the cell's text.
+
+    A cell that covers several columns or rows is in each of them; the only one of a row is a title, and is not.
+    """
+    above: list[str] = []
     for row in _nearest(table, f"{_WORD}tr"):
-        yield [_cell(cell) for cell in _nearest(row, f"{_WORD}tc")]
+        own = list(_nearest(row, f"{_WORD}tc"))
+        cells: list[str] = []
+        for cell in own:
+            text = _cell(cell)
+            if not text and _is_covered(cell):
+                text = "".join(above[len(cells) : len(cells) + 1])
+            cells += copied(text, _width(cell)) if len(own) > 1 else [text]
+        yield cells
+        above = cells
+
+
+def _width(cell: Any) -> int:
+    """How many columns a cell covers."""
+    span = cell.find(f"{_WORD}tcPr/{_WORD}gridSpan")
+    count = "" if span is None else span.get(f"{_WORD}val", "")
+    return int(count) if re.fullmatch("[0-9]{1,9}", count) else 1
+
+
+def _is_covered(cell: Any) -> bool:
+    """Whether a cell is the part of another that covers several rows."""
+    merge = cell.find(f"{_WORD}tcPr/{_WORD}vMerge")
+    return merge is not None and merge.get(f"{_WORD}val", "continue") == "continue"
 
 
 def _cell(cell: Any) -> str:

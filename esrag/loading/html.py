@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread
 from esrag.loading.layout import Layout, one_line, sensible_title
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -153,6 +155,12 @@ def _level(element: Any) -> int:
     return int(tag[1]) if isinstance(tag, str) and re.fullmatch("h[1-6]", tag) else 0
 
 
+def _covered(cell: Any, name: str, most: int) -> int:
+    """How many rows or columns a cell covers, itself among them."""
+    count = cell.get(name, "")
+    return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
+
+
 class _Writer:
     """Collects inline text until a block begins or ends; inside a table, blocks end in its cells."""
 
@@ -161,6 +169,7 @@ class _Writer:
         self._inline: list[str] = []
         self._tables = self._preformatted = 0
         self._rows: list[list[str]] = []
+        self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
         self._prefix = ""
 
     def text(self, text: str | None) -> None:
@@ -174,9 +183,11 @@ class _Writer:
         if tag == "table":
             self._tables += 1
         elif tag in _ROWS and self._tables == 1:
-            self._rows.append([])
+            self._new_row()
         elif tag in _CELLS and self._tables == 1:
             (self._rows or self._new_row())[-1].append("")
+            rows = _covered(element, "rowspan", MAX_ROWS_COVERED)
+            self._covers[-1].append((rows, _covered(element, "colspan", MAX_COVERED)))
         elif tag in ("br", "lb"):
             self._inline.append("\n")
         elif tag == "pre":
@@ -193,8 +204,8 @@ class _Writer:
         if tag == "table":
             self._tables -= 1
             if not self._tables:
-                self._layout.table(self._rows)
-                self._rows = []
+                self._layout.table(spread(self._cells()))
+                self._rows, self._covers = [], []
         elif tag == "pre":
             self._preformatted -= 1
         elif tag in _ITEMS:
@@ -219,4 +230,9 @@ class _Writer:
 
     def _new_row(self) -> list[list[str]]:
         self._rows.append([])
+        self._covers.append([])
         return self._rows
+
+    def _cells(self) -> Iterator[list[Cell]]:
+        for row, covers in zip(self._rows, self._covers, strict=True):
+            yield [(text, *cover) for text, cover in zip_longest(row, covers[: len(row)], fillvalue=(1, 1))]

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from esrag.filters import scalar
+from esrag.loading.headers import merge_headers
 from esrag.records import Document, Page, Scalar, Section, Source, Span
 from esrag.text import normalise
 
@@ -59,8 +60,11 @@ class Layout:
         self._headings.append((start, level, title))
 
     def table(self, rows: Iterable[Sequence[str]]) -> None:
-        """Appends a table, a row a line; columns without any text go, a single column is plain lines."""
-        lines = table_lines(rows)
+        """Appends a table, a row a line; columns without any text go, a single column is plain lines.
+
+        A header of several rows becomes one.
+        """
+        lines = table_lines(merge_headers(rows))
         span = self.add("\n".join(lines))
         if span and any(" | " in line for line in lines):
             self.mark_table(span)

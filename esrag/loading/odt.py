@@ -127,7 +127,9 @@ def _rows(table: Any) -> Iterator[list[str]]:
     """A table's rows; a table within a cell becomes a part of the cell's text."""
     for row in table.iter(f"{_TABLE}table-row"):
         if next(row.iterancestors(f"{_TABLE}table")) is table:
-            yield [" ".join(map(_text, cell.iterchildren("{*}*"))) for cell in row.iterchildren(f"{_TABLE}table-cell")]
+            # A covered cell belongs to the one left of it or above; without it the next ones would move.
+            cells = row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+            yield [" ".join(map(_text, cell.iterchildren("{*}*"))) for cell in cells]
 
 
 def _number(text: str | None) -> int:

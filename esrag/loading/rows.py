@@ -10,6 +10,7 @@ from typing import Any
 
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.headers import HEAD_ROWS, count_header_rows, join_header
 from esrag.loading.layout import Layout, one_line
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -82,7 +83,9 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
     yield from skipped
     if not rows:
         return
-    header = [one_line(normalise(name)) for name in rows[0][1]]
+    headers = [[one_line(normalise(name)) for name in cells] for _, cells in rows[:HEAD_ROWS]]
+    count = count_header_rows(headers)
+    header, rows = join_header(headers[:count]), rows[count - 1 :]
     names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
     text = _text_column(names, [row for _, row in rows[1:]])
     if not text:

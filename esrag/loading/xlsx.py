@@ -1,17 +1,22 @@
 """Spreadsheets: a sheet is a page and a section, its rows are a table."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 from esrag.loading import archive
+from esrag.loading.headers import MAX_COVERED, Cell, spread
 from esrag.loading.layout import Layout, count_characters, sensible_title
 from esrag.records import Document, Source
 
 _PIECE_BYTES = 2**20
+MAX_MERGED = 100_000  # cells of a sheet
+
+Merged = dict[tuple[int, int], tuple[int, int]]  # (row, column) from 0 → how many of each a cell covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +47,65 @@ class XlsxLoader:
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError for a bomb or a damaged archive."""
-        import openpyxl  # type: ignore[import-untyped]
+        from openpyxl.reader.excel import ExcelReader  # type: ignore[import-untyped]
 
         archive.opened(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of extensions it leaves out: formatting and validation, no text
-            book = openpyxl.load_workbook(BytesIO(source.data), read_only=True, data_only=True)
+            reader = ExcelReader(BytesIO(source.data), read_only=True, data_only=True)  # as `load_workbook` does
+            reader.read()
+            book = reader.wb
+            parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
             for number, sheet in enumerate(book.worksheets, start=1):
                 layout.page(number)
                 hidden = _Hidden(everything=False) if source.keep_hidden else _hidden(sheet)
                 if not hidden.everything:
                     layout.heading(sheet.title, 1)
                 sheet.reset_dimensions()  # a sheet may declare a million columns; its rows say how many they have
-                rows = enumerate(sheet.iter_rows(values_only=True), start=1)
-                layout.table(hidden.without(layout, index, map(_shown, row)) for index, row in rows)
+                shown = enumerate(sheet.iter_rows(values_only=True), start=1)
+                rows = (hidden.without(layout, index, map(_shown, row)) for index, row in shown)
+                merged = _merged(reader.archive, parts.get(sheet.title, ""))
+                layout.table(spread(_cells(rows, merged)) if merged else rows)
         properties = book.properties
         yield layout.document(source, "xlsx", sensible_title(properties.title or ""), {"author": properties.creator})
+
+
+def _merged(book: ZipFile, part: str) -> Merged:
+    """Return the merged cells of a sheet; openpyxl leaves them out where it does not keep a whole sheet in memory."""
+    from lxml import etree  # type: ignore[import-untyped]
+    from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
+
+    merged: Merged = {}
+    if part not in book.NameToInfo:
+        return merged
+    with book.open(part) as sheet:
+        for _, element in etree.iterparse(
+            sheet, tag=("{*}row", "{*}mergeCell"), resolve_entities=False, no_network=True
+        ):
+            if element.tag.endswith("mergeCell") and len(merged) < MAX_MERGED:
+                left, top, right, bottom = range_boundaries(element.get("ref", ""))
+                merged[top - 1, left - 1] = (bottom - top + 1, right - left + 1)
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+    return merged
+
+
+def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]]:
+    """Yield the rows without the cells that others cover."""
+    covered: dict[int, int] = {}  # by column, the row below the last one that is covered
+    for number, row in enumerate(rows):
+        cells: list[Cell] = []
+        column = 0
+        while column < len(row):
+            height, width = merged.get((number, column), (1, 1))
+            width = min(width, max(len(row) - column, MAX_COVERED))
+            if covered.get(column, 0) <= number:
+                cells.append((row[column], height, width))
+                covered.update(dict.fromkeys(range(column, column + width), number + height))
+            column += width
+        yield cells
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,135 @@
+"""Headers: the rows at the top of a table that name its columns together, made one row.
+
+A sheet may name its columns in several rows: "2023" over "Revenue" and "Cost", "2022" over the same again, units below.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+MAX_HEADER_ROWS = 5
+HEAD_ROWS = 2 * MAX_HEADER_ROWS  # that say which of them are the header
+MAX_COVERED = 100  # columns that a cell may cover beyond those of its row
+MAX_ROWS_COVERED = 65_534  # as in HTML
+MAX_COPIES = 10_000  # of cells that cover others, in a table
+MAX_COPIED = 100  # characters
+
+_FIGURE = re.compile(r"[\s(+–−-]*[$€£]?\s?\d[\d.,\s]*(?:%|\))?\s*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_UNIT = re.compile(r"[(\[].{1,20}[)\]]")
+
+Row = list[str]
+Cell = tuple[str, int, int]  # its text, and how many rows and columns it covers
+
+
+@dataclass(frozen=True, slots=True)
+class _Covering:
+    """A cell's text, the text of the cells that it covers, and in how many rows more it covers some."""
+
+    text: str
+    copy: str
+    rows_below: int
+
+
+def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
+    """Return a table's rows with a header of several rows as one; rows above it with one cell are left where they are.
+
+    >>> merge_headers([["", "2023", "", "2022", ""], ["City", "In", "Out", "In", "Out"], ["Kiel", "5", "3", "4", "2"]])
+    [['City', '2023 In', '2023 Out', '2022 In', '2022 Out'], ['Kiel', '5', '3', '4', '2']]
+    """
+    grid = [[" ".join(cell.split()) for cell in row] for row in rows]
+    used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
+    filled = [[row[column] for column in used if column < len(row)] for row in grid if any(row)]
+    first = next((n for n, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
+    count = count_header_rows(filled[first:])
+    if count == 1:
+        return filled
+    header = join_header(filled[first : first + count])
+    return [*filled[:first], header, *filled[first + count :]]
+
+
+def count_header_rows(rows: Sequence[Row]) -> int:
+    """Return how many of the first rows are one header."""
+    count = 1
+    while count < min(MAX_HEADER_ROWS, len(rows) - 1) and _goes_on(rows[count - 1], rows[count], rows[count + 1 :]):
+        count += 1
+    return count
+
+
+def join_header(rows: Sequence[Row]) -> Row:
+    """Return one name a column, of what stands over it; without spans a name holds for the empty cells right of it."""
+    width = max(map(len, rows))
+    columns: list[list[str]] = [[] for _ in range(width)]
+    for number, row in enumerate(rows):
+        has_spans = any(left and left == cell for left, cell in pairwise(row))
+        name = ""
+        for column in range(width):
+            cell = row[column] if column < len(row) else ""
+            is_named_below = any(column < len(lower) and lower[column] for lower in rows[number + 1 :])
+            name = cell or ("" if has_spans or not is_named_below else name)
+            if name and name not in columns[column][-1:]:
+                columns[column].append(name)
+    return [" ".join(names) for names in columns]
+
+
+def spread(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
+    """Yield rows whose cells cover others with the text of each in all columns and rows that it covers.
+
+    The only cell of a row is a title, and stays in its first column.
+
+    >>> list(spread([[("City", 2, 1), ("2023", 1, 2)], [("In", 1, 1), ("Out", 1, 1)]]))
+    [['City', '2023', '2023'], ['City', 'In', 'Out']]
+    """
+    below: dict[int, _Covering] = {}
+    copies = 0
+    for cells in rows:
+        given = sum(bool(text) for text, _, _ in cells)
+        is_title = given == 1 and not below
+        row: list[_Covering] = []
+        for text, height, width in cells:
+            _cover(row, below)
+            copy = "" if is_title or copies > MAX_COPIES or len(text) > MAX_COPIED else text
+            row += [_Covering(copy if n else text, copy, height - 1) for n in range(width)]
+        _cover(row, below, max(below, default=-1) + 1)
+        copies += sum(bool(one.text) for one in row) - given
+        is_full = copies > MAX_COPIES
+        below = {n: replace(one, copy="") if is_full else one for n, one in enumerate(row) if one.rows_below > 0}
+        yield [one.text for one in row] if given else []  # nothing of its own: a hidden row
+
+
+def copied(text: str, width: int) -> Row:
+    """Return the cells of one that covers so many columns: its text in each, if that is short."""
+    return [text, *[text if len(text) <= MAX_COPIED else ""] * (min(width, MAX_COVERED) - 1)]
+
+
+def _cover(row: list[_Covering], below: Mapping[int, _Covering], width: int = 0) -> None:
+    """Add what cells above have in the next columns, up to a cell of the row's own or to its end."""
+    while len(row) in below or len(row) < width:
+        above = below.get(len(row), _Covering("", "", 0))
+        row.append(_Covering(above.copy, above.copy, above.rows_below - 1))
+
+
+def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
+    """Whether a row only groups columns, or the next gives their units, above rows that hold something else."""
+    if any(map(_is_figure, [*upper, *lower])):
+        return False
+    if (units := [cell for cell in lower if cell]) and all(map(_UNIT.fullmatch, units)):
+        return True
+    if not (gaps := _gaps(upper)) or not all(lower[column : column + 1] not in ([], [""]) for column in gaps):
+        return False
+    if any(cell and cell == upper[column - 1] for column, cell in enumerate(upper) if column):
+        return True  # cells that cover several columns
+    is_repeated = len(set(lower)) < len(lower)
+    has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
+    return has_figures and (is_repeated or not upper[0] or not lower[0])
+
+
+def _gaps(row: Row) -> list[int]:
+    """The columns right of the first name that have none of their own: empty ones, or the one before again."""
+    first = next((column for column, cell in enumerate(row) if cell), len(row))
+    return [n for n, (left, cell) in enumerate(pairwise(row[first:]), first + 1) if not cell or cell == left]
+
+
+def _is_figure(cell: str) -> bool:
+    return bool(_FIGURE.fullmatch(cell)) and not _YEAR.fullmatch(cell)
