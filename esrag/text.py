@@ -56,6 +56,7 @@ _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
+NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")  # "City: Kiel; Founded: 1242", a spreadsheet's
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
 # A line that ends like this goes on in the next one: "…, as listed in / Table 3. The …".
@@ -154,6 +155,8 @@ def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[i
 def _parts(previous: str, line: str) -> bool:
     """Whether a block ends between two neighbouring lines (both stripped)."""
     if not previous or not line or _stands_alone(previous) or _stands_alone(line):
+        return True
+    if NAMED_ROW.match(line) and NAMED_ROW.match(previous):
         return True
     if ITEM.match(line) or _UNDERLINE.fullmatch(previous):
         return True

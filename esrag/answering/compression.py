@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from esrag.answering.statements import RULE
+from esrag.answering.tables import RULE
 from esrag.terms import compounds, terms
 from esrag.text import sentence_spans, trimmed
 

@@ -16,17 +16,21 @@ _COUNT_NOTHING = ("one", "two")  # but for a unit behind them: "one of them"
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
 _UNIT_WORD = (
-    rf"(?i:(?:kilo|mega|giga|tera|centi|milli|micro|nano|[kmgt](?=bit|byte))?(?:{_MEASURED})s?|inch(?:es)?|foot|feet"
+    rf"(?i:(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
     r"|knot|gallon|ounce|tonne|ton)s?)"
 )
 _SIGNS = {"%": "percent", "°": "degree", "°C": "degree celsius", "°F": "degree fahrenheit", "t": "ton"}
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "USD": "dollar", "EUR": "euro", "GBP": "pound"}
+_SIGNS_OF_MONEY = {"$": "dollar", "€": "euro", "£": "pound", "USD": "dollar", "EUR": "euro", "GBP": "pound"}
+CURRENCIES = frozenset(_SIGNS_OF_MONEY.values())
 _PREFIXES = {"": "", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "c": "centi", "m": "milli", "μ": "micro"}
 _BASES = {"g": "gram", "l": "liter", "L": "liter", "m": "meter", "W": "watt", "V": "volt", "Hz": "hertz", "B": "byte"}
 _USUAL = "g kg mg μg l L ml mL cl m km cm mm μm W kW MW GW V kV Hz kHz MHz GHz B kB MB GB TB".split()  # noqa: SIM905
+_TIMES = {"ms": "millisecond", "μs": "microsecond", "ns": "nanosecond", "min": "minute", "h": "hour"}
+_BINARY = {f"{a}iB": f"{b}byte" for a, b in (("K", "kibi"), ("M", "mebi"), ("G", "gibi"), ("T", "tebi"))}
+_BITS = {f"{a}bit": f"{b}bit" for a, b in (("k", "kilo"), ("K", "kilo"), ("M", "mega"), ("G", "giga"))}
 _SIGNS |= {f"{a}{b}": f"{_PREFIXES[a]}{_BASES[b]}" for a, b in product(_PREFIXES, _BASES) if f"{a}{b}" in _USUAL}
-_SIGNS |= _CURRENCIES
+_SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | {"KB": "kilobyte"}
 _UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
 _UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
 
@@ -39,10 +43,18 @@ _USE = re.compile(
     rf"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?(?:[ -]?(?P<unit>{_UNIT}))?"
 )
 _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
+_ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
+# What a header says that its column is in: "Length (km)", "Price in €", "Share, %", "Key bytes".
+_IN_UNIT = re.compile(rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]]*?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W*\Z")
+_SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
+_SCALE = re.compile(
+    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b", re.IGNORECASE
+)
+_SCALES = {"000": "thousand", "k": "thousand", "m": "million", "mn": "million", "bn": "billion"}
 _WORD = rf"(?:{'|'.join(sorted(_SPELLED, key=len, reverse=True))})"
 _COUNTS = rf"(?P<counts>[ -](?:{_UNIT}|(?i:million|billion)))?"
 _WRITTEN_OUT = re.compile(rf"\b(?i:{_WORD}(?:(?:[ -]| and ){_WORD})*)\b{_COUNTS}")
-_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
 _GLUED = re.compile(rf"(?<![\w.,-])({_FIGURE})(?:-?(?=(?:{_UNIT}|[ap]m\b))|(?:st|nd|rd|th)\b)")
 _WORDS_OF = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "%": " percent"}
 
@@ -54,6 +66,9 @@ class Use:
     number: str
     scale: str
     unit: str
+
+
+_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")  # "5 thousand", "(thousand dollars)": no number by itself
 
 
 def in_figures(text: str) -> str:
@@ -73,6 +88,8 @@ def _read(found: re.Match[str]) -> str:
     """A number in figures; "nineteen ninety" are two."""
     counts = (found["counts"] or "").replace("-", " ")
     words = re.findall(r"[a-z]+", found[0][: len(found[0]) - len(counts)].lower())
+    if words[0] in _SCALES.values() and _COUNTED.search(found.string, 0, found.start()):
+        return found[0]
     if not counts and len(words) == 1 and words[0] in _COUNT_NOTHING:
         return found[0]
     read, thousands, rest = list[int](), 0, 0
@@ -113,6 +130,27 @@ def uses(text: str) -> Iterator[Use]:
 def units(text: str) -> set[str]:
     """The units that a text speaks of in words, beside a number or not."""
     return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
+
+
+def header_units(text: str) -> set[str]:
+    """Return the units that a header or a caption says its numbers are in, by name or by sign.
+
+    >>> header_units("Length (km)") | header_units("Price in €") | header_units("Second key")
+    {'kilometer', 'euro'}
+    """
+    found = [match[0] for match in _IN_UNIT.finditer(text)]
+    signs = {_plain(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
+    return signs | {unit for each in found for unit in units(each)}
+
+
+def header_scales(text: str) -> set[str]:
+    """Return the powers of ten that a header or a caption gives for the numbers under it.
+
+    >>> header_scales("Revenue (in thousands of dollars)"), header_scales("Revenue, $m")
+    ({'thousand'}, {'million'})
+    """
+    found = ("".join(filter(None, match.groups())).lower() for match in _SCALE.finditer(text))
+    return {_SCALES.get(scale, scale) for scale in found}
 
 
 def _plain(unit: str) -> str:

@@ -7,13 +7,14 @@ them on the other half and does not fit them.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from esrag.answering import MARKERS, NEAR, Statement
+from esrag.answering.tables import CAPTION, Row, TableReader, captioned_rows, named_row
 from esrag.embedding import Vectors
 from esrag.records import Evidence
 from esrag.terms import compounds, rarities, shares, terms
@@ -39,14 +40,21 @@ TECHNICAL = 3.0  # a compound such as ML-KEM-768 names what is asked for: its ne
 
 LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
 
-_CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 _HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
 )
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]*[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)  # to a page, of contents
-RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement of a passage, the span it was made of on one line, and the row that it is, if it is one."""
+
+    text: str
+    source: str
+    row: Row | None = None
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -156,28 +164,31 @@ def said(text: str) -> str:
 
 
 def stated(text: str) -> Iterator[tuple[str, str]]:
-    """Sentences as they stand, and on one line; a table's row with caption and header; no headings, no contents.
+    """Yield what `lines` does, without the rows."""
+    return ((line.text, line.source) for line in lines(text))
+
+
+def lines(text: str) -> Iterator[Line]:
+    """Yield sentences as they stand, and rows of tables with caption and header; no headings, no contents.
 
     A sentence that leads to a list has it behind, where it is short; its items are statements besides.
     """
-    caption = ""  # of the table that is being read
-    header: tuple[str, ...] = ()
+    reader = TableReader(text)
     spans = sentence_spans(text)
     for number, (start, end) in enumerate(spans):
         span = text[start:end]
         source = " ".join(span.split())
         if "|" in span:
-            cells = _cells(span)
-            if header and not RULE.fullmatch(span):
-                yield ": ".join(part for part in (caption, _row(header, cells)) if part), source
-            header = header or cells
-        elif _CAPTION.match(span):
-            caption, header = span.split("\n")[0], ()
-            yield from ((row, source) for row in _captioned(span.split("\n")))
+            yield from (Line(said, source, row) for said, row in reader.read(start, end))
+        elif CAPTION.match(span):
+            caption, *rest = span.split("\n")
+            reader.pass_caption(caption, end)
+            yield from (Line(said, source, row) for said, row in captioned_rows([caption, *rest]))
         else:
-            caption, header = "", ()
+            reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
-                yield (_with_list(text, spans, number) if span.endswith(":") else span), source
+                said = _with_list(text, spans, number) if span.endswith(":") else span
+                yield Line(said, source, named_row(span))
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
@@ -198,26 +209,3 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
         parts.append(_NUMBERED.sub(r"\1) ", item))
         end = ends
     return " ".join(parts)
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
-
-
-def _row(header: Sequence[str], cells: Sequence[str]) -> str:
-    """A row that can be read by itself.
-
-    >>> _row(["Kettle", "litres"], ["A", "1.7"])
-    'Kettle: A, litres: 1.7'
-    """
-    if len(header) != len(cells):
-        return " | ".join(cells)
-    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=True) if cell)
-
-
-def _captioned(lines: Sequence[str]) -> Iterator[str]:
-    """`Table 3. Sizes`, `key ciphertext`, `A 800 768`, … → each row after caption and header."""
-    if len(lines) <= 2:  # noqa: PLR2004 -- a caption and one line: no rows to tell apart
-        yield " ".join(lines)
-    for row in lines[2:]:
-        yield f"{lines[0]}: {lines[1]}: {row}"

@@ -7,12 +7,14 @@ from functools import lru_cache
 
 from esrag.answering.algorithms import sentences
 from esrag.answering.clauses import clauses
-from esrag.answering.columns import is_of_another_column
+from esrag.answering.columns import is_of_another_column, is_of_another_year
 from esrag.answering.contrasts import find_contrast
-from esrag.answering.figures import in_figures, numbers, units, uses
+from esrag.answering.figures import in_figures, numbers
 from esrag.answering.layout import readable
+from esrag.answering.measures import other_measure
 from esrag.answering.roles import find_other_role, names_in
-from esrag.answering.statements import Encode, said, stated, unmarked
+from esrag.answering.statements import Encode, Line, lines, said, stated, unmarked
+from esrag.answering.tables import Row
 from esrag.records import Chunk
 from esrag.terms import STOP_WORDS, compounds, technical_words, terms
 from esrag.text import sentence_spans
@@ -21,7 +23,6 @@ MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a pa
 # In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # share of words from which one sentence says what another does, or a part of it
-LEAST_PART_WORDS = 2
 MIN_CLAUSE_MEANING = 0.6  # cosine from which a clause in other words counts as said
 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
@@ -66,8 +67,12 @@ def support(
     if not words:
         raise Unsupported("no word of it is in")
     _require_particulars(sentence, texts, held, around)
-    statements = [each for chunk in passages for each in _statements(chunk.text)]
-    _require_same_sense(sentence, statements)
+    found = [line for chunk in passages for line in _lines(chunk.text)]
+    _require_measures(sentence, found, texts, [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages])
+    _require_same_numbers(sentence, found)
+    statements = [line.text for line in found]
+    if difference := find_contrast(sentence, statements):
+        raise Unsupported(f"{difference} in")
     if difference := find_other_role(sentence, statements, names_in(texts)):
         raise Unsupported(f"{difference} in")
     _require_known_clauses(sentence, passages, held, encode)
@@ -90,8 +95,13 @@ def overlap(left: set[str], right: set[str]) -> float:
 
 
 @lru_cache(maxsize=64)  # a passage is cited by several sentences
-def _statements(text: str) -> tuple[str, ...]:
-    return tuple(_flat(each) for each, _ in stated(text))
+def _lines(text: str) -> tuple[Line, ...]:
+    return tuple(Line(_flat(line.text), line.source, line.row and _flat_row(line.row)) for line in lines(text))
+
+
+def _flat_row(row: Row) -> Row:
+    cells = tuple((_flat(name), _flat(cell)) for name, cell in row.cells)
+    return Row(_flat(row.above), cells, _flat(row.header), _flat(row.line))
 
 
 @lru_cache(maxsize=64)
@@ -112,7 +122,6 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
     """Raises: Unsupported."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
-    _require_measures(sentence, texts)
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
     # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
@@ -122,18 +131,10 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 
 
-def _require_measures(sentence: str, texts: Sequence[str]) -> None:
-    """That each number has the power of ten that it has in the texts, and no unit but theirs. Raises: Unsupported."""
-    given = [use for text in texts for use in uses(text)]
-    spoken = {use.unit for use in given} | {unit for text in texts for unit in units(text)}
-    for use in uses(sentence):
-        same = [other for other in given if other.number == use.number]
-        measured = {other.unit for other in same} - {""} or spoken
-        # "40 degrees" may be degrees Celsius.
-        is_of_unit = any(unit.startswith(use.unit) or use.unit.startswith(unit) for unit in measured if unit)
-        if same and (use.scale not in {other.scale for other in same} or (use.unit and not is_of_unit)):
-            shown = " ".join(filter(None, (use.number, use.scale, use.unit)))
-            raise Unsupported(f"the number {shown} is not in")
+def _require_measures(sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> None:
+    """That each number has the power of ten and the unit that it has in the passages. Raises: Unsupported."""
+    if other := other_measure(sentence, found, texts, titles):
+        raise Unsupported(f"the number {other} is not in")
 
 
 def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
@@ -171,43 +172,42 @@ def _is_name(word: str, texts: Sequence[str]) -> bool:
     return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
 
 
-def _require_same_sense(sentence: str, statements: Sequence[str]) -> None:
-    """Raises: Unsupported where a number stands with something else, or a "not" was put in or left out."""
-    _require_same_numbers(sentence, [(statement, _said(statement)) for statement in statements])
-    if difference := find_contrast(sentence, statements):
-        raise Unsupported(f"{difference} in")
+def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
+    """Raises: Unsupported where lines with a number are of another thing, or one without says all the rest of it.
 
-
-def _nearness(said: set[str], held: set[str]) -> float:
-    """How nearly one says what the other does, 0..1: a few words may be a part of many."""
-    contained = len(said & held) / len(said) if len(said) >= LEAST_PART_WORDS else 0.0
-    return max(overlap(said, held), contained)
-
-
-def _require_same_numbers(sentence: str, held: Sequence[tuple[str, set[str]]]) -> None:
-    """Raises: Unsupported where statements with a number are of another thing, or one without says all the rest of it.
-
-    That one has to have a number in its place; "it" of the statements with the number may stand for anything.
+    That one has to have a number in its place; "it" of the lines with the number may stand for anything.
     """
     if not (given := numbers(sentence)):
         return
-    named, words = compounds(sentence), _said(sentence) - {term for number in given for term in terms(number)}
-    counted = [(statement, len(words & said), set(numbers(statement))) for statement, said in held]
-    elsewhere = max((shared for _, shared, others in counted if others and others.isdisjoint(given)), default=0)
+    named, said = compounds(sentence), _said(sentence)
+    words = said - {term for number in given for term in terms(number)}
+    counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
+    others = [shared for line, shared, _ in counted if (own := _own_numbers(line)) and own.isdisjoint(given)]
+    elsewhere = max(others, default=0)
     for number in given:
-        with_it = [(statement, shared) for statement, shared, others in counted if number in others]
+        with_it = [(line, shared) for line, shared, held in counted if number in held]
         known = max((shared for _, shared in with_it), default=len(words))
         is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
-        is_stood_for = any(_STANDS_FOR.match(statement) for statement, _ in with_it)
-        is_of_another = bool(with_it) and all(_is_of_another(number, named, words, each) for each, _ in with_it)
+        is_stood_for = any(_STANDS_FOR.match(line.text) for line, _ in with_it)
+        is_of_another = bool(with_it) and all(_is_of_another(number, named, said, line) for line, _ in with_it)
         if is_of_another or (is_of_other_words and not is_stood_for):
             raise Unsupported(f"the number {number} stands with something else in")
 
 
-def _is_of_another(number: str, named: set[str], words: set[str], statement: str) -> bool:
-    """Whether a statement gives the number to other technical words than those `named`, or to another column."""
-    owner = compounds(statement)
-    return bool(named and owner and named.isdisjoint(owner)) or is_of_another_column(number, words, statement)
+def _own_numbers(line: Line) -> set[str]:
+    """The numbers of a line; of a row those of its cells, and not the years that it has in common with others."""
+    if line.row is None:
+        return set(numbers(line.text))
+    return {number for text in (line.row.line, *(cell for _, cell in line.row.cells)) for number in numbers(text)}
+
+
+def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
+    """Whether a line gives the number to other technical words than those `named`, another year, or another column."""
+    owner = compounds(line.text)
+    if named and owner and named.isdisjoint(owner):
+        return True
+    words = said - set(terms(number))
+    return is_of_another_year(number, said, line) or bool(line.row and is_of_another_column(number, words, line.row))
 
 
 def _said(text: str) -> set[str]:

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from time import monotonic
 
+import openpyxl
 import pytest
 from made_up_models import answer, service, stream
 
@@ -123,6 +124,27 @@ def test_invisible_characters_of_a_model_reach_nobody(kitchen, service):
 
     service.said = ["The kettle does n\u200bo\u200et hold 1.7 litres. [c1]"]
     assert kitchen("ask", QUESTION, "--json").json["reason"] == "unsupported"
+
+
+def test_a_figure_of_a_spreadsheet_belongs_to_its_year(kitchen, service):
+    """Whose headers are stacked and merged: the other year's is refused, and no model gives the right one."""
+    book = openpyxl.Workbook()
+    book.active.append(["City", 2023, None, 2022])
+    book.active.append([None, "Revenue", "Cost", "Revenue", "Cost"])
+    book.active.append(["Kiel", 57, 31, 44, 22])
+    book.active.append(["Jena", 61, 33, 43, 21])
+    for cells in ("A1:A2", "B1:C1", "D1:E1"):
+        book.active.merge_cells(cells)
+    book.save(kitchen.folder / "book.xlsx")
+    assert kitchen("ingest", "book.xlsx").code == 0
+    asked = ("ask", "What was the revenue of Kiel in 2023?", "--json")
+
+    service.said = ["In 2023 Kiel had revenue of 44. [c1]"]
+    assert kitchen(*asked).json["reason"] == "unsupported"
+    service.said = ["In 2023 Kiel had revenue of 57. [c1]"]
+    assert kitchen(*asked).json["answer"] == service.said[0]
+    quoted = kitchen(*asked, ESRAG_GENERATOR__NAME="extractive").json["answer"]
+    assert "City: Kiel, 2023 Revenue: 57, 2023 Cost: 31, 2022 Revenue: 44, 2022 Cost: 22 [c1]" in quoted
 
 
 def test_evidence_without_room_is_said_before_a_model_is_asked(kitchen, service):
