@@ -4,10 +4,12 @@ The statement that fits the question best is taken, then others that come near i
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from esrag.answering import NEAR, REFUSAL, Draft, GenerationTask, GeneratorOptions, Statement
 from esrag.answering.algorithms import extracted, sentences
+from esrag.answering.figures import in_figures
 from esrag.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
@@ -59,8 +61,9 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
     """Those that do more than lead on to a list, or say again what is asked for as a heading does."""
-    known = set(terms(question)) if _ASKS_MORE.match(question) else set[str]()
-    return [each for each in found if not (each.text.endswith(":") or known.issuperset(terms(each.text)))]
+    # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
+    known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
+    return [each for each in found if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)]
 
 
 def _alike(left: Statement, right: Statement) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.answering import MARKERS, NEAR, Statement
+from esrag.answering.labels import of_the_same
 from esrag.answering.tables import CAPTION, Row, TableReader, captioned_rows, named_row
 from esrag.embedding import Vectors
 from esrag.records import Evidence
@@ -67,8 +68,9 @@ def statements(
     """Every sentence and table row of the evidence, in order, each text once, with its fit; meanings by `encode`.
 
     One that will not come near the best is not encoded and fits without its meaning, unless the fits are to be `whole`.
+    Those of another one of a series than the question names (lamp 8, where it asks of lamp 7) are left out.
     """
-    found = _found(evidence)
+    found = of_the_same(question, _found(evidence), evidence)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True))
 
