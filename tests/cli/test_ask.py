@@ -186,6 +186,18 @@ def test_a_document_carries_no_hidden_message_into_an_answer(esrag):
     assert (ran.code, ran.json["answer"]) == (0, shown)
 
 
+def test_one_of_many_alike_is_told_from_the_others(esrag):
+    """Of forty files in the same words the one that the question names is answered with, and no other for it."""
+    for number in range(1, 41):
+        (esrag.folder / f"lamp{number}.txt").write_text(f"Lamp {number} burns {number} litres.\n")
+    assert esrag("ingest", ".").code == 0
+
+    ran = esrag("ask", "How many litres does lamp 7 burn?", "--json")
+    assert (ran.code, ran.json["answer"]) == (0, "Lamp 7 burns 7 litres. [c1]")
+    ran = esrag("ask", "How many litres does lamp 999 burn?", "--json")
+    assert (ran.code, ran.json["answer"]) == (3, "not found in provided docs")
+
+
 def test_keyword_only_needs_no_model(esrag, corpus):
     """`embedding.model: none`: ingest, search and ask work, the vector method says why it cannot."""
     none = {"ESRAG_EMBEDDING__MODEL": "none"}
