@@ -121,7 +121,7 @@ def _shown(value: object) -> str:
 
 def _hidden(sheet: Any) -> _Hidden:
     """What of a sheet is not shown, from its XML: openpyxl does not tell it of a sheet that is only read."""
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     if sheet.sheet_state != "visible":
         return _Hidden(everything=True)
