@@ -13,6 +13,7 @@ from esrag.answering.clauses import with_clauses
 from esrag.answering.opposites import (
     ALL,
     COLOUR,
+    COMPARISON,
     DUTY,
     EITHER_WAY,
     LEAVE,
@@ -107,7 +108,12 @@ def contrast(said: Sense, held: Sense) -> str:
 
 
 def _turn(said: Sense, held: Sense) -> str:
-    """Return what makes one the opposite of the other. Two turns are none: "not below 40" is "at least 40"."""
+    """Return what makes one the opposite of the other. Two turns are none: "not below 40" is "at least 40".
+
+    What "it" has fewer of may be what another "has more of than it": with one comparison, nothing shows.
+    """
+    if bool(COMPARISON.search(said.text)) != bool(COMPARISON.search(held.text)):
+        return ""
     opposed = [pair for pair in PAIRS if _are_opposed(pair, said, held)]
     turns = len(opposed) + _negations(said, held, opposed) - _negations(held, said, opposed)
     if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):
@@ -149,11 +155,15 @@ def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
 
 
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
-    """Count the negations of words that the other has as well, except one side of an opposed pair."""
+    """Count the negations of words that the other has as well, except one side of an opposed pair.
+
+    "It is not open on Mondays" is no turn of "it is open on Sundays, and closed on Mondays".
+    """
+    twofold = {stem for left, right in PAIRS if other.tokens & left and other.tokens & right for stem in left | right}
     sides = {stem for pair in opposed for side in pair for stem in side}
     known = other.tokens | sides
     return sum(
-        not sides.intersection(stems(negation)) and not known.isdisjoint(negated)
+        not sides.intersection(stems(negation)) and not known.isdisjoint(negated) and twofold.isdisjoint(negated)
         for negation, negated in sense.negations
     )
 

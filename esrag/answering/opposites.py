@@ -45,6 +45,18 @@ PHRASES = tuple(
     )
 )
 
+# Words that a prefix negates; others only begin with the same letters. Those of a pair below are not among them.
+_NEGATED = """unacceptable unaffected unaltered unapproved unattended unauthorized unauthorised unavailable unavoidable
+    unaware unbalanced unbounded unchanged unchecked unclear uncommon unconditional uncontrolled uncovered undamaged
+    undefined undesirable undocumented unencrypted unexpected unfair unfamiliar unfinished unharmed unidentified
+    unimportant uninformed unintended unlimited unlisted unmarked unmodified unnecessary unoccupied unofficial unopened
+    unopposed unpaid unpatched unplanned unpleasant unpopular unpredictable unprepared unprotected unproven unpublished
+    unqualified unreadable unreasonable unregistered unrelated unreliable unreported unresolved unrestricted unsigned
+    unsolved unspecified unstable unsuccessful unsuitable unsupervised unsupported untested untreated unused unusable
+    unusual unverified unwanted unwilling"""
+_BASES = "|".join(word.removeprefix("un") for word in _NEGATED.split())
+PHRASES += ((re.compile(rf"\bun(?=(?:{_BASES})\b)", re.IGNORECASE), "not "),)
+
 _NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing hardly rarely seldom scarcely
     false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)? lack(?:s|ed|ing)? avoid(?:s|ed|ing)?
     refus(?:e|es|ed|al) prevent(?:s|ed|ing)? prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)?
@@ -52,6 +64,7 @@ _NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing
 NEGATION = _any_of(_NEGATION_WORDS)
 
 # What these say can be said with a negation and without: "only the staff" is "no one but the staff".
+COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
 EITHER_WAY = _any_of("only alone solely until instead otherwise")
 
 # Words that turn a sentence into its opposite, if they stand in each other's place.

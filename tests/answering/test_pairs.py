@@ -11,6 +11,8 @@ from esrag.answering.verify import verify
 from esrag.records import Chunk, Evidence
 
 PAIRS = [json.loads(line) for line in Path(__file__).with_name("pairs.jsonl").read_text("utf-8").splitlines()]
+PASSAGES = [json.loads(line) for line in Path(__file__).with_name("passages.jsonl").read_text("utf-8").splitlines()]
+MAX_FALSE_ACCEPTS, MAX_FALSE_REJECTS = 0.25, 0.10
 KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}  # "they" of the sentence before
 
 
@@ -29,6 +31,23 @@ def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
 
     expected = pair["supported"] or pair["draft"] in KNOWN_MISSES
     assert answer.refused is not expected, answer.notes
+
+
+def test_few_drafts_over_longer_passages_are_misjudged():
+    """Over passages of five to eight sentences, where the next sentence may say the opposite of something else."""
+    refused = [(row["supported"], verify(row["draft"], evidence(row["passages"])).refused) for row in PASSAGES]
+    accepts = [not is_refused for is_true, is_refused in refused if not is_true]
+    rejects = [is_refused for is_true, is_refused in refused if is_true]
+
+    assert sum(accepts) / len(accepts) <= MAX_FALSE_ACCEPTS
+    assert sum(rejects) / len(rejects) <= MAX_FALSE_REJECTS
+
+
+def test_a_word_with_a_prefix_is_its_negation():
+    """Used tablets are no unused ones."""
+    text = "The unused tablets may be returned to any pharmacy."
+
+    assert verify("The used tablets may be returned to any pharmacy. [c1]", evidence([text])).reason == "unsupported"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +78,10 @@ def test_a_quote_does_not_hide_a_missing_not():
         ("Smoking is forbidden.", "Smoking is not allowed."),
         ("The request was refused.", "The request was not granted."),
         ("The lid is not open.", "The lid is closed."),
+        ("The museum does not open on Mondays.", "The museum is open on Sundays and closed on Mondays."),
+        ("The tower is not included in the fee.", "The fee includes the garden but excludes the tower."),
+        ("Several of the tapes are unreadable with it.", "Several of the tapes cannot be read with it."),
+        ("Leave that is not used expires.", "Unused leave expires."),
     ],
 )
 def test_two_turns_are_none(said, held):
