@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -17,13 +18,14 @@ from esrag.errors import LoadingError, UnsupportedFormat
 from esrag.ledger import Outcome, Result
 from esrag.loading.isolated import Parsed, Parser, document_fields
 from esrag.loading.reading import sha256_of, stamp
-from esrag.portions import Encoding, Known, Portions
+from esrag.portions import PORTION_CHUNKS, Encoding, Known, Portions
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.sync import Skip, Task
 from esrag.text import word_spans
 
 LOADING_VERSION = 2  # raised when the loaders read the same bytes differently, so that an index is made anew
+_STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"
 
@@ -45,6 +47,10 @@ class Progress(Protocol):
 
     def reading(self, name: str, page: int, pages: int) -> None:
         """Show which file is being parsed and how far; 0 of 0 pages where that is not known."""
+        ...
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """So many documents of one are done."""
         ...
 
 
@@ -87,9 +93,16 @@ class Ingestion:
         self._parser.close()
 
     def load(
-        self, tasks: Sequence[Task], target: Target, step: Callable[[str, str], None], alive: Callable[[], None]
+        self,
+        tasks: Sequence[Task],
+        target: Target,
+        step: Callable[[str, str], None],
+        alive: Callable[[], None],
+        within: Callable[[str, int, int], None] = lambda *_: None,
     ) -> Result:
         """Makes the index hold what the files hold now; `step` is told of each, `alive` ends it by an exception.
+
+        `within` is told how many of a file's documents are done.
 
         Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
         """
@@ -101,10 +114,11 @@ class Ingestion:
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
                 for task, parsed in batch.read(tasks, self._parser):
-                    prepared = [self._prepared(document, task, parsed, target.made) for document in parsed.documents]
-                    batch.loaded(task, parsed, prepared)
-                    for one in prepared:
+                    chunks = 0
+                    for one in self._all_prepared(task, parsed, batch, target.made, within):
+                        chunks += len(one.chunks)
                         portions.add(one)
+                    batch.loaded(task, chunks)
                     batch.tell(portions)
             batch.take(portions)
             tasks = [task for task in tasks if task.source in batch.changed]
@@ -112,10 +126,19 @@ class Ingestion:
             if not tasks:
                 break
         batch.fail(tasks)
-        if stale := batch.stale():
+        if batch.replaced:
             with target.writing() as writer:
-                writer.remove(stale)
+                writer.remove_former(batch.kept())
         return batch.result(encoding)
+
+    def _all_prepared(
+        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, within: Callable[[str, int, int], None]
+    ) -> Iterator[Prepared]:
+        """Yield a file's documents one by one, and tell now and then how many of them are done."""
+        for number, document in enumerate(batch.documents(task, parsed), start=1):
+            yield self._prepared(document, task, parsed, made)
+            if number % PORTION_CHUNKS == 0:
+                within(task.source, number, parsed.count)
 
     def _prepared(self, document: Document, task: Task, parsed: Parsed, made: Fingerprint) -> Prepared:
         """Chunks and what is stored of the document; its vectors come with the portion."""
@@ -132,7 +155,7 @@ class Ingestion:
             page_count=len(document.pages),
             chunk_count=len(cut),
             metadata=document.metadata,
-            source_documents=len(parsed.documents),
+            source_documents=parsed.count,
         )
         return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
 
@@ -145,8 +168,8 @@ class _Batch:
     alive: Callable[[], None]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
-    former: dict[str, set[str]] = field(default_factory=dict)  # documents that are or were stored of them
-    read_ids: dict[str, set[str]] = field(default_factory=dict)  # documents of the last reading
+    hidden: Counter[str] = field(default_factory=Counter)  # characters of a file that a reader would not see
+    replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
     untold: dict[str, int] = field(default_factory=dict)  # chunks of the files of which `step` was not told yet
@@ -168,15 +191,30 @@ class _Batch:
             self.stamps[task.source] = stamp(task.source)
         return task.source, task.doc_id, task.root
 
-    def loaded(self, task: Task, parsed: Parsed, prepared: Sequence[Prepared]) -> None:
-        """One file is about to be stored."""
-        self.parts[task.source] = [Skip(f"{task.source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
-        self.former[task.source] = {*task.stored_ids, *self.former.get(task.source, ())}
-        self.read_ids[task.source] = {one.document.doc_id for one in prepared}
-        self.outcomes[task.source] = Outcome(
-            task.source, task.state, sha256=parsed.sha256, hidden=sum(document.hidden for document in parsed.documents)
-        )
-        self.untold[task.source] = sum(len(one.chunks) for one in prepared)
+    def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
+        """One file's documents, which are about to be stored; those of one that has changed since are left out."""
+        source = task.source
+        self.parts[source] = [Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
+        self.outcomes[source] = Outcome(source, task.state, sha256=parsed.sha256)
+        self.hidden[source] = 0
+        if task.state == "changed":
+            self.replaced.add(source)
+        try:
+            for document in parsed.documents:
+                self.hidden[source] += document.hidden
+                if source not in self.changed:
+                    yield document
+        except LoadingError as error:  # the parser was killed
+            self.outcomes[source] = _unreadable(task, error)
+
+    def loaded(self, task: Task, chunks: int) -> None:
+        """All of a file is about to be stored."""
+        outcome = self.outcomes[task.source]
+        if outcome.state == "failed":
+            self.step(task.source, f"failed: {outcome.reason}")
+        else:
+            self.outcomes[task.source] = replace(outcome, hidden=self.hidden.pop(task.source, 0))
+            self.untold[task.source] = chunks
 
     def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
         """Those whose file is still what was read of it. Asked while nobody else writes: what is stored is the newest.
@@ -184,11 +222,10 @@ class _Batch:
         Else a batch that was held up for long could put an old state in place of a newer one.
         """
         read = {one.document.source: one.document.source_sha256 for one in documents}
-        self.changed |= {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
-        current = [one for one in documents if one.document.source not in self.changed]
-        for one in current:
-            self.former[one.document.source].add(one.document.doc_id)
-        return current
+        changed = {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
+        self.changed |= changed
+        self.replaced |= changed
+        return [one for one in documents if one.document.source not in self.changed]
 
     def _is_still(self, source: str, sha256: str) -> bool:
         """Whether a file is what was read of it; one that is gone since is what it was: the next ingest removes it."""
@@ -225,10 +262,13 @@ class _Batch:
             self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
             self.step(task.source, f"failed: {_CHANGES}")
 
-    def stale(self) -> list[str]:
-        """Documents that were stored of these files and are no more in them; of one that failed what there is stays."""
-        good = [source for source, outcome in self.outcomes.items() if outcome.state not in {"failed", "skipped"}]
-        return [doc_id for source in good for doc_id in sorted(self.former[source] - self.read_ids[source])]
+    def kept(self) -> dict[str, str]:
+        """The files of which nothing but what was just read is to stay, with its hash. Asked while nobody else writes.
+
+        Of a file that failed, or has changed since, everything that is stored stays.
+        """
+        good = (self.outcomes[it] for it in sorted(self.replaced) if self.outcomes[it].state in _STORED)
+        return {it.source: it.sha256 for it in good if self._is_still(it.source, it.sha256)}
 
     def result(self, encoding: Encoding | None) -> Result:
         """The batch's own account."""
@@ -238,7 +278,7 @@ class _Batch:
 
 
 def _unreadable(task: Task, error: LoadingError) -> Outcome:
-    kept = "what was stored of it before is kept" if task.stored_ids else ""
+    kept = "what was stored of it before is kept" if task.state == "changed" else ""
     reason = "; ".join(filter(None, (error.line, kept)))
     return Outcome(task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason)
 

@@ -73,14 +73,14 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
             total += files_left(work, left)
             progress.start(total)
             _done_here(left, work, target, progress, eager=eager)
-            remove_gone(engine, writer, left)
+            remove_gone(writer, left)
             work.ledger.end(left.job_id)
         job = open_job(work, plan_ingest(request, work), key, rebuild=request.rebuild)
         progress.start(total + job.files)
         with _cancelled_when_stopped(job, work):
             _done_here(job, work, target, progress, eager=eager)
         if not request.rebuild:
-            remove_gone(engine, writer, job)
+            remove_gone(writer, job)
     work.ledger.end(job.job_id)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
 
@@ -227,16 +227,16 @@ def _selection(request: IngestRequest, settings: Settings) -> Selection:
     )
 
 
-def _stored(request: IngestRequest, engine: Engine) -> tuple[StoredDocument, ...]:
+def _stored(request: IngestRequest, engine: Engine) -> Mapping[str, sync.StoredSource]:
     """What the index holds; one that cannot be read may be replaced by a rebuild that names what is to be in it."""
     try:
-        return tuple(engine.documents())
+        return sync.stored_sources(engine.documents())
     except IndexMissing:
-        return ()
+        return {}
     except EngineError as error:
         if isinstance(error, IndexBusy) or not (request.rebuild and request.arguments):
             raise
-        return ()
+        return {}
 
 
 def ask(

@@ -34,7 +34,7 @@ _LEFT_OUT: Mapping[Reason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One file to load: the id its document gets, the folder it can be filtered by, what is stored of it now.
+    """One file to load: the id its document gets, the folder it can be filtered by, how it differs from what is stored.
 
     `sha256` is the hash of its bytes when it was listed. `root` is the folder that it must be in when it is read.
     """
@@ -43,7 +43,6 @@ class Task:
     doc_id: str
     folder: str
     state: State
-    stored_ids: tuple[str, ...] = ()
     sha256: str = ""
     root: str = ""
 
@@ -77,23 +76,22 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is stored of one source."""
+class StoredSource:
+    """What is stored of one source; `base_id` is the id that rows of a table share before their `#`.
 
-    doc_ids: tuple[str, ...]
+    It is `complete` if all of its documents are stored, and all of them were read from the same bytes.
+    """
+
+    base_id: str
     sha256: str
+    count: int
     complete: bool
     folder: str
-
-    @property
-    def base_id(self) -> str:
-        """The id that rows of a table share before their `#`."""
-        return self.doc_ids[0].partition("#")[0]
 
 
 def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     listing: Listing,
-    stored: Iterable[StoredDocument],
+    known: Mapping[str, StoredSource],
     *,
     keep_missing: bool = False,
     rebuild: bool = False,
@@ -107,7 +105,6 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
 
     Raises: LoadingError where a store does not say whether what is stored of it is still there.
     """
-    known = _by_source(stored)
     left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
     gone = unwanted | (_vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set())
@@ -136,7 +133,7 @@ def _tasks(
     present: Iterable[ListedFile],
     digests: Mapping[str, str],
     ids: Mapping[str, str],
-    known: Mapping[str, "_Known"],
+    known: Mapping[str, StoredSource],
     gone: Counter[str],
 ) -> Iterator[Task]:
     """The files whose content is not stored yet; `gone` counts the contents that lost their file, by hash."""
@@ -148,7 +145,7 @@ def _tasks(
         state: State = "changed" if before else "renamed" if gone[digest] else "added"
         gone[digest] -= state == "renamed"
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(source, ids[source], normalise(folder), state, before.doc_ids if before else (), digest, file.root)
+        yield Task(source, ids[source], normalise(folder), state, digest, file.root)
 
 
 def is_emptied(source: str) -> bool:
@@ -215,19 +212,27 @@ def _plain(name: str) -> str:
     return "".join(mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_"))
 
 
-def _by_source(stored: Iterable[StoredDocument]) -> dict[str, _Known]:
-    grouped: dict[str, list[StoredDocument]] = {}
-    for document in stored:
-        grouped.setdefault(document.source, []).append(document)
-    return {source: _known(documents) for source, documents in grouped.items()}
+def stored_sources(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
+    """Return what is stored, by source; a source of two million documents takes no more room than one of one."""
+    first: dict[str, StoredDocument] = {}
+    counts: Counter[str] = Counter()
+    mixed: set[str] = set()
+    for document in documents:
+        before = first.setdefault(document.source, document)
+        counts[document.source] += 1
+        if document.source_sha256 != before.source_sha256:
+            mixed.add(document.source)
 
-
-def _known(documents: Sequence[StoredDocument]) -> _Known:
-    first = documents[0]
-    same = all(document.source_sha256 == first.source_sha256 for document in documents)
-    complete = same and len(documents) == first.source_documents
-    doc_ids = tuple(document.doc_id for document in documents)
-    return _Known(doc_ids, first.source_sha256, complete, str(first.metadata.get("folder", "")))
+    return {
+        source: StoredSource(
+            base_id=one.doc_id.partition("#")[0],
+            sha256=one.source_sha256,
+            count=counts[source],
+            complete=source not in mixed and counts[source] == one.source_documents,
+            folder=str(one.metadata.get("folder", "")),
+        )
+        for source, one in first.items()
+    }
 
 
 def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
@@ -247,7 +252,7 @@ def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str
     return digests, skips
 
 
-def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool) -> set[str]:
+def _vanished(listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool) -> set[str]:
     """Stored sources that are no longer there, under the folders that were named or everywhere."""
     present = {file.source for file in listing.files}
     return {
@@ -257,7 +262,7 @@ def _vanished(listing: Listing, known: Mapping[str, _Known], *, everywhere: bool
     }
 
 
-def _left_out(listing: Listing, known: Mapping[str, _Known]) -> dict[LeftOut, set[str]]:
+def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
     """Stored sources that are still there and not taken any more, by why that is so."""
     present = {file.source for file in listing.files}
     absent = known.keys() - present
@@ -279,16 +284,16 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
             yield Skip(left_out.folder, f"{len(left_out.paths)} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
 
 
-def _unlisted(listing: Listing, known: Mapping[str, _Known], gone: Collection[str]) -> Iterator[ListedFile]:
+def _unlisted(listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]) -> Iterator[ListedFile]:
     """Stored files that are still there and were not named, in the folders they are filtered by."""
     for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
         yield ListedFile(source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix())
 
 
-def _with_advice(problem: Problem, known: Mapping[str, _Known]) -> str:
+def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
     place = source_named(problem.source) if problem.reason.startswith("there is no such ") else ""
-    count = sum(len(it.doc_ids) for source, it in known.items() if place and is_below(source, place))
+    count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason
     what = "its document" if count == 1 else f"its {count:,} documents"

@@ -8,11 +8,12 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, BinaryIO
 
 from esrag.errors import EsragError, ParsingError
 from esrag.loading import Skipped
@@ -26,6 +27,7 @@ from esrag.records import Source
 from .sandbox import forbid_sockets
 
 PAGES_EVERY_S = 0.25  # seldom enough that the lines never fill the pipe of a parent that is busy
+_MAX_HELD_BYTES = 16 * 2**20  # of an answer that is held in memory; a longer one goes to a temporary file
 
 
 def main(arguments: list[str]) -> None:
@@ -41,31 +43,42 @@ def main(arguments: list[str]) -> None:
     for line in sys.stdin.buffer:
         # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
-        try:
-            lines = [json.dumps(answer) for answer in _answers(json.loads(line), max_bytes, max_characters)]
+        with SpooledTemporaryFile(max_size=_MAX_HELD_BYTES) as documents:
+            first = _parse(json.loads(line), documents, max_bytes, max_characters)
             signal.setitimer(signal.ITIMER_REAL, 0)  # the parent may take long to read what it was given before
-            answers.write("".join(f"{line}\n" for line in lines).encode())
-            answers.flush()
-        except BrokenPipeError:
-            return
+            try:
+                answers.write(json.dumps(first).encode() + b"\n")
+                if "error" not in first:
+                    documents.seek(0)
+                    shutil.copyfileobj(documents, answers)
+                answers.flush()
+            except BrokenPipeError:
+                return
 
 
-def _answers(request: dict[str, Any], max_bytes: int, max_characters: int) -> Iterator[dict[str, Any]]:
-    """Documents and skipped parts, then the end or the error."""
+def _parse(request: dict[str, Any], documents: IO[bytes], max_bytes: int, max_characters: int) -> dict[str, Any]:
+    """Parse a source to its end, its documents into a file, a line each; return the answer's first line.
+
+    So nothing of a source that fails half-way is stored, and two million rows are never in memory.
+    """
     try:
         source, keep_hidden = request["source"], request.get("keep_hidden", False)
         data = read(source, max_bytes, request.get("root", ""))
+        count, skipped = 0, []
         for part in parts(Source(request["doc_id"], path_of(source).name, data, keep_hidden), max_characters):
             if isinstance(part, Skipped):
-                yield {"skipped": [part.where, part.reason]}
+                skipped.append([part.where, part.reason])
             else:
-                yield {"document": document_fields(part)}
-        yield {"done": hashlib.sha256(data).hexdigest()}
+                documents.write(json.dumps({"document": document_fields(part)}).encode() + b"\n")
+                count += 1
+        return {"documents": count, "sha256": hashlib.sha256(data).hexdigest(), "skipped": skipped}
     except EsragError as error:
-        yield {"error": [type(error).__name__, str(error), error.hint]}
+        return {"error": [type(error).__name__, str(error), error.hint]}
     except MemoryError:
         message = "needs more memory to be parsed than loading.memory_bytes allows"
-        yield {"error": [ParsingError.__name__, message, ""]}
+    except OSError as error:
+        message = f"needs room for its documents in the folder for temporary files: {error.strerror or error}"
+    return {"error": [ParsingError.__name__, message, ""]}
 
 
 class _Pages:

@@ -6,6 +6,8 @@ from typing import Self
 
 from esrag.cli.output import one_line, remark
 
+_MANY_DOCUMENTS = 10_000  # of one file: of fewer its end says enough
+
 
 class BarProgress:
     """A bar on stderr, for people; shown once its total is known: what comes before, a download, has its own."""
@@ -40,6 +42,10 @@ class BarProgress:
         how_far = f"  page {page:,} of {pages:,}" if pages else ""
         self.bar.update(self.task, name=f"{_short(name)}{how_far}")
 
+    def within(self, name: str, done: int, total: int) -> None:
+        """So many documents of one are done."""
+        self.bar.update(self.task, name=f"{_short(name)}: {done} of {total} documents")
+
     def at(self, done: int, pace: str, name: str) -> None:
         """So many files are done, by others; `name` is a file under way."""
         self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
@@ -54,6 +60,7 @@ class LineProgress:
 
     def __init__(self) -> None:
         self.done = self.total = 0
+        self._tenths = ("", 0)
 
     def __enter__(self) -> Self:
         return self
@@ -74,6 +81,12 @@ class LineProgress:
 
     def reading(self, name: str, page: int, pages: int) -> None:
         """A log has a line when the file is done."""
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """So many documents of one are done: ten lines, of a file that takes long."""
+        before, self._tenths = self._tenths, (name, done * 10 // total)
+        if total >= _MANY_DOCUMENTS and self._tenths > (name, 0) and self._tenths != before:
+            remark(f"[{self.done}/{self.total}] {name}: {done} of {total} documents")
 
     def at(self, done: int, pace: str) -> None:
         """So many files are done, by others."""

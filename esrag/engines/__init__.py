@@ -143,6 +143,13 @@ class Writer(Protocol):
         """Removes documents and their chunks; unknown ids are ignored. One transaction."""
         ...
 
+    def remove_former(self, sources: Mapping[str, str]) -> None:
+        """Removes what is stored of these sources and was not read from the bytes of the given SHA-256; "": all of it.
+
+        One transaction. What was stored within the same writer is seen.
+        """
+        ...
+
 
 class Engine(Protocol):
     """An index that can be read by many and written by one."""

@@ -11,8 +11,7 @@ from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import GIVEN_UP
-from esrag.records import StoredDocument
-from esrag.sync import Skip
+from esrag.sync import Skip, StoredSource, stored_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,7 @@ def problems(work: Work) -> Iterator[Finding]:
 def _disagreements(work: Work) -> Iterator[str]:
     """What the index does not hold as the ledger says, a line for each kind."""
     words = last_words(work)  # before the index is read: what is ended in between is pending here
-    stored: dict[str, list[StoredDocument]] = {}
-    for document in work.stages.engine.documents():
-        stored.setdefault(document.source, []).append(document)
+    stored = stored_sources(work.stages.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
     for what, sources in (
@@ -106,10 +103,9 @@ def _disagreements(work: Work) -> Iterator[str]:
             yield f"{len(sources)} files {what}: {min(sources)} is the first"
 
 
-def _is_whole(documents: list[StoredDocument], sha256: str) -> bool:
+def _is_whole(stored: StoredSource, sha256: str) -> bool:
     """Whether all documents of a file are there, of these bytes, and none that it had before."""
-    same = not sha256 or all(document.source_sha256 == sha256 for document in documents)
-    return same and len(documents) == documents[0].source_documents
+    return stored.complete and sha256 in ("", stored.sha256)
 
 
 @dataclass(frozen=True, slots=True)

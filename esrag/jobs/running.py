@@ -13,7 +13,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from esrag.engines import Engine, Writer
+from esrag.engines import Writer
 from esrag.errors import (
     EngineUnreachable,
     EsragError,
@@ -68,7 +68,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
             batch = ledger.claim(waiting.batch_id, work.owner)
             try:
                 if batch:
-                    _perform(work, batch, lambda: target, progress.step)
+                    _perform(work, batch, lambda: target, progress)
             except (*PASSES, *_OURS, *_STOPS):
                 raise
             except Exception:
@@ -111,7 +111,7 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
         return None
     job = work.ledger.job(batch.job_id)
     try:
-        _perform(work, batch, lambda: _target(work, job), _untold, patient=True)
+        _perform(work, batch, lambda: _target(work, job), _Untold(), patient=True)
     except Exception:  # noqa: BLE001 -- it is in the ledger
         return work.ledger.batch(batch_id)
     with suppress(EsragError):  # else a sweep ends it
@@ -119,8 +119,23 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
     return work.ledger.batch(batch_id)
 
 
-def _untold(name: str, detail: str) -> None:
+class _Untold:
     """A worker tells of batches, not of files."""
+
+    def start(self, total: int) -> None:
+        """Nothing."""
+
+    def step(self, name: str, detail: str) -> None:
+        """Nothing."""
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """Nothing."""
+
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Nothing."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
 
 
 def _target(work: Work, job: Job) -> Target:
@@ -140,7 +155,7 @@ def _perform(
     work: Work,
     batch: Batch,
     target: Callable[[], Target],
-    step: Callable[[str, str], None],
+    progress: Progress,
     *,
     patient: bool = False,
 ) -> None:
@@ -157,7 +172,7 @@ def _perform(
             into = target()
             with into.writing():  # else what cannot be stored for now is parsed and embedded at each turn, in vain
                 held()
-            result = work.ingestion.load(batch.left, into, step, held)
+            result = work.ingestion.load(batch.left, into, progress.step, held, progress.within)
     except _Stopped:
         ledger.put_back(batch, "", counted=False)
     except _STOPS as error:
@@ -258,16 +273,14 @@ def end(work: Work, job: Job) -> None:
     if job.state != "open" or work.ledger.counts(job.job_id).open:
         return
     if job.gone and not job.rebuild:
-        engine = work.engine(job.index)
-        with engine.writer(job.made) as writer:
-            remove_gone(engine, writer, job)
+        with work.engine(job.index).writer(job.made) as writer:
+            remove_gone(writer, job)
     work.ledger.end(job.job_id)
 
 
-def remove_gone(engine: Engine, writer: Writer, job: Job) -> None:
+def remove_gone(writer: Writer, job: Job) -> None:
     """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
-    gone = gone_sources(job)
-    writer.remove([document.doc_id for document in engine.documents() if document.source in gone])
+    writer.remove_former(dict.fromkeys(sorted(gone_sources(job)), ""))
 
 
 def gone_sources(job: Job) -> set[str]:

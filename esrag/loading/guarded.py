@@ -10,6 +10,7 @@ from esrag.records import Document, Source
 
 _OF_FORMATS = ("_csv", "binascii", "docx", "json", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
 _LONGEST_MESSAGE = 200  # characters of a third party's own words
+_MAX_SKIPPED = 1000  # parts of one source that are named; the others are counted
 
 
 def load_bytes(source: Source, max_characters: int) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
@@ -30,16 +31,21 @@ def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
     if not source.data:
         raise ParsingError("is empty")
     skipped: list[Skipped] = []
-    loaded = False
+    loaded, uncounted = False, 0
     for part in _loaded(source):
         kept = _checked(part, source, max_characters)
-        if isinstance(kept, Skipped):
+        if not isinstance(kept, Skipped):
+            loaded = True
+        elif len(skipped) < _MAX_SKIPPED:
             skipped.append(kept)
         else:
-            loaded = True
+            uncounted += 1
+            continue
         yield kept
+    if uncounted:
+        yield Skipped(f"{uncounted} more parts", "are left out as well")
     if not loaded:
-        raise ParsingError(_nothing(skipped))
+        raise ParsingError(_nothing(skipped, uncounted))
 
 
 def _loaded(source: Source) -> Iterator[Document | Skipped]:
@@ -77,10 +83,11 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
     return part
 
 
-def _nothing(skipped: list[Skipped]) -> str:
+def _nothing(skipped: list[Skipped], uncounted: int) -> str:
     """Why no document is left."""
     if not skipped:
         return "holds no text"
     first = skipped[-1] if not skipped[-1].where else skipped[0]
-    more = f" (and {len(skipped) - 1} more)" if first.where and len(skipped) > 1 else ""
+    others = len(skipped) - 1 + uncounted
+    more = f" (and {others} more)" if first.where and others else ""
     return f"{first.where} {first.reason}{more}".strip()

@@ -5,9 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
@@ -24,15 +25,21 @@ _PASSED_ON = (
     *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"),
     *("PYTHONHOME", "PYTHONPATH", "PYTHONUTF8"),
 )
+_MAX_HELD = 1000  # documents of a source that are held at once, while the worker parses the next source
 _ERRORS: Mapping[str, type[LoadingError]] = {"UnsupportedFormat": UnsupportedFormat, "ParsingError": ParsingError}
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a source gave, and the SHA-256 of the very bytes it was parsed from."""
+    """What a source gave: how many documents, and the SHA-256 of the very bytes it was parsed from.
+
+    Many documents come as an iterator, to be read once and before the next source's: it raises ParsingError if the
+    worker dies before the last.
+    """
 
     sha256: str
-    documents: tuple[Document, ...]
+    count: int
+    documents: Iterable[Document]
     skipped: tuple[Skipped, ...]
 
 
@@ -81,13 +88,19 @@ class Parser:
 
         A third value is the folder that the source must be in when it is read.
 
-        While the caller works on one result the worker parses the next source.
+        While the caller works on one result the worker parses the next source, unless its documents are too many to
+        be held.
         """
         asked: subprocess.Popen[bytes] | None = None
         name = ""
         try:
             for source in (*sources, None):
                 outcome = self._outcome(asked, name) if asked else None
+                if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
+                    yield outcome
+                    with suppress(ParsingError):
+                        deque(outcome.documents, maxlen=0)  # what is left must not be the next source's
+                    outcome = None
                 asked = self._ask(*source) if source else None
                 name = source[0] if source else ""
                 if outcome:
@@ -107,21 +120,34 @@ class Parser:
 
     def _outcome(self, worker: subprocess.Popen[bytes], name: str) -> Parsed | LoadingError:
         self.reading(name, 0, 0)
-        documents: list[Document] = []
-        skipped: list[Skipped] = []
-        for line in cast("IO[bytes]", worker.stdout):
-            match json.loads(line) if line.endswith(b"\n") else None:
+        line = _next_line(worker)
+        while line and "page" in line:
+            self.reading(name, *line["page"])
+            line = _next_line(worker)
+
+        match line:
+            case {"error": [kind, message, hint]}:
+                return _ERRORS.get(kind, ParsingError)(message, hint=hint)
+            case {"documents": int(count), "sha256": sha256, "skipped": skipped}:
+                parts = tuple(Skipped(where, reason) for where, reason in skipped)
+                parsed = Parsed(sha256, count, self._documents(worker, count), parts)
+            case _:  # its last line is cut off
+                return self._death(worker)
+        if count > _MAX_HELD:
+            return parsed
+        try:
+            return replace(parsed, documents=tuple(parsed.documents))
+        except ParsingError as error:
+            return error
+
+    def _documents(self, worker: subprocess.Popen[bytes], count: int) -> Iterator[Document]:
+        """The documents that follow, one by one. Raises: ParsingError where the worker dies before the last."""
+        for _ in range(count):
+            match _next_line(worker):
                 case {"document": fields}:
-                    documents.append(document_from(fields))
-                case {"page": [int(page), int(pages)]}:
-                    self.reading(name, page, pages)
-                case {"skipped": [where, reason]}:
-                    skipped.append(Skipped(where, reason))
-                case {"error": [kind, message, hint]}:
-                    return _ERRORS.get(kind, ParsingError)(message, hint=hint)
-                case {"done": sha256}:
-                    return Parsed(sha256, tuple(documents), tuple(skipped))
-        return self._death(worker)  # also where its last line is cut off
+                    yield document_from(fields)
+                case _:
+                    raise self._death(worker)
 
     def _running(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
         """Return a worker of that kind; one that has ended, or is of the other kind, is replaced."""
@@ -178,6 +204,12 @@ def _kill_group(leader: int) -> None:
 
 def _unwatched(_name: str, _page: int, _pages: int) -> None:
     """Nobody watches."""
+
+
+def _next_line(worker: subprocess.Popen[bytes]) -> Any:
+    """The next line of an answer; None where there is none, or only part of one."""
+    line = cast("IO[bytes]", worker.stdout).readline()
+    return json.loads(line) if line.endswith(b"\n") else None
 
 
 def document_fields(document: Document) -> dict[str, Any]:

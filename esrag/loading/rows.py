@@ -1,12 +1,13 @@
 """Tables and lines of JSON: a row with a text is a document of its own."""
 
 import csv
-import io
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Self
 
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
@@ -23,9 +24,11 @@ _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
 _LONGEST_ID = 200  # characters
 _LARGEST_CELL = 2**31 - 1
+_MAX_UNCLOSED = 20  # quotes that swallow the rest of a file; each costs another look at that rest
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 Fields = Mapping[str, Any]
-Rows = list[tuple[int, list[str]]]
+Cells = list[str]
 
 
 class CsvLoader:
@@ -62,7 +65,7 @@ class JsonlLoader:
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """A document a line; a line that is no object is skipped."""
         rows = _Rows(source, "jsonl")
-        for number, line in enumerate(decode(source.data).split("\n"), start=1):
+        for number, line in enumerate(_lines(decode(source.data)), start=1):
             if not line.strip():
                 continue
             try:
@@ -77,57 +80,104 @@ class JsonlLoader:
                 yield Skipped(f"line {number}", f"holds a {type(fields).__name__}, expected an object")
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines one by one: a list of them would take several times the text's memory."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
-    lines = io.StringIO(decode(source.data), newline="").readlines()
-    rows, skipped = read_rows(lines, delimiter or sniffed(lines))
-    yield from skipped
-    if not rows:
+    text = decode(source.data)
+    delimiter = delimiter or sniffed(list(islice(_Lines(text), _SNIFFED_ROWS)))
+    head = list(islice(_good_rows(text, delimiter), HEAD_ROWS))
+    if not head:
+        yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
         return
-    headers = [[one_line(normalise(name)) for name in cells] for _, cells in rows[:HEAD_ROWS]]
+    headers = [[one_line(normalise(name)) for name in cells] for cells in head]
     count = count_header_rows(headers)
-    header, rows = join_header(headers[:count]), rows[count - 1 :]
-    names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
-    text = _text_column(names, [row for _, row in rows[1:]])
-    if not text:
-        yield _whole_table(source, kind, names, rows)
+    names = [name or f"column {number}" for number, name in enumerate(join_header(headers[:count]), start=1)]
+
+    column = _text_column(names, islice(_good_rows(text, delimiter), count, None))
+    if not column:
+        yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
+        yield _whole_table(source, kind, names, islice(_good_rows(text, delimiter), count, None))
         return
-    documents = _Rows(source, kind, text)
-    for number, (_, cells) in enumerate(rows[1:], start=1):
-        yield documents.document(number, dict(zip(names, cells, strict=False)))
+
+    documents = _Rows(source, kind, column)
+    number = 1 - count
+    for part in read_rows(text, delimiter):
+        if isinstance(part, Skipped):
+            yield part
+            continue
+        if number > 0:
+            yield documents.document(number, dict(zip(names, part, strict=False)))
+        number += 1
 
 
-def read_rows(lines: Sequence[str], delimiter: str) -> tuple[Rows, list[Skipped]]:
-    """The rows as (line from 1, cells), and the rows that are no rows of this table.
+class _Lines:
+    """The lines of a text from a place on, with their ends; `end` is where the last one taken ends."""
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.end = start
+        self._matches = _LINE.finditer(text, start)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        match = next(self._matches)
+        self.end = match.end()
+        return match[0]
+
+
+def _good_rows(text: str, delimiter: str) -> Iterator[Cells]:
+    return (part for part in read_rows(text, delimiter) if not isinstance(part, Skipped))
+
+
+def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
+    """Yield the cells of each row, the header's first, and what is not a row of this table.
 
     A quote that is never closed, or closed by another row's, swallows the lines below it: then its own line is left
     out and reading goes on with the next. Cells that are missing at the end are empty ones.
     """
+    width = 0
+    for line, cells in _raw_rows(text, delimiter):
+        if isinstance(cells, Skipped):
+            yield cells
+        elif width and len(cells) > width:
+            yield Skipped(f"line {line}", f"has {len(cells)} cells, the header has {width}")
+        elif any(cell.strip() for cell in cells):
+            width = width or len(cells)
+            yield cells
+
+
+def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
+    """Yield each row with the line it starts on, from 1."""
     csv.field_size_limit(_LARGEST_CELL)
-    rows: Rows = []
-    skipped: list[Skipped] = []
-    done = 0
-    while done < len(lines):
-        base = done
-        reader = csv.reader((lines[index] for index in range(base, len(lines))), delimiter=delimiter, strict=True)
+    line, place, unclosed = 1, 0, 0
+    while place < len(text) and unclosed < _MAX_UNCLOSED:
+        first, lines = line, _Lines(text, place)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
             for cells in reader:
-                _sort(cells, done + 1, rows, skipped)
-                done = base + reader.line_num
+                yield line, cells
+                line, place = first + reader.line_num, lines.end
         except csv.Error:
-            if base + reader.line_num == done + 1 < len(lines):  # a stray quote within one line: read it leniently
-                _sort(next(csv.reader([lines[done]], delimiter=delimiter)), done + 1, rows, skipped)
+            alone = _Lines(text, place)
+            broken = next(alone)
+            if first + reader.line_num == line + 1 and alone.end < len(text):  # a stray quote within one line
+                yield line, next(csv.reader([broken], delimiter=delimiter))
             else:
-                skipped.append(Skipped(f"line {done + 1}", "has a quote that is never closed"))
-            done += 1
-    return rows, skipped
+                yield line, Skipped(f"line {line}", "has a quote that is never closed")
+                unclosed += 1
+            line, place = line + 1, alone.end
 
-
-def _sort(cells: list[str], line: int, rows: Rows, skipped: list[Skipped]) -> None:
-    """Puts a row where it belongs; the first row is the header and says how many cells there are."""
-    if rows and len(cells) > len(rows[0][1]):
-        skipped.append(Skipped(f"line {line}", f"has {len(cells)} cells, the header has {len(rows[0][1])}"))
-    elif any(cell.strip() for cell in cells):
-        rows.append((line, cells))
+    for number, rest in enumerate(_Lines(text, place), start=line):  # so many quotes are not quotes
+        yield number, next(csv.reader([rest], delimiter=delimiter), [])
 
 
 def sniffed(lines: Sequence[str]) -> str:
@@ -146,13 +196,18 @@ def sniffed(lines: Sequence[str]) -> str:
     return max(_DELIMITERS, key=evenness)
 
 
-def _text_column(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The column that holds the rows' text, by its name or by its long cells; "" if there is none."""
     if named := _named(names, _TEXTS):
         return named
-    lengths = [sum(len(row[column]) for row in rows if column < len(row)) for column in range(len(names))]
+
+    lengths, count = [0] * len(names), 0
+    for row in rows:
+        count += 1
+        for column, cell in enumerate(row):
+            lengths[column] += len(cell)
     longest = max(range(len(names)), key=lengths.__getitem__)
-    return names[longest] if rows and lengths[longest] > _LONG_CELL * len(rows) else ""
+    return names[longest] if lengths[longest] > _LONG_CELL * count else ""
 
 
 def _named(names: Sequence[str], wanted: Sequence[str]) -> str:
@@ -161,11 +216,10 @@ def _named(names: Sequence[str], wanted: Sequence[str]) -> str:
     return next((written[name] for name in wanted if name in written), "")
 
 
-def _whole_table(source: Source, kind: str, names: Sequence[str], rows: Rows) -> Document:
+def _whole_table(source: Source, kind: str, names: Sequence[str], rows: Iterable[Cells]) -> Document:
     layout = Layout()
     lines = (
-        "; ".join(f"{n}: {one_line(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
-        for _, cells in rows[1:]
+        "; ".join(f"{n}: {one_line(c)}" for n, c in zip(names, cells, strict=False) if c.strip()) for cells in rows
     )
     if span := layout.add("\n".join(lines)):
         layout.mark_table(span)
@@ -183,7 +237,7 @@ class _Rows:
 
     def __init__(self, source: Source, kind: str, text: str = "") -> None:
         self._source, self._kind, self._text = source, kind, text
-        self._given: set[str] = set()
+        self._given: set[int] = set()  # of hashes: two million ids would be 180 MB
         self._repeated: Counter[str] = Counter()
 
     def document(self, number: int, fields: Fields) -> Document:
@@ -202,8 +256,13 @@ class _Rows:
     def _next_id(self, wanted: str) -> str:
         """The id on one line, and unlike those before it: a second "a" is "a~2"."""
         base = row_id = re.sub(r"\s+", "_", normalise(wanted).strip())[:_LONGEST_ID]
-        while row_id in self._given:
+        while (mark := _mark(row_id)) in self._given:
             self._repeated[base] += 1
             row_id = f"{base}~{self._repeated[base] + 1}"
-        self._given.add(row_id)
+        self._given.add(mark)
         return row_id
+
+
+def _mark(row_id: str) -> int:
+    """Return 64 bits of an id's hash; two ids that share them cost one of them a `~2`."""
+    return int.from_bytes(hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest())

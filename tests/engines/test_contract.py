@@ -107,6 +107,34 @@ def test_removing(full):
     assert [] == list(full.check())
 
 
+def test_removing_what_was_read_from_other_bytes(full):
+    """Of each source what is not of its hash goes, what the same writer stored included; of "" all of it goes."""
+    quoted = '/a "b" \\u00e9 é.csv'
+    first = [with_source("e00", quoted, "1"), with_source("e01", quoted, "1"), with_source("e02", "/other", "1")]
+    with full.writer(FINGERPRINT) as writer:
+        writer.replace(first)
+        writer.replace([with_source("e01", quoted, "2")])
+        writer.remove_former({quoted: "2", "/unknown": "1"})
+    generation = full.generation()
+    with full.writer(FINGERPRINT) as writer:
+        writer.remove_former({quoted: "2", "/unknown": ""})
+    left = [document.doc_id for document in full.documents() if document.doc_id.startswith("e")]
+
+    assert left == ["e01", "e02"]
+    assert generation == full.generation()
+    assert [] == list(full.check())
+
+    with full.writer(FINGERPRINT) as writer:
+        writer.remove_former({quoted: "", "/other": ""})
+    assert not any(document.doc_id.startswith("e") for document in full.documents())
+
+
+def with_source(doc_id, source, sha256):
+    """A document read from a source's bytes of that hash."""
+    made = prepared(doc_id, ["zebra"])
+    return dataclasses.replace(made, document=dataclasses.replace(made.document, source=source, source_sha256=sha256))
+
+
 def test_a_failed_call_stores_nothing(full):
     """One document that does not fit keeps out all that came with it."""
     before, generation = content(full), full.generation()

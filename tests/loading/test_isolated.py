@@ -63,13 +63,51 @@ def test_documents_survive_json(load_one):
     assert document_from(document_fields(document)) == document
 
 
-def test_many_rows_stream_through(parser, tmp_path):
-    """A corpus of 20,000 lines is 20,000 documents."""
+@pytest.fixture
+def corpus(tmp_path):
+    """A file of 20,000 documents."""
     path = tmp_path / "corpus.jsonl"
     path.write_text("".join(f'{{"_id": {n}, "text": "row {n}"}}\n' for n in range(20_000)))
-    documents = parse(parser, path, "c").documents
-    assert len(documents) == 20_000
-    assert documents[-1].doc_id == "c#19999"
+    return path
+
+
+def test_many_rows_stream_through(parser, corpus, tmp_path):
+    """A corpus of 20,000 lines is 20,000 documents, whether they are taken or not; the next file's are its own."""
+    note = tmp_path / "note.txt"
+    note.write_text("words")
+    taken = parser.parse([(str(corpus), "c"), (str(corpus), "u"), (str(note), "n")])
+    first = next(taken)
+    ids = [document.doc_id for document in first.documents]
+    untaken, last = taken
+
+    assert (first.count, len(ids), ids[0], ids[-1]) == (20_000, 20_000, "c#0", "c#19999")
+    assert untaken.count == 20_000
+    assert [document.text for document in last.documents] == ["words"]
+
+
+def test_a_worker_that_dies_among_many_documents_costs_one_source(corpus, tmp_path):
+    """The documents that are missing are an error, not the end; the next source gets a new worker."""
+    note = tmp_path / "note.txt"
+    note.write_text("words")
+    others = workers()
+    with Parser(30, 2 * GIB, 50_000_000, 50_000_000) as parser:
+        outcomes = parser.parse([(str(corpus), "c"), (str(note), "n")])
+        documents = iter(next(outcomes).documents)
+        assert next(documents).doc_id == "c#0"
+        (worker,) = workers() - others
+        worker.kill()
+        with pytest.raises(ParsingError, match="killed the parser"):
+            list(documents)
+        assert next(outcomes).documents[0].text == "words"
+
+
+def test_of_many_parts_that_are_left_out_the_first_are_named(parser, tmp_path):
+    """A report of a million broken lines is nobody's; they are counted."""
+    path = tmp_path / "broken.jsonl"
+    path.write_text('{"text": "row"}\n' + "broken\n" * 5_000)
+    parsed = parse(parser, path, "d")
+    assert (len(parsed.skipped), parsed.skipped[0].where) == (1001, "line 2")
+    assert parsed.skipped[-1].where == "4000 more parts"
 
 
 def test_errors_keep_their_kind_message_and_hint(parser, tmp_path):

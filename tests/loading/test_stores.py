@@ -14,7 +14,7 @@ from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.reading import read, sha256_of, stamp
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
-from esrag.sync import plan
+from esrag.sync import plan, stored_sources
 
 moto = pytest.importorskip("moto.server", reason="moto is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed")
@@ -91,7 +91,7 @@ def relatives(listing):
 
 def stored_of(*sources):
     """What an index holds of sources that are as they were read."""
-    return [StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources]
+    return stored_sources(StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources)
 
 
 def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, variables):
@@ -249,7 +249,7 @@ def test_empty_and_too_large_objects_are_left_out_unread(store, caplog):
     store.put("empty.md", b"")
     store.put("large.md", b"x" * 5000)
     store.put("fits.md", b"The door squeaks.")
-    planned = plan(list_files([store.url]), (), max_bytes=100)
+    planned = plan(list_files([store.url]), {}, max_bytes=100)
     assert [task.doc_id for task in planned.tasks] == ["fits"]
     empty, large = planned.skips
     assert (empty.reason, empty.failed) == ("is empty", False)

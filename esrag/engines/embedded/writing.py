@@ -1,5 +1,6 @@
 """The one writer: vectors to the disk first, then one transaction that refers to them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,13 @@ from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
 from esrag.engines.embedded.vectors import BLOCK_ROWS, next_checksums, stored_vectors, write
 from esrag.terms import terms
+
+_OF_ID = "doc_id = ?1"
+_OF_FORMER = """
+    source IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+    AND (source, source_sha256) NOT IN
+        (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?1))
+"""
 
 
 class EmbeddedWriter:
@@ -38,7 +46,7 @@ class EmbeddedWriter:
             with transaction(self._connection, "IMMEDIATE"):
                 first = now.vector_rows if dimensions else None
                 for prepared in documents:
-                    self._delete(prepared.document.doc_id)
+                    self._delete(_OF_ID, prepared.document.doc_id)
                     self._insert(prepared, first)
                     first = None if first is None else first + len(prepared.chunks)
                 if dimensions:
@@ -49,7 +57,13 @@ class EmbeddedWriter:
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Removes documents, all or none. Raises: IndexUnwritable."""
         with failures(self._folder, writing=True), transaction(self._connection, "IMMEDIATE"):
-            if sum(self._delete(doc_id) for doc_id in doc_ids):
+            if sum(self._delete(_OF_ID, doc_id) for doc_id in doc_ids):
+                self._advance(state(self._connection).vector_rows)
+
+    def remove_former(self, sources: Mapping[str, str]) -> None:
+        """Removes what was read from other bytes than these, all or nothing. Raises: IndexUnwritable."""
+        with failures(self._folder, writing=True), transaction(self._connection, "IMMEDIATE"):
+            if sources and self._delete(_OF_FORMER, json.dumps(list(sources.items()))):
                 self._advance(state(self._connection).vector_rows)
 
     def finish(self) -> None:
@@ -89,16 +103,19 @@ class EmbeddedWriter:
                 if path.name != current:
                     path.unlink()
 
-    def _delete(self, doc_id: str) -> int:
-        """Removes a document; how many there were."""
-        execute = self._connection.execute
-        found = execute("SELECT key FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
-        if found is None:
+    def _delete(self, which: str, wanted: str) -> int:
+        """Remove documents; return 0 if there were none, else 1. `which` is one of the conditions above."""
+        keys = f"SELECT key FROM documents WHERE {which}"  # noqa: S608 -- a constant
+        if not self._connection.execute(f"{keys} LIMIT 1", (wanted,)).fetchone():
             return 0
-        execute('DELETE FROM words WHERE rowid IN (SELECT "row" FROM chunks WHERE document = ?)', found)
-        execute('DELETE FROM passages WHERE "row" IN (SELECT "row" FROM chunks WHERE document = ?)', found)
-        execute("DELETE FROM chunks WHERE document = ?", found)
-        execute("DELETE FROM documents WHERE key = ?", found)
+        chunks = f'SELECT "row" FROM chunks WHERE document IN ({keys})'  # noqa: S608 -- a constant
+        for table, rows_of in (
+            ("words", f"rowid IN ({chunks})"),
+            ("passages", f'"row" IN ({chunks})'),
+            ("chunks", f"document IN ({keys})"),
+            ("documents", which),
+        ):
+            self._connection.execute(f"DELETE FROM {table} WHERE {rows_of}", (wanted,))  # noqa: S608
         return 1
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
 from esrag.engines.checks import already_in_use, require_generation, require_same, text_hash
 from esrag.engines.server import where
-from esrag.engines.server.connection import Connection, Product, Refused
+from esrag.engines.server.connection import WHOLE, Connection, Product, Refused
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
 from esrag.engines.server.examining import examine
 from esrag.engines.server.indexes import Index, Indexes
@@ -25,7 +25,6 @@ _FORBIDDEN = 403
 _UNKNOWN = re.compile(
     r"unknown (retriever|query|field|key)|invalid processor type|(not support|not supported by) \[", re.IGNORECASE
 )
-_WHOLE = {"allow_partial_search_results": False}  # else a failed shard is no error, and hits are missing
 
 
 class ServerEngine:
@@ -261,7 +260,7 @@ class ServerEngine:
         """The texts that are indexed, of those that are given by hash, each with its vector."""
         wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
         body = {**wanted, "size": len(texts), **with_vectors(self.product, ["text_hash"])}
-        hits = self._connection.request("POST", f"/{index}/_search", body, **_WHOLE)["hits"]["hits"]
+        hits = self._connection.request("POST", f"/{index}/_search", body, **WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
@@ -276,7 +275,7 @@ class ServerEngine:
             body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
             if after:
                 body["search_after"] = after
-            hits = self._connection.request("POST", f"/{index.name}/_search", body, **_WHOLE)["hits"]["hits"]
+            hits = self._connection.request("POST", f"/{index.name}/_search", body, **WHOLE)["hits"]["hits"]
             yield from hits
             if len(hits) < _PAGE:
                 return

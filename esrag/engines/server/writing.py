@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.checks import checked_rows
-from esrag.engines.server.connection import BUSY, WAITED_HINT, Connection, Refused, refusal
+from esrag.engines.server.connection import BUSY, WAITED_HINT, WHOLE, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
     Entry,
@@ -100,6 +100,21 @@ class ServerWriter:
         self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
         self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
         self._end()
+
+    def remove_former(self, sources: Mapping[str, str]) -> None:
+        """Removes what was read from other bytes than these. Raises: EngineError."""
+        for source, sha256 in sources.items():
+            while doc_ids := self._former_ids(source, sha256):
+                self.remove(doc_ids)
+
+    def _former_ids(self, source: str, sha256: str) -> list[str]:
+        """Some documents of a source that were read from other bytes, of all that was written."""
+        self._refresh()
+        wanted = [{"term": {"entry": "document"}}, {"term": {"source": source}}]
+        query = {"bool": {"filter": wanted, "must_not": [{"term": {"source_sha256": sha256}}] if sha256 else []}}
+        body = {"query": query, "size": _MOST_IDS, "_source": ["doc_id"]}
+        answer = self._connection.request("POST", f"/{self._index}/_search", body, **WHOLE)
+        return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
 
     def _rows_of(self, prepared: Prepared) -> Vectors | None:
         rows = checked_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)
