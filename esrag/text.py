@@ -7,6 +7,7 @@ spreadsheet is full of lines that end without a full stop: headings, list items,
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 # C0 and C1 controls but for tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
 # them, a terminal may act on them, and SQLite and UTF-8 refuse some.
@@ -44,6 +45,7 @@ _KEPT = "|".join(
 )
 _NEEDED_OR_INVISIBLE = re.compile(f"({_KEPT})|[{_INVISIBLE}]")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+_MADE_OF_MARKS = "\u0f73\u0f75\u0f81"
 _SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")  # with the end of its line: the word goes on there
 
 # nupunkt reads a piece at a time: on a megabyte without a blank line that is a third faster and bounds its memory.
@@ -73,11 +75,27 @@ def normalise(text: str) -> str:
     >>> normalise("cafe\u0301\r\nb\x00\fc"), normalise("no\u200bt \U000e0041so\xad")
     ('café\nb\nc', 'not so')
     """
-    text = unicodedata.normalize("NFC", _SOFT_HYPHEN.sub("", drop_unshowable(text)))
+    text = unicodedata.normalize("NFC", _with_few_marks(_SOFT_HYPHEN.sub("", drop_unshowable(text))))
     if text.isascii() or not _ANY_INVISIBLE.search(text):
         return text
     seen = _NEEDED_OR_INVISIBLE.sub(lambda found: found[1] or "", text)
     return unicodedata.normalize("NFC", seen)
+
+
+def _with_few_marks(text: str) -> str:
+    """Return the text with at most 30 combining marks in a row, as Unicode's stream-safe format allows.
+
+    Putting marks in order takes Python a time that grows with the square of their number.
+    """
+    return text if text.isascii() else _long_run_of_marks().sub(r"\1", text)
+
+
+@cache
+def _long_run_of_marks() -> re.Pattern[str]:
+    """Match more than 30 characters in a row that are combining marks, or begin with one when they are taken apart."""
+    characters = map(chr, range(0x300, 0x1EB00))
+    marks = "".join(it for it in characters if unicodedata.combining(it) or it in _MADE_OF_MARKS)
+    return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 
 def drop_unshowable(text: str) -> str:

@@ -12,7 +12,10 @@ from esrag.loading.layout import Layout, one_line, sensible_title
 from esrag.records import Document, Source
 from esrag.text import normalise
 
-_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+# Possessive and atomic: what was read once is not read in another way, which would take exponential time.
+_START = re.compile(
+    rb"\s*+(?:(?><\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _HEAD = 2048  # bytes in which a page says what it is
 _HIDDEN = re.compile(  # not shown, or around the content

@@ -15,11 +15,12 @@ from esrag.text import normalise
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _MOST_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
+_MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)")  # no setext heading under these lines
-_DELIMITER_ROW = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_DELIMITER_ROW = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*")
 
 
 class MarkdownLoader:
@@ -110,7 +111,7 @@ def title_of(text: str) -> str:
     >>> title_of("1. The `k-NN` [index](index.md) {#knn}")
     '1. The k-NN index'
     """
-    text = re.sub(r"\{[:#.][^}]*\}|<[^<>]*>", "", text)
+    text = re.sub(r"\{[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
     text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
     return one_line(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
 

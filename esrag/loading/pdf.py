@@ -141,7 +141,8 @@ def _is_compound(before: str, after: str, known: set[str]) -> bool:
 
 def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     """The pages' lines without those that most pages begin or end with, their own page number apart."""
-    filled = [[line.rstrip() for line in page if line.strip()] for page in pages]
+    whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
+    filled = list(whole)
     least = max(_LEAST_PAGES, _REPEATED * len(pages))
     for edge in (slice(None, _EDGE), slice(-1, -_EDGE - 1, -1)):
         keys = [[_keys(line, number) for line in page[edge]] for number, page in enumerate(filled)]
@@ -150,7 +151,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
             repeated = [any(counts[key] >= least for key in line) for line in page]
             count = [*repeated, False].index(False)
             filled[index] = filled[index][count:] if edge.step is None else filled[index][: len(filled[index]) - count]
-    return filled
+    return filled if any(filled) else whole  # pages that are all alike have no running lines
 
 
 def _keys(line: str, page: int) -> set[str]:

@@ -1,10 +1,13 @@
 """Plain text."""
 
+import re
 from collections.abc import Iterator
 
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout
 from esrag.records import Document, Source
+
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # or another command to a terminal, as logs have them
 
 
 class PlainLoader:
@@ -19,5 +22,5 @@ class PlainLoader:
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError where no encoding fits."""
         layout = Layout()
-        layout.add(decode(source.data))
+        layout.add(_COLOUR.sub("", decode(source.data)))
         yield layout.document(source, "plain")

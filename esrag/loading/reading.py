@@ -6,12 +6,14 @@ import stat
 import sys
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 from esrag.errors import ParsingError
 from esrag.loading.sources import is_address, is_below, path_of
 from esrag.loading.stores import CHANGES, place_of, require_size
 
 _TRIES = 3
+_PIECE_BYTES = 2**20
 _PAUSE_S = 0.1  # a program that writes a file in pieces has often finished by then
 
 
@@ -51,13 +53,24 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
         return digest.hexdigest()
     path = path_of(source)
     try:
-        status = path.stat()
-        require_regular(status.st_mode)
-        require_size(status.st_size, max_bytes)
+        require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
         with open(path, "rb", opener=_without_waiting) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return _sha256_of_file(file, max_bytes)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _sha256_of_file(file: BinaryIO, max_bytes: int) -> str:
+    """Hash as many bytes as the file has when it is opened: some of the kernel's have no end."""
+    status = os.fstat(file.fileno())
+    require_regular(status.st_mode)
+    require_size(status.st_size, max_bytes)
+
+    digest, left = hashlib.sha256(), status.st_size
+    while left and (piece := file.read(min(left, _PIECE_BYTES))):
+        digest.update(piece)
+        left -= len(piece)
+    return digest.hexdigest()
 
 
 def stamp(source: str) -> str:

@@ -1,7 +1,7 @@
 """reStructuredText: blocks kept as they are written, inline marks gone."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect, bisect_left
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
@@ -86,26 +86,27 @@ def _is_title(title: str, under: str, *, over: bool) -> bool:
 
 def tables(lines: Sequence[Line]) -> Iterator[Span]:
     """Grid tables, and simple tables from their first border to their last."""
-    index = 0
+    index, ends = 0, _ends_of_simple_tables(lines)
     while index < len(lines):
         begin, index = index, index + 1
         if re.match(r"\s*\+[-=]", lines[begin][1]):
             while index < len(lines) and _GRID.fullmatch(lines[index][1]):
                 index += 1
         elif _SIMPLE_BORDER.fullmatch(lines[begin][1]):
-            index = _end_of_simple_table(lines, begin)
+            later = bisect(ends, begin + 1)
+            index = ends[later] if later < len(ends) else begin + 1
         if index - begin > 2:  # noqa: PLR2004 -- a border, a row and a border
             last, text = lines[index - 1]
             yield Span(lines[begin][0], last + len(text))
 
 
-def _end_of_simple_table(lines: Sequence[Line], begin: int) -> int:
-    """The line after a simple table: after a border with a blank line below it."""
-    for index in range(begin + 1, len(lines)):
-        blank_below = index + 1 == len(lines) or not lines[index + 1][1].strip()
-        if blank_below and _SIMPLE_BORDER.fullmatch(lines[index][1]):
-            return index + 1
-    return begin + 1
+def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
+    """Return the lines after the borders that have a blank line below them, where a simple table can end."""
+    return [
+        index + 1
+        for index, (_, line) in enumerate(lines)
+        if (index + 1 == len(lines) or not lines[index + 1][1].strip()) and _SIMPLE_BORDER.fullmatch(line)
+    ]
 
 
 def top_fields(lines: Sequence[Line]) -> dict[str, str]:

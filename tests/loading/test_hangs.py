@@ -1,0 +1,84 @@
+"""No text keeps a command busy for long: what is read in the main process and in the parser takes linear time."""
+
+import signal
+import unicodedata
+from contextlib import contextmanager
+
+import pytest
+
+from esrag.errors import ParsingError
+from esrag.loading import html, markdown, rst
+from esrag.loading.guarded import load_bytes
+from esrag.loading.pdf import without_running_lines
+from esrag.loading.reading import sha256_of
+from esrag.records import Source
+from esrag.text import normalise
+
+CPU_S = 10  # what grows with the square of the text takes minutes
+
+
+@contextmanager
+def limited():
+    """Ends what takes more of the processor's time, however loaded the machine is."""
+
+    def late(*_):
+        raise TimeoutError
+
+    former = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, former)
+
+
+@pytest.mark.parametrize(
+    "hang",
+    [
+        lambda: html.HtmlLoader().recognises("a.md", b"<!-- a -->" * 200 + b"text"),
+        lambda: list(markdown.tables([(0, "a | b", False), (6, "|" + " " * 100_000 + "x", False)])),
+        lambda: markdown.title_of("{:" * 200_000),
+        lambda: list(rst.tables([(0, "== ==")] * 100_000 + [(0, "x")])),
+        lambda: normalise("a" + "\u0301\u0316" * 240_000),
+        lambda: load_bytes(Source("d", "a.csv", b'x",,"\n' * 30_000), 10**9),
+    ],
+    ids=["comments", "blanks", "attributes", "borders", "marks", "quotes"],
+)
+def test_a_hostile_text_takes_linear_time(hang):
+    """Each of these took a time that grew with the square of the text, or faster."""
+    with limited():
+        hang()
+
+
+def test_only_long_runs_of_marks_are_cut():
+    """Thirty marks on one letter are kept; every character that begins with a mark counts as one."""
+    assert normalise("x" + "\u0316" * 30) == "x" + "\u0316" * 30
+    assert normalise("x" + "\u0316" * 31 + "y") == "x" + "\u0316" * 30 + "y"
+    for letter in map(chr, range(0x110000)):
+        if unicodedata.combining(unicodedata.normalize("NFD", letter)[0]) and normalise(letter):
+            assert len(normalise("x" + letter * 100)) < 100, hex(ord(letter))
+
+
+def test_a_file_of_the_kernel_is_hashed_to_the_size_it_says_it_has(tmp_path):
+    """Some have no end: nothing is read beyond what their size promises, and nothing of a device."""
+    (tmp_path / "endless.txt").symlink_to("/proc/self/maps")
+    assert sha256_of(str(tmp_path / "endless.txt")) == sha256_of("/proc/self/status")
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    with pytest.raises(ParsingError, match="device"):
+        sha256_of(str(tmp_path / "zero.txt"))
+
+
+def test_a_coloured_log_is_text():
+    """Its bells and colours go; a binary file is no text."""
+    log = b"\x1b[31mERROR\x1b[0m the pump stopped\x07\n"
+    (document,), _ = load_bytes(Source("d", "a.txt", log), 1000)
+    assert document.text == "ERROR the pump stopped"
+    with pytest.raises(ParsingError):
+        load_bytes(Source("d", "a.txt", bytes(range(32)) * 4), 1000)
+
+
+def test_pages_that_are_all_alike_keep_their_text():
+    """Lines that are all there is are no running heads."""
+    page = ["Safety notice", "Keep the valve shut."]
+    assert without_running_lines([page] * 5) == [page] * 5
