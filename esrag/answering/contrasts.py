@@ -32,6 +32,7 @@ from esrag.terms import terms
 MIN_PART_WORDS = 2  # of a sentence that may be a part of a longer one
 MAX_NEGATED_WORDS = 2  # behind a negation
 MIN_NEARNESS_IN_NEGATION = 0.5  # where both say "not" of the same words
+MIN_CONTAINED = 0.9  # share of a sentence's words from which it is a part of a longer statement
 MIN_NEARNESS = 0.8  # share of words from which one sentence says what another does, but for a contrast
 
 
@@ -141,8 +142,8 @@ def nearness(said: Sense, held: Sense) -> float:
     if not left or not right:
         return 0.0
     shared = len(left & right)
-    contained = shared / len(left) if len(left) >= MIN_PART_WORDS else 0.0
-    return max(2 * shared / (len(left) + len(right)), contained)
+    is_part = len(left) >= MIN_PART_WORDS and shared >= MIN_CONTAINED * len(left)
+    return max(2 * shared / (len(left) + len(right)), shared / len(left) if is_part else 0.0)
 
 
 def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
