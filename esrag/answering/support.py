@@ -37,7 +37,8 @@ _NOT = re.compile(
 # Words that join clauses, and say nothing by themselves.
 _JOINTS = re.compile(
     r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus|therefore|hence|then|also|both"
-    r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon)\b",
+    r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon"
+    r"|against|among|between|without|about|through|across|along|towards?)\b",
     re.IGNORECASE,
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
