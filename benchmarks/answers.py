@@ -22,6 +22,7 @@ from esrag.answering.verify import verify
 from esrag.asking import Asked
 from esrag.cli.rendering import render
 from esrag.evaluation.calibrating import Judged, curve, shown
+from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest
 from esrag.settings import Settings, resolve
@@ -52,16 +53,6 @@ class Case:
         return [1.0, self.asked.signals.relevance, *closeness]
 
 
-class Quiet:
-    """Progress that says nothing."""
-
-    def start(self, total: int) -> None:
-        """Nothing."""
-
-    def step(self, name: str, detail: str) -> None:
-        """Nothing."""
-
-
 def main() -> None:
     """Prints the tables and the curve that was fitted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -87,7 +78,7 @@ def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Set
     flags = {"engine.url": str(folder / name), "answer.refusal": 0}
     settings = resolve(flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}).settings
     work = Work(settings)
-    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Quiet())
+    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Silent())
     return settings, work.stages
 
 

@@ -29,7 +29,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from answers import Quiet, lines
+from answers import lines
 from safetensors.numpy import load_file, save_file
 from texts import as_file, rows
 
@@ -37,6 +37,7 @@ from esrag.answering import Draft, GenerationTask
 from esrag.chunking.cut import indexed_text
 from esrag.embedding.weights import locate
 from esrag.engines import Prepared
+from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest
 from esrag.records import Chunk, StoredDocument
@@ -105,7 +106,7 @@ def _arguments() -> argparse.Namespace:
 def _filled(work: Work, folder: Path, wanted: int) -> int:
     """Makes the index; how many chunks it holds."""
     documents = min(SCIFACT_DOCUMENTS, round(wanted / CHUNKS_A_DOCUMENT))
-    ingest(IngestRequest([str(as_file(folder / "texts.jsonl", rows(documents)))]), work, Quiet())
+    ingest(IngestRequest([str(as_file(folder / "texts.jsonl", rows(documents)))]), work, Silent())
     engine = work.stages.engine
     chunks = list(engine.chunks())
     missing = [*_mixed(chunks, engine.vectors_of([indexed_text(chunk) for chunk in chunks]), wanted - len(chunks))]

@@ -19,8 +19,9 @@ from typing import Any
 import ir_measures
 import numpy as np
 import numpy.typing as npt
-from answers import Quiet, lines
+from answers import lines
 
+from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ingest
 from esrag.records import Hit
@@ -91,7 +92,7 @@ def _measured(arguments: argparse.Namespace, name: str, index: Path) -> dict[str
     orders = (FUSED, "weighted", *arguments.chains)
     settings = {order: resolve(flags | _flags(order), environ={}).settings for order in orders}
     work = Work(settings[FUSED])
-    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Quiet())
+    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Silent())
     judged = _judgements(arguments.data / name)
     asked = [row for row in lines(arguments.data / name / "queries.jsonl") if row["_id"] in judged]
     random.Random(1).shuffle(asked)  # noqa: S311 -- a sample

@@ -54,6 +54,25 @@ class Progress(Protocol):
         ...
 
 
+class Silent:
+    """Progress that nobody watches."""
+
+    def start(self, total: int) -> None:
+        """Do nothing."""
+
+    def step(self, name: str, detail: str) -> None:
+        """Do nothing."""
+
+    def say(self, text: str) -> None:
+        """Do nothing."""
+
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Do nothing."""
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The index that is filled: its writer for as long as a portion is stored, and the vectors that it knows."""

@@ -13,20 +13,11 @@ from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.embedded.databases import connect
 from esrag.engines.server import ServerEngine
 from esrag.errors import EngineError, IndexBusy
+from esrag.ingesting import Silent
 from esrag.moving import move
 
 sys.path.insert(0, str(Path(__file__).parent / "engines"))
 from made import FINGERPRINT, content, library, prepared
-
-
-class Silent:
-    """Nobody watches."""
-
-    def start(self, total):
-        """So many documents."""
-
-    def step(self, name, detail):
-        """One is done."""
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from esrag.errors import (
     SettingsError,
     UsageError,
 )
-from esrag.ingesting import Progress, Target
+from esrag.ingesting import Progress, Silent, Target
 from esrag.jobs.work import Work
 from esrag.ledger import Batch, Job
 from esrag.ledger.ledger import Ledger
@@ -111,31 +111,12 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
         return None
     job = work.ledger.job(batch.job_id)
     try:
-        _perform(work, batch, lambda: _target(work, job), _Untold(), patient=True)
+        _perform(work, batch, lambda: _target(work, job), Silent(), patient=True)
     except Exception:  # noqa: BLE001 -- it is in the ledger
         return work.ledger.batch(batch_id)
     with suppress(EsragError):  # else a sweep ends it
         end(work, work.ledger.job(job.job_id))
     return work.ledger.batch(batch_id)
-
-
-class _Untold:
-    """A worker tells of batches, not of files."""
-
-    def start(self, total: int) -> None:
-        """Nothing."""
-
-    def step(self, name: str, detail: str) -> None:
-        """Nothing."""
-
-    def within(self, name: str, done: int, total: int) -> None:
-        """Nothing."""
-
-    def reading(self, name: str, page: int, pages: int) -> None:
-        """Nothing."""
-
-    def say(self, text: str) -> None:
-        """Nothing."""
 
 
 def _target(work: Work, job: Job) -> Target:

@@ -18,6 +18,7 @@ from esrag.engines.fusing import fused, hits
 from esrag.errors import UsageError
 from esrag.evaluation.calibrating import Labelled, calibrate
 from esrag.fusion import ranking
+from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest, search
 from esrag.records import Chunk, Evidence
@@ -72,22 +73,6 @@ def write_standard(path):
     pdf.output(str(path))
 
 
-class Quiet:
-    """Progress that says nothing."""
-
-    def start(self, total):
-        """Nothing."""
-
-    def step(self, name, detail):
-        """Nothing."""
-
-    def say(self, text):
-        """Nothing."""
-
-    def reading(self, name, page, pages):
-        """Nothing."""
-
-
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
     """Settings and stages over the standard and six memos that say the same, so that there are ties in each leg."""
@@ -97,7 +82,7 @@ def opened(tmp_path_factory):
         (folder / f"memo{n}.txt").write_text("The lid of ML-POT-768 is made by ML-POT.KeyGen, and so is its spout.\n")
     settings = resolve({**SETTINGS, "engine.url": str(folder / "index")}, {}, folder).settings
     work = Work(settings)
-    assert ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Quiet()).added == 7
+    assert ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Silent()).added == 7
     yield settings, work.stages
     work.close()
 

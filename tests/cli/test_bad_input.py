@@ -372,7 +372,7 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
     assert esrag("ingest", "docs").code == 0
     index = esrag.folder / ".esrag"
     for path in [*index.rglob("*"), index]:
-        path.chmod(0o555 if path.is_dir() else 0o444)
+        path.chmod(0o500 if path.is_dir() else 0o400)
     (docs / "more.txt").write_text("More.")
     try:
         assert "1.7 litres" in esrag("ask", "How many litres does the kettle hold?").out

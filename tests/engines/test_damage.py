@@ -17,6 +17,7 @@ from esrag.chunking.cut import indexed_text
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import EsragError
+from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest, search
 from esrag.settings import resolve
@@ -27,22 +28,6 @@ FILES = 60
 SECTOR = 512
 INDEX, VECTORS, LEDGER, CACHE = "esrag/index.sqlite3", "esrag/vectors-0.f32", "ledger.sqlite3", "cache.sqlite3"
 SHARED = f"{INDEX}-shm"  # what the last reader left
-
-
-class Silent:
-    """Nobody watches."""
-
-    def start(self, total):
-        pass
-
-    def step(self, name, detail):
-        pass
-
-    def say(self, text):
-        pass
-
-    def reading(self, name, page, pages):
-        pass
 
 
 def settings_of(folder, *, cached):

@@ -431,7 +431,7 @@ def test_an_id_is_used_once(ledger):
 def test_hostile_content_comes_back_as_it_was(place, ledger):
     """Quotes, line ends, null bytes and what looks like syntax are data; what is no Unicode is spelled out."""
     hostile = "a'\"\n\r\0\\u0000 {} </script> \u202e 🎈" + source_of(Path("\udcff"))
-    tasks = [Task(hostile, hostile, hostile, "renamed", (hostile, ""))]
+    tasks = [Task(hostile, hostile, hostile, "renamed", root=hostile)]
     ledger.open(a_job(files=1, gone=(hostile,), skips=(Skip(hostile, hostile),)), [tasks])
     assert ledger.batch("job-000001").tasks == tuple(tasks)
     batch = ledger.claim("job-000001", hostile)
