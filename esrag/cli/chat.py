@@ -1,7 +1,6 @@
 """`esrag chat`: question after question, each of which may lean on those before."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,37 +51,27 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
 
 def _talk(conversation: "Conversation") -> int:
     """Answer what is typed until /quit or Ctrl-D. Ctrl-C cancels an answer or drops the line; two in a row end it."""
-    for line in _typed():
-        if line == "/quit":
-            break
-        try:
-            if line:
-                conversation.take(line)
-        except KeyboardInterrupt:
-            click.echo(err=True)
-            remark("the answer was cancelled; Ctrl-D ends the chat")
-    return 0
-
-
-def _typed() -> Iterator[str]:
-    """Lines from a terminal, until there are no more or Ctrl-C is pressed twice in a row."""
     interrupted = False
     while True:
-        click.echo("> ", nl=False, err=True)
+        line = ""
         try:
+            click.echo("> ", nl=False, err=True)
             line = sys.stdin.readline()
-        except KeyboardInterrupt:  # the terminal has dropped what was typed
+            if not line or line.strip() == "/quit":
+                return 0
+
+            interrupted = False
+            if line.strip():
+                conversation.take(line.strip())
+        except KeyboardInterrupt:  # before a line is complete the terminal has dropped what was typed
             click.echo(err=True)
-            if interrupted:
+            if not line and interrupted:
                 remark("the chat is over")
-                return
-            interrupted = True
-            remark("Ctrl-C once more, or Ctrl-D, ends the chat")
-            continue
-        if not line:
-            return
-        interrupted = False
-        yield line.strip()
+                return 0
+
+            interrupted = not line
+            drops = "Ctrl-C once more, or Ctrl-D, ends the chat"
+            remark(drops if interrupted else "the answer was cancelled; Ctrl-D ends the chat")
 
 
 @dataclass(slots=True)
