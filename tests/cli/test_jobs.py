@@ -227,7 +227,7 @@ def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts)
     with started(esrag, "ingest", "docs", **SMALL) as running:
         await_line(running.stderr, rf"^\[3/{COUNT}\]")
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=30)
+        running.communicate(timeout=90)
     assert running.returncode == 130
     job = shown(esrag)
     assert (job["state"], job["note"]) == ("cancelled", "interrupted; the same esrag ingest goes on from there")
