@@ -85,7 +85,7 @@ def test_a_job_holds_its_reader_to_the_folder(esrag, corpus):
     from esrag.loading.listing import list_files
     from esrag.sync import plan
 
-    planned = plan(list_files([str(corpus)]), ())
+    planned = plan(list_files([str(corpus)]), {})
     assert {task.root for task in planned.tasks} == {str(corpus.resolve())}
 
 
