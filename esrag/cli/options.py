@@ -83,7 +83,8 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     written = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(ms|s)", given)
     time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
     if not time_ms:
-        raise UsageError(f"invalid --budget {given!r}: expected a time such as 800ms or 1.5s")
+        hint = "write it as 800ms or 1.5s"
+        raise UsageError(f"invalid --budget value {given!r}: expected a time", hint=hint)
     return time_ms
 
 
