@@ -20,6 +20,7 @@ Policy = Literal["refuse", "drop"]
 
 LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
 _LONGEST_REFUSAL = 1000
+MAX_BLANKS = 1000  # before markers
 MOST_PARTS = 20  # of a sentence beyond those that are sentences
 
 _MARKER = MARKERS.pattern
@@ -124,7 +125,7 @@ class Check:
         self._given = {item.key: item for item in evidence}
         self._rules, self._encode, self._shown = rules, encode, shown
         self._around = [question, *(item.chunk.text for item in evidence)]
-        self._text, self._read = "", 0
+        self._text, self._read, self._searched = "", 0, 0
         self._claims: list[Claim] = []
         self._dropped: list[str] = []
         self._left_out: list[str] = []
@@ -156,7 +157,7 @@ class Check:
         return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
 
     def _look(self, *, ended: bool) -> None:
-        while not (self._violation or self._is_full) and (match := _MARKERS.search(self._text)):
+        while not (self._violation or self._is_full) and (match := self._next_markers()):
             if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
                 return
             sentence = normalise(self._text[: match.start()]).strip()  # an accent may come in a piece of its own
@@ -164,12 +165,24 @@ class Check:
             if full_stop and not _ENDED.search(sentence):
                 sentence += full_stop[0].strip()
             self._text = self._text[full_stop.end() if full_stop else match.end() :]
+            self._searched = 0
             try:
                 self._take(_claim(sentence, match[0]))
             except Violation as violation:
                 self._violation = violation
         if ended and not (self._violation or self._is_full) and (rest := self._text.strip()):
             self._violation = Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
+
+    def _next_markers(self) -> re.Match[str] | None:
+        """Return the next markers; what was searched for them in vain is not searched again with every piece."""
+        match = _MARKERS.search(self._text, self._searched)
+        if match is None:
+            opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
+            end = len(self._text) if opened < 0 else opened
+            before = self._text[:end].rstrip()  # markers may begin with blanks, and one bracket or two stars
+            begins = len(before.removesuffix("(").removesuffix("*").removesuffix("*").rstrip())
+            self._searched = max(begins, end - MAX_BLANKS)
+        return match
 
     def _take(self, claim: Claim) -> None:
         """Keeps a claim with its support, drops it, or stops before it. Raises: Violation."""

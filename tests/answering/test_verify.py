@@ -519,3 +519,16 @@ def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sent
     ).citations
     assert (citation.doc_id, citation.start_page, citation.end_page) == ("the-document", 48, 49)
     assert citation.support < 1
+
+
+@pytest.mark.parametrize("unit", ["word ", "] ", "[c ", "( ", "** ", "[c1, ", " "])
+def test_a_draft_that_comes_in_small_pieces_takes_a_linear_time(unit):
+    """What was searched for markers is not searched again with every piece."""
+
+    def seconds(characters):
+        check, started = Check("", (), Rules()), time.process_time()
+        for piece in (unit * characters)[:characters]:
+            check.read(piece)
+        return time.process_time() - started
+
+    assert seconds(64_000) < 40 * seconds(8_000) + 0.5
