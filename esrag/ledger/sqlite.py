@@ -164,18 +164,34 @@ class SqliteStore:
     def _open(self, mode: str, *, writing: bool) -> None:
         """Opens the file, for reading alone where nothing can be written; one that is another's is refused."""
         try:
-            connection = self._checked(connect(self._path, mode))
+            connection = self._checked(self._connected(mode))
         except apsw.Error as error:
             if writing:
                 raise
             connection = self._checked(connect_immutable(self._path, error))
         self._connection, self._file = connection, _identity(self._path)
 
-    def _checked(self, connection: apsw.Connection) -> apsw.Connection:
-        """The connection, if it is to a ledger; an empty file gets the tables."""
+    def _connected(self, mode: str) -> apsw.Connection:
+        """A connection to the file; an empty one gets the tables.
+
+        Whether pages carry checksums is learned from the file as it is opened: one that was empty then, whoever made
+        the ledger meanwhile, is opened again.
+        """
+        connection = connect(self._path, mode)
         try:
+            if has_tables(connection) and has_checksums(connection):
+                return connection
             if not has_tables(connection):
                 _make(connection)
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        return connect(self._path, mode)
+
+    def _checked(self, connection: apsw.Connection) -> apsw.Connection:
+        """The connection, if it is to a ledger."""
+        try:
             self._require_ours(connection)
         except BaseException:
             connection.close()

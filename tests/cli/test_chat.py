@@ -168,7 +168,6 @@ def talk(esrag, script):
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 
 
-@pytest.mark.timeout(120)
 def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen):
     """What was typed is not asked; a question in between begins the count again."""
     question = b"How many litres does the kettle hold?\n"
@@ -196,7 +195,6 @@ def hanging(service):
     return CTRL_C
 
 
-@pytest.mark.timeout(120)
 def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answering):
     """One whose model takes long; the next question is answered, and Ctrl-D ends the chat as ever."""
     kitchen.variables.update(

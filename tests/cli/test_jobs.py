@@ -672,7 +672,7 @@ def test_resumed_jobs_and_retried_batches_are_handed_out_at_once(queued, texts):
 )
 @pytest.mark.parametrize("options", [[], ["--no-wait"]])
 def test_a_queue_that_cannot_be_used_leaves_nothing_behind(esrag, corpus, url, code, options):
-    """The command fails, and no later one carries it out."""
+    """Case 11: the command fails, and no later one carries it out."""
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     ran = esrag("ingest", "docs", *options, ESRAG_QUEUE__URL=url)
     assert (ran.code, ran.out, ran.err[:7]) == (code, "", "error: ")

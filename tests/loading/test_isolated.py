@@ -37,7 +37,8 @@ def parse(parser, path, doc_id):
 
 def workers() -> set[psutil.Process]:
     children = psutil.Process().children(recursive=True)
-    return {child for child in children if "esrag.workers.parse" in child.cmdline()}
+    alive = (child for child in children if child.status() != psutil.STATUS_ZOMBIE)
+    return {child for child in alive if "esrag.workers.parse" in child.cmdline()}
 
 
 def slow_file(folder):

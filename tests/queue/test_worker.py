@@ -226,7 +226,7 @@ STOPPING = {"timelimit": ["x", "y"], "stamped_headers": 7, "stamps": 7, "eta": "
 
 
 def test_entries_that_are_no_messages(start_worker, ingests, client):
-    """Each is dropped with a line, and the worker goes on: it is the same process that then works off a job."""
+    """Case 31: each is dropped with a line, and the worker goes on, the same process that then works off a job."""
     worker = start_worker()
     for entry in ENTRIES.values():
         client.lpush("esrag:q:ingest", entry)
