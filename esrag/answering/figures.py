@@ -135,8 +135,8 @@ def units(text: str) -> set[str]:
 def header_units(text: str) -> set[str]:
     """Return the units that a header or a caption says its numbers are in, by name or by sign.
 
-    >>> header_units("Length (km)") | header_units("Price in €") | header_units("Second key")
-    {'kilometer', 'euro'}
+    >>> header_units("Length (km)"), header_units("Price in €"), header_units("Second key")
+    ({'kilometer'}, {'euro'}, set())
     """
     found = [match[0] for match in _IN_UNIT.finditer(text)]
     signs = {_plain(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
