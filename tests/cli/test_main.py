@@ -119,7 +119,7 @@ def test_a_name_that_nothing_has_is_exit_2(esrag, arguments):
         (["ask"], 2, "QUESTION"),
         (["--debug"], 2, "Missing command"),
         (["--debug", "ask"], 2, "QUESTION"),
-        (["search", "x", "--budget", "3"], 2, "expected a time such as 800ms"),
+        (["search", "x", "--budget", "3"], 2, "expected a time\nhint: write it as 800ms"),
         (["calibrate", "gone.jsonl"], 2, "gone.jsonl cannot be read: No such file or directory"),
         (["search", "x", "--k", "0"], 2, "0"),
         (["search", "x", "--where", "year"], 2, "not a condition"),
