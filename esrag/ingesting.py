@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from time import monotonic
 from typing import Protocol
 
 from esrag import plugins
@@ -14,8 +15,9 @@ from esrag.chunking import Chunker, TokenSpans
 from esrag.chunking.cut import chunks, indexed_text
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
-from esrag.errors import LoadingError, UnsupportedFormat
+from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.ledger import Outcome, Result
+from esrag.loading.budgets import Budgets
 from esrag.loading.isolated import Parsed, Parser, document_fields
 from esrag.loading.reading import sha256_of, stamp
 from esrag.portions import PORTION_CHUNKS, Encoding, Known, Portions
@@ -98,6 +100,7 @@ class Ingestion:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         bounds = (limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        self._limits = limits
         self._parser = Parser(*bounds, keep_hidden=limits.hidden == "keep")
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
         self._embedder = embedder
@@ -115,26 +118,26 @@ class Ingestion:
         self,
         tasks: Sequence[Task],
         target: Target,
-        step: Callable[[str, str], None],
+        progress: Progress,
         alive: Callable[[], None],
-        within: Callable[[str, int, int], None] = lambda *_: None,
+        budgets: Budgets | None = None,
     ) -> Result:
-        """Makes the index hold what the files hold now; `step` is told of each, `alive` ends it by an exception.
+        """Makes the index hold what the files hold now; `progress` is told of each, `alive` ends it by an exception.
 
-        `within` is told how many of a file's documents are done.
+        `budgets` say how much of their time is left to the files' folders, by default all of it.
 
         Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
         """
         if tasks and self._embedder and not self._cache:  # with a cache perhaps nothing is to be encoded
             self._parser.start()
             self._embedder.embed(())  # opens the model while the parser starts
-        batch = _Batch(step, alive)
+        batch = _Batch(progress.step, alive, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
         encoding = Encoding(self._embedder, target.known, self._cache, alive) if self._embedder else None
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
                 for task, parsed in batch.read(tasks, self._parser):
                     chunks = 0
-                    for one in self._all_prepared(task, parsed, batch, target.made, within):
+                    for one in self._all_prepared(task, parsed, batch, target.made, progress):
                         chunks += len(one.chunks)
                         portions.add(one)
                     batch.loaded(task, chunks)
@@ -151,13 +154,13 @@ class Ingestion:
         return batch.result(encoding)
 
     def _all_prepared(
-        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, within: Callable[[str, int, int], None]
+        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, progress: Progress
     ) -> Iterator[Prepared]:
         """Yield a file's documents one by one, and tell now and then how many of them are done."""
         for number, document in enumerate(batch.documents(task, parsed), start=1):
             yield self._prepared(document, task, parsed, made)
             if number % PORTION_CHUNKS == 0:
-                within(task.source, number, parsed.count)
+                progress.within(task.source, number, parsed.count)
 
     def _prepared(self, document: Document, task: Task, parsed: Parsed, made: Fingerprint) -> Prepared:
         """Chunks and what is stored of the document; its vectors come with the portion."""
@@ -185,6 +188,8 @@ class _Batch:
 
     step: Callable[[str, str], None]
     alive: Callable[[], None]
+    budgets: Budgets
+    max_bytes: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
     hidden: Counter[str] = field(default_factory=Counter)  # characters of a file that a reader would not see
@@ -196,19 +201,39 @@ class _Batch:
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
         """What the files gave that could be parsed, and what came of the others."""
-        for task, parsed in zip(tasks, parser.parse(map(self._handed, tasks)), strict=True):
+        handed: deque[Task] = deque()
+        answers = parser.parse(self._handed(tasks, handed))
+        while True:
+            started_s = monotonic()
+            parsed = next(answers, None)
+            if parsed is None:
+                return
+
+            task = handed.popleft()
+            self.budgets.spend(_folder_of(task), monotonic() - started_s)
             self.alive()
             if isinstance(parsed, LoadingError):
-                self.outcomes[task.source] = outcome = _unreadable(task, parsed)
-                self.step(task.source, f"{outcome.state}: {parsed}")
+                self._give_up(task, parsed)
             else:
                 yield task, parsed
 
-    def _handed(self, task: Task) -> tuple[str, str, str]:
-        """What the parser is told of a file; what the file looks like is noted before it is read."""
-        with suppress(LoadingError):  # the parser says why
-            self.stamps[task.source] = stamp(task.source)
-        return task.source, task.doc_id, task.root
+    def _handed(self, tasks: Iterable[Task], handed: deque[Task]) -> Iterator[tuple[str, str, str]]:
+        """Yield what the parser is told of each file; what the file looks like is noted before it is read."""
+        for task in tasks:
+            folder = _folder_of(task)
+            if self.budgets.is_spent(folder):
+                self._give_up(task, _over_budget(folder, self.budgets.seconds))
+                continue
+
+            with suppress(LoadingError):  # the parser says why
+                self.stamps[task.source] = stamp(task.source)
+            handed.append(task)
+            yield task.source, task.doc_id, task.root
+
+    def _give_up(self, task: Task, error: LoadingError) -> None:
+        """Note why nothing came of a file."""
+        self.outcomes[task.source] = outcome = _unreadable(task, error)
+        self.step(task.source, f"{outcome.state}: {error}")
 
     def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
         """One file's documents, which are about to be stored; those of one that has changed since are left out."""
@@ -251,7 +276,7 @@ class _Batch:
         try:
             now = stamp(source)
             if now != self.stamps.get(source):
-                if sha256_of(source) != sha256:
+                if sha256_of(source, self.max_bytes) != sha256:
                     return False
                 self.stamps[source] = now
         except LoadingError:
@@ -294,6 +319,16 @@ class _Batch:
         parts = tuple(part for found in self.parts.values() for part in found)
         counted = (encoding.embedded, encoding.reused) if encoding else (0, 0)
         return Result(tuple(self.outcomes.values()), parts, self.chunks, *counted)
+
+
+def _folder_of(task: Task) -> str:
+    """Return the folder that was named; that of the file if links may lead anywhere, or the file itself was named."""
+    return task.root or task.source.rpartition("/")[0]
+
+
+def _over_budget(folder: str, seconds: float) -> ParsingError:
+    message = f"was not read: the files of {folder} have taken {seconds:g} s to be parsed"
+    return ParsingError(message, hint="run the same command again, or raise loading.budget_s")
 
 
 def _unreadable(task: Task, error: LoadingError) -> Outcome:

@@ -39,10 +39,10 @@ from esrag.loading.listing import Selection, list_files, source_named
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.conditions import check_filter, require_of_documents
-from esrag.retrieving.legs import require_question
+from esrag.retrieving.legs import prepare_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages, prompts_of
-from esrag.text import closest, normalise
+from esrag.text import closest
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,7 @@ def ask(
     IndexMismatch, ContextTooLarge, GeneratorError.
     """
     clock = Clock()
-    question = normalise(question)
-    require_question(question)
+    question = prepare_question(question)
     notes = check_filter(where, stages.engine)
     make = partial(answered, question, settings, stages, where, shown)
     if stages.cache is None:
@@ -275,8 +274,7 @@ def followed_up(question: str, earlier: Sequence[str], settings: Settings, stage
 
 def search(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> SearchResult:
     """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
-    question = normalise(question)
-    require_question(question)
+    question = prepare_question(question)
     notes = check_filter(where, stages.engine)
     make = partial(retrieved, question, settings, stages, where)
     if stages.cache is None:

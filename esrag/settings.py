@@ -93,6 +93,11 @@ class LoadingSettings(Section):
     max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
     max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
     timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="Seconds one source may take to be parsed.")
+    budget_s: float = Field(
+        default=14_400.0,
+        ge=0,
+        description="Seconds a folder's files may take to be parsed, in one ingest or a worker's batch; 0: any.",
+    )
     memory_bytes: int = Field(
         default=4 * 2**30, gt=0, lt=2**63, description="Address space of the parsing process, in bytes."
     )

@@ -8,7 +8,7 @@ import click
 
 from esrag.cli.options import retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
-from esrag.cli.streams import stop_unread
+from esrag.cli.streams import read_line, stop_unread
 from esrag.errors import EsragError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     if sys.stdin.isatty():
         remark(HELP)
         return _talk(conversation)
-    for line in sys.stdin:
+    for line in iter(read_line, ""):
         if line.strip() == "/quit":
             break
         if line.strip():
@@ -56,7 +56,7 @@ def _talk(conversation: "Conversation") -> int:
         line = ""
         try:
             click.echo("> ", nl=False, err=True)
-            line = sys.stdin.readline()
+            line = read_line()
             if not line or line.strip() == "/quit":
                 return 0
 
@@ -96,7 +96,7 @@ class Conversation:
             elif line in commands:
                 commands[line]()
             else:
-                raise UsageError(f"there is no command {line.split(maxsplit=1)[0]!r}", hint=HELP)
+                raise UsageError(f"there is no command {line.split(maxsplit=1)[0][:40]!r}", hint=HELP)
         except EsragError as error:
             remark(f"error: {error.line}")
             self.code = self.code or error.exit_code
@@ -105,9 +105,9 @@ class Conversation:
 
     def _ask(self, line: str) -> None:
         from esrag.pipeline import ask, followed_up
-        from esrag.text import normalise
+        from esrag.retrieving.legs import prepare_question
 
-        typed = normalise(line)
+        typed = prepare_question(line)
         question = followed_up(typed, self.earlier, self.settings, self.stages)
         if question != typed:
             remark(f"asked: {question}")

@@ -1,6 +1,5 @@
 """`esrag ingest`: makes the index hold what the files hold."""
 
-import sys
 from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
+from esrag.cli.streams import read_line
 from esrag.errors import QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
         raise UsageError("nothing to ingest", hint="name a file or folder: esrag ingest FOLDER")
     arguments = [path for path in paths if path != "-"]
     if "-" in paths:
-        arguments += [line.rstrip("\r\n") for line in sys.stdin if line.strip()]
+        arguments += [line.rstrip("\r\n") for line in iter(read_line, "") if line.strip()]
     return arguments
 
 

@@ -1,7 +1,6 @@
 """Options that several commands share, and the settings they lead to."""
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from esrag.cli.output import remark
+from esrag.cli.streams import read_text
 from esrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def question_of(words: Sequence[str]) -> str:
     >>> question_of(["What", "is AES?"])
     'What is AES?'
     """
-    return sys.stdin.read().rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
+    is_piped = tuple(words) == ("-",)
+    return read_text().rstrip("\r\n") if is_piped else " ".join(words)
 
 
 def settings_options(command: Command) -> Command:

@@ -24,10 +24,10 @@ def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple
     from esrag.cli.rendering import render
     from esrag.filters import parse_all
     from esrag.pipeline import search as run
+    from esrag.retrieving.legs import prepare_question
     from esrag.stages import open_stages
-    from esrag.text import normalise
 
-    query = normalise(question_of(words))
+    query = prepare_question(question_of(words))
     settings = settings_of(**options)
     stages = open_stages(settings)
     result = run(query, settings, stages, parse_all(where))

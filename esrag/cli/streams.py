@@ -17,6 +17,7 @@ from esrag.cli.output import remark
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+MAX_READ_CHARACTERS = 100_000  # at once: ten times what a question may have, so that a longer one is refused
 _STDOUT = 1
 _OUTPUTS: list["_Output"] = []
 
@@ -73,6 +74,20 @@ def stop_unread() -> None:
     """End the command as soon as its output cannot be written: it does nothing else."""
     for output in _OUTPUTS:
         output.stops = True
+
+
+def read_text() -> str:
+    """Return what stands on stdin, or as much of it as is more than a question may have."""
+    return sys.stdin.read(MAX_READ_CHARACTERS)
+
+
+def read_line() -> str:
+    """Return the next line of stdin, or "" at its end; of one longer than any question or path, the beginning."""
+    line = sys.stdin.readline(MAX_READ_CHARACTERS)
+    rest = line
+    while len(rest) == MAX_READ_CHARACTERS and not rest.endswith("\n"):
+        rest = sys.stdin.readline(MAX_READ_CHARACTERS)
+    return line
 
 
 def finish(code: int) -> int:

@@ -31,8 +31,9 @@ from esrag.errors import (
 )
 from esrag.ingesting import Progress, Silent, Target
 from esrag.jobs.work import Work
-from esrag.ledger import Batch, Job
+from esrag.ledger import Batch, Job, Result
 from esrag.ledger.ledger import Ledger
+from esrag.loading.budgets import Budgets
 from esrag.owners import is_dead
 from esrag.records import Fingerprint
 from esrag.sync import is_emptied, is_gone
@@ -63,12 +64,13 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
     """
     ledger = work.ledger
     work.ingestion.watch(progress.reading)
+    budgets = Budgets(work.settings.loading.budget_s)
     while True:
         for waiting in ledger.waiting(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)
             try:
                 if batch:
-                    _perform(work, batch, lambda: target, progress)
+                    _perform(work, batch, lambda: target, progress, budgets)
             except (*PASSES, *_OURS, *_STOPS):
                 raise
             except Exception:
@@ -132,11 +134,12 @@ def _told(made: Fingerprint) -> str:
     return f"{made.model or 'no model'}, {made.chunker}"
 
 
-def _perform(
+def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and within what bounds
     work: Work,
     batch: Batch,
     target: Callable[[], Target],
     progress: Progress,
+    budgets: Budgets | None = None,
     *,
     patient: bool = False,
 ) -> None:
@@ -149,11 +152,7 @@ def _perform(
     ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
     surely = partial(_surely, lease_s if patient else 0.0)
     try:
-        with _Held(ledger, batch, lease_s) as held:
-            into = target()
-            with into.writing():  # else what cannot be stored for now is parsed and embedded at each turn, in vain
-                held()
-            result = work.ingestion.load(batch.left, into, progress.step, held, progress.within)
+        result = _load(work, batch, target, progress, budgets)
     except _Stopped:
         ledger.put_back(batch, "", counted=False)
     except _STOPS as error:
@@ -172,6 +171,17 @@ def _perform(
         raise
     else:
         surely(partial(ledger.finish, batch, result, round(1000 * (time.perf_counter() - started))))
+
+
+def _load(
+    work: Work, batch: Batch, target: Callable[[], Target], progress: Progress, budgets: Budgets | None
+) -> Result:
+    """Load the files that are left of a batch, while its claim is renewed. Raises: _Stopped, EsragError."""
+    with _Held(work.ledger, batch, work.settings.queue.lease_s) as held:
+        into = target()
+        with into.writing():  # else what cannot be stored for now is parsed and embedded at each turn, in vain
+            held()
+        return work.ingestion.load(batch.left, into, progress, held, budgets)
 
 
 def _surely(for_s: float, write: Callable[[], object]) -> None:

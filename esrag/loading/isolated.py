@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
@@ -94,7 +95,7 @@ class Parser:
         asked: subprocess.Popen[bytes] | None = None
         name = ""
         try:
-            for source in (*sources, None):
+            for source in chain(sources, [None]):
                 outcome = self._outcome(asked, name) if asked else None
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome

@@ -26,8 +26,7 @@ def retrieve(
     Raises: UsageError for a question that is empty or too long, or the vector method without a model; IndexMissing;
     IndexMismatch when the index was made with another model.
     """
-    question = normalise(question)
-    require_question(question)
+    question = prepare_question(question)
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or use --method keyword"
         raise UsageError("the vector method needs a model, and embedding.model is none", hint=hint)
@@ -61,13 +60,19 @@ def query_vector(question: str, embedder: Embedder) -> Vectors:
     return row
 
 
-def require_question(question: str) -> None:
-    """Raises: UsageError for a question that is blank or longer than a page and a half."""
+def prepare_question(question: str) -> str:
+    """Return a question as `normalise` writes it; its length is checked before anything else is done with it.
+
+    Raises: UsageError for a question that is blank or longer than a page and a half.
+    """
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        message = f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters"
+        raise UsageError(message, hint="ask for one thing, and ingest long texts")
+
+    question = normalise(question)
     if not question.strip():
         raise UsageError("the question is empty", hint='type one, such as: esrag ask "How heavy is it?"')
-    if len(question) > MAX_QUESTION_CHARACTERS:
-        came = f"the question has {len(question):,} characters, at most {MAX_QUESTION_CHARACTERS:,} are allowed"
-        raise UsageError(came, hint="ask for one thing, and ingest long texts")
+    return question
 
 
 def require_same_model(engine: Engine, embedder: Embedder | None) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fpdf import FPDF
 from terminal import on_a_terminal
 
-from esrag.ingesting import Ingestion, Target, fingerprint
+from esrag.ingesting import Ingestion, Silent, Target, fingerprint
 from esrag.settings import resolve
 from esrag.stages import open_engine, open_stages
 from esrag.sync import Task
@@ -37,6 +37,13 @@ def tasks(tmp_path):
     return [Task(str(tmp_path / name), name, "", "added") for name in contents]
 
 
+class Telling(Silent):
+    """Progress that is watched by one function."""
+
+    def __init__(self, step):
+        self.step = step
+
+
 def load(settings, tasks, step, writing=nullcontext):
     """Loads the files into a new index; `writing` is opened around each portion and gives the writer for it."""
     stages = open_stages(settings)
@@ -45,7 +52,7 @@ def load(settings, tasks, step, writing=nullcontext):
     try:
         with stages.engine.writer(made) as writer:
             target = Target(made, lambda: writing(writer), stages.engine.vectors_of)
-            return ingestion.load(tasks, target, step, lambda: None)
+            return ingestion.load(tasks, target, Telling(step), lambda: None)
     finally:
         ingestion.close()
         stages.engine.close()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from esrag.engines.embedded.databases import connect
-from esrag.ingesting import Target
+from esrag.ingesting import Silent, Target
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
@@ -136,7 +136,7 @@ def test_what_is_still_to_be_done_is_no_contradiction(esrag, ingested, work):
     claimed = work.ledger.claim(batch.batch_id, work.owner)
     engine = work.stages.engine
     target = Target(work.made, lambda: engine.writer(work.made), engine.vectors_of)
-    work.ingestion.load(claimed.left, target, lambda *_: None, lambda: None)  # stored, and not yet written down
+    work.ingestion.load(claimed.left, target, Silent(), lambda: None)  # stored, and not yet written down
     assert said(esrag, work) == []
     work.ledger.put_back(claimed, "", counted=False)
     work.ledger.cancel(job.job_id, "by hand")
