@@ -26,7 +26,7 @@ from esrag.settings import Settings
 from esrag.sync import Skip, Task
 from esrag.text import word_spans
 
-LOADING_VERSION = 2  # raised when the loaders read the same bytes differently, so that an index is made anew
+LOADING_VERSION = 3  # raised when the loaders read the same bytes differently, so that an index is made anew
 _STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"

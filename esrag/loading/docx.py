@@ -8,6 +8,7 @@ from typing import Any
 from esrag.loading import archive
 from esrag.loading.headers import copied
 from esrag.loading.layout import Layout, count_characters, one_line, sensible_title
+from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -38,11 +39,13 @@ class DocxLoader:
         vanished = None if source.keep_hidden else _vanished_styles(styles)
         layout = Layout()
         layout.leave_out(_remove_hidden(document.element.body, vanished))
+        separate_raised(_raised_runs(document.element.body))
         titles: list[str] = []
         for block in _blocks(document.element.body):
             _write(layout, block, levels, titles)
         for note in _footnotes(document.part):
             layout.leave_out(_remove_hidden(note, vanished))
+            separate_raised(_raised_runs(note))
             layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
         properties = document.core_properties
         title = one_line(" ".join(titles)) or sensible_title(properties.title)
@@ -171,6 +174,14 @@ def _footnotes(part: Any) -> Iterator[Any]:
         if relation.reltype == _FOOTNOTES and not relation.is_external:
             parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
             yield from etree.fromstring(relation.target_part.blob, parser).iter(f"{_WORD}footnote")
+
+
+def _raised_runs(root: Any) -> Iterator[Any]:
+    """The runs that stand above the line."""
+    for run in root.iter(f"{_WORD}r"):
+        position = run.find(f"{_WORD}rPr/{_WORD}vertAlign")
+        if position is not None and position.get(f"{_WORD}val") == "superscript":
+            yield run
 
 
 def _vanished_styles(styles: Any) -> set[str]:

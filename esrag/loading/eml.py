@@ -73,6 +73,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
             tree = html.parsed(html.page_text(data))
             if tree is not None:
                 layout.leave_out(0 if keep_hidden else remove_concealed(tree))
+                html.lay_flat(tree)
                 html.write(layout, html.body_of(tree))
         elif data:
             layout.add(decode(data, _charset(part)))

@@ -57,5 +57,6 @@ def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -
         return str(error)
     if tree is not None:
         layout.leave_out(0 if keep_hidden else remove_concealed(tree))
+        html.lay_flat(tree)
         html.write(layout, html.body_of(tree))
     return ""

@@ -9,6 +9,7 @@ from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread
 from esrag.loading.layout import Layout, one_line, sensible_title
+from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
 
@@ -49,8 +50,9 @@ class HtmlLoader:
         layout = Layout()
         title = ""
         if tree is not None:
-            if not source.keep_hidden and (hidden := remove_concealed(tree)):
-                layout.leave_out(hidden)
+            hidden = 0 if source.keep_hidden else remove_concealed(tree)
+            layout.leave_out(hidden)
+            if lay_flat(tree) or hidden:
                 text = as_text(tree)
             titles = (sensible_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
@@ -101,6 +103,19 @@ def main_content(text: str, tree: Any) -> Any:
     kept_words, kept_headings = _counts(kept)
     lost = headings - kept_headings > max(_MOST_HEADINGS_LOST, (1 - _LEAST_KEPT) * headings)
     return body if lost or kept_words < _LEAST_KEPT * words else kept
+
+
+def lay_flat(tree: Any) -> bool:
+    """Take the `sup` elements away, their text put apart from what it stands on; whether there were any.
+
+    What trafilatura gives of a short page has each of them on a line of its own.
+    """
+    from lxml import etree
+
+    raised = list(tree.iter("sup"))
+    separate_raised(raised)
+    etree.strip_tags(tree, "sup")
+    return bool(raised)
 
 
 def body_of(tree: Any) -> Any:

@@ -9,6 +9,7 @@ from html import unescape
 from itertools import accumulate, groupby
 
 from esrag.loading.layout import Layout, trimmed
+from esrag.loading.raised import joint
 from esrag.records import Span
 from esrag.text import normalise
 
@@ -20,7 +21,7 @@ _LINK = re.compile(
 )
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^<>\s]{1,800})>")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
-_RAISED = re.compile(r"(\w{0,40}\)?)<sup>([^<>]{1,20})</sup>", re.IGNORECASE)
+_RAISED = re.compile(r"(\w{0,40}[^\w\s]?)<sup>([^<>]{1,20})</sup>", re.IGNORECASE)
 _TAG = re.compile(  # of HTML alone: <your-name> is a word that a reader needs
     r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|figcaption|figure|font|h[1-6]|hr|i|img|ins"
     r"|kbd|li|mark|nobr|ol|p|picture|pre|q|s|samp|section|small|source|span|strike|strong|sub|summary|sup|table|tbody"
@@ -37,7 +38,6 @@ _ROLE = re.compile(r":[a-z][\w:+-]{0,40}:`([^`]{1,400})`")
 _QUOTED = re.compile(r"(?<![`\w])`([^`\s](?:[^`]{0,400}[^`\s])?)`(?:__?)?(?![`\w])")
 _TARGET = re.compile(r"(?:\s*)<[^<>]{1,400}>\Z")
 _LITERAL = re.compile(r"(?<!`)``([^`](?:[^`]|`(?!`)){0,400})``(?!`)")
-_SHORT = 2  # letters: of a unit or a variable, which is raised to a power; a word has a footnote
 
 
 def add_without_marks(
@@ -129,11 +129,8 @@ def _role(match: re.Match[str]) -> str:
 
 
 def _raised(match: re.Match[str]) -> str:
-    """What is raised, told from what it stands on: a power by ^, a footnote's mark by a blank."""
-    before, mark = match[1], match[2]
-    letters = before.rstrip(")")
-    is_power = before and (len(letters) <= _SHORT or letters[-1].isdigit() or before.endswith(")"))
-    return f"{before}{'^' if is_power else ' '}{mark}" if before else mark
+    """What is raised, apart from what it stands on."""
+    return match[1] + joint(match[1], match[2]) + match[2]
 
 
 def _character(entity: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from esrag.errors import ParsingError
 from esrag.loading import archive
 from esrag.loading.layout import Layout, count_characters, sensible_title
+from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -39,9 +40,11 @@ class OdtLoader:
             meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
         if body is None:
             raise ParsingError("is an OpenDocument file without a text")
-        layout = Layout()
+        layout, parts = Layout(), [content, *([] if styles is None else [styles])]
         if not source.keep_hidden:
-            layout.leave_out(_remove_hidden(body, _hidden_styles([content, *([] if styles is None else [styles])])))
+            layout.leave_out(_remove_hidden(body, _hidden_styles(parts)))
+        raised = _raised_styles(parts)
+        separate_raised(span for span in body.iter(f"{_TEXT}span") if span.get(f"{_TEXT}style-name") in raised)
         _write(layout, body)
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
         yield layout.document(source, "odt", sensible_title(title))
@@ -65,6 +68,17 @@ def _hidden_styles(parts: Iterable[Any]) -> set[str]:
         return own.get(name)
 
     return {name for name in own if display(name) == "none"}
+
+
+def _raised_styles(parts: Iterable[Any]) -> set[str]:
+    """The names of the styles whose text stands above the line."""
+    found: set[str] = set()
+    for style in (style for part in parts for style in part.iter(f"{_STYLE}style")):
+        properties = style.find(f"{_STYLE}text-properties")
+        position = "" if properties is None else properties.get(f"{_STYLE}text-position", "")
+        if re.match("super|[1-9]", position):
+            found.add(style.get(f"{_STYLE}name", ""))
+    return found
 
 
 def _remove_hidden(body: Any, styles: set[str]) -> int:

@@ -1,14 +1,17 @@
 """Presentations: a slide is a page and a section, with its tables and notes."""
 
+import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.layout import Layout, count_characters, sensible_title
+from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
+_RUN = "{http://schemas.openxmlformats.org/drawingml/2006/main}r"
 _NO, _YES = ("0", "false"), ("1", "true")
 
 
@@ -35,6 +38,7 @@ class PptxLoader:
                 layout.leave_out(sum(_emptied(it.element) for it in hidden))
                 if not is_shown:
                     continue
+            separate_raised(_raised_runs(slide.element))
             title = slide.shapes.title
             if title is not None and title.has_text_frame:
                 layout.heading(title.text_frame.text, 1)
@@ -54,6 +58,15 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
             layout.table([cell.text_frame.text for cell in row.cells] for row in shape.table.rows)
         elif shape.has_text_frame:
             layout.add(shape.text_frame.text)
+
+
+def _raised_runs(root: Any) -> Iterator[Any]:
+    """The runs that stand above the line."""
+    for run in root.iter(_RUN):
+        properties = run.find("{*}rPr")
+        offset = "" if properties is None else properties.get("baseline", "")
+        if re.fullmatch("[1-9][0-9]{0,8}%?", offset):
+            yield run
 
 
 def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:

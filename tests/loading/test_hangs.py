@@ -41,9 +41,10 @@ def limited():
         lambda: markdown.title_of("{:" * 200_000),
         lambda: list(rst.tables([(0, "== ==")] * 100_000 + [(0, "x")])),
         lambda: normalise("a" + "\u0301\u0316" * 240_000),
+        lambda: load_bytes(Source("d", "a.html", b"<html><p>" + b"a<sup>1</sup>" * 40_000), 10**9),
         lambda: load_bytes(Source("d", "a.csv", b'x",,"\n' * 30_000), 10**9),
     ],
-    ids=["comments", "blanks", "attributes", "borders", "marks", "quotes"],
+    ids=["comments", "blanks", "attributes", "borders", "marks", "raised", "quotes"],
 )
 def test_a_hostile_text_takes_linear_time(hang):
     """Each of these took a time that grew with the square of the text, or faster."""
