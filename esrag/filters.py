@@ -69,7 +69,7 @@ LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
 MAX_SHOWN = 60  # characters of a condition in a message
 DEEPEST_FILTER = 20  # parts in parts; a search server refuses more than 30
 
-_CONDITION = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(!=|>=|<=|=|>|<)\s*(?![=<>])(.*?)\s*", re.DOTALL)
+_CONDITION = re.compile(r"\s*+([A-Za-z_][\w.-]*+)\s*+(!=|>=|<=|=|>|<)\s*+(?![=<>])(.*)", re.DOTALL)
 
 
 def require_reasonable(filter_: Filter) -> None:
@@ -104,7 +104,7 @@ def parse(condition: str) -> Filter:
     if match is None or not match[3].strip(", "):
         hint = "write it as field=value, field=a,b, field=start*, field!=value or field>=number"
         raise UsageError(f"{condition[:MAX_SHOWN]!r} is not a condition", hint=hint)
-    field, operator, value = match.groups()
+    field, operator, value = match[1], match[2], match[3].rstrip()
     if operator in ("=", "!="):
         equal = _equal(field, value)
         return Not(equal) if operator == "!=" else equal

@@ -19,20 +19,19 @@ def clauses(sentence: str) -> tuple[str, ...]:
     ('Old and new members may vote', 'guests may not vote', 'they pay a fee.')
     """
     first, *rest = _BOUNDARY.split(sentence)
-    found = [first]
+    found, words = [[first]], len(terms(first))
     for boundary, part in zip(rest[::2], rest[1::2], strict=True):
-        if _says_something(found[-1]) and _says_something(part):
-            found.append(part)
+        more = len(terms(part))
+        if words >= MIN_WORDS and more >= MIN_WORDS:
+            found.append([part])
+            words = more
         else:
-            found[-1] += boundary + part
-    return tuple(clause.strip() for clause in found)
+            found[-1] += [boundary, part]
+            words += more
+    return tuple("".join(pieces).strip() for pieces in found)
 
 
 def with_clauses(sentence: str) -> tuple[str, ...]:
     """Return the sentence and, if there are several, its clauses."""
     parts = clauses(sentence)
     return (sentence, *parts) if len(parts) > 1 else parts
-
-
-def _says_something(part: str) -> bool:
-    return len(terms(part)) >= MIN_WORDS

@@ -45,7 +45,9 @@ _USE = re.compile(
 _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
 # What a header says that its column is in: "Length (km)", "Price in €", "Share, %", "Key bytes".
-_IN_UNIT = re.compile(rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]]*?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W*\Z")
+_IN_UNIT = re.compile(
+    rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W{{0,80}}\Z"
+)
 _SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
 _SCALE = re.compile(
     r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b", re.IGNORECASE

@@ -24,7 +24,7 @@ _LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
 _LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
 _FEWEST_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
 _DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"[\w.+#'’-]*\w")
+_WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 
 
 def standalone(question: str, earlier: Sequence[str]) -> str:

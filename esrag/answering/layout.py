@@ -27,7 +27,7 @@ _HEADING = re.compile(
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
 _LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": what a label can stand behind
 _GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that nothing but a step begins with
-_ROW_OR_HEADING = re.compile(r"^\s*(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
+_ROW_OR_HEADING = re.compile(r"^[^\S\n]*+(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
 

@@ -44,7 +44,9 @@ LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, mor
 _HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
 )
-_LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]*[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)  # to a page, of contents
+_LEADERS = re.compile(
+    r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE
+)  # to a page, of contents
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 

@@ -165,7 +165,7 @@ def with_refusal(text: str, threshold: float) -> str:
         if old is None:
             lines.insert(section + 1, f"  refusal: {threshold}")
         else:
-            lines[old] = re.sub(r"(\s+refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
+            lines[old] = re.sub(r"\A(\s++refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
     changed = "\n".join(lines) + "\n"
     try:
         before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)

@@ -6,7 +6,7 @@ from typing import Any
 
 from esrag.loading.layout import count_characters
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _NUMBER = re.compile(r"([-+]?\d{0,9}(?:\.\d{1,9})?)\s*([a-z%]*)")
 _HEX = re.compile(r"#([0-9a-f]{3,8})")
 _CLEAR = re.compile(r"transparent|(?:rgba|hsla)\([^()]*,\s*0?(?:\.0*)?%?\s*\)")

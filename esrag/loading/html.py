@@ -17,7 +17,8 @@ from esrag.text import normalise
 _START = re.compile(
     rb"\s*+(?:(?><\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
-_DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_DECLARED = re.compile(rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_SELF_LINK = re.compile(r"(?<!\s)\s*+¶\s*$")  # that generators add to a block
 _HEAD = 2048  # bytes in which a page says what it is
 _HIDDEN = re.compile(  # not shown, or around the content
     "script|style|noscript|template|svg|head|title|iframe|object|select|nav|footer|aside|button|menu|dialog"
@@ -231,7 +232,7 @@ class _Writer:
 
     def flush(self, level: int = 0) -> None:
         """Ends the block that is being collected, as a heading where a level is given."""
-        text = re.sub(r"\s*¶\s*$", "", "".join(self._inline))  # the link to itself that generators add to a block
+        text = _SELF_LINK.sub("", "".join(self._inline))
         self._inline.clear()
         if not text.strip():
             return

@@ -36,7 +36,7 @@ _KEPT = "\ue000"  # stands for a piece of code until the rest is done; its numbe
 _HELD = re.compile(f"{_KEPT}(\\d+){_KEPT}")
 _ROLE = re.compile(r":[a-z][\w:+-]{0,40}:`([^`]{1,400})`")
 _QUOTED = re.compile(r"(?<![`\w])`([^`\s](?:[^`]{0,400}[^`\s])?)`(?:__?)?(?![`\w])")
-_TARGET = re.compile(r"(?:\s*)<[^<>]{1,400}>\Z")
+_TARGET = re.compile(r"(?<!\s)\s*+<[^<>]{1,400}>\Z")
 _LITERAL = re.compile(r"(?<!`)``([^`](?:[^`]|`(?!`)){0,400})``(?!`)")
 
 

@@ -17,7 +17,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", r
 _MOST_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)")  # no setext heading under these lines
 _DELIMITER_ROW = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*")
@@ -98,11 +98,18 @@ def headings(lines: list[tuple[int, str, bool]]) -> Iterator[tuple[int, int, str
         if code:
             before = (start, "", True)
             continue
-        if (match := _ATX.fullmatch(line)) and match[2]:
-            yield start, len(match[1]), title_of(match[2])
+        if (match := _ATX.fullmatch(line)) and (title := _without_closing(match[2])):
+            yield start, len(match[1]), title_of(title)
         elif (match := _SETEXT.fullmatch(line)) and not _NO_PARAGRAPH.match(before[1]):
             yield before[0], 1 if match[1][0] == "=" else 2, title_of(before[1])
         before = (start, "" if match else line, False)
+
+
+def _without_closing(title: str) -> str:
+    """A title without the number signs that may close it."""
+    title = title.rstrip(" \t")
+    bare = title.rstrip("#")
+    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else title
 
 
 def title_of(text: str) -> str:

@@ -21,7 +21,7 @@ _LONGEST_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
 _FUNCTION_WORDS = frozenset("a an and are as at be by for from in is it of on or that the this to was with".split())  # noqa: SIM905 -- a line, not twenty-two
 _LEAST_PROSE = 6  # words
-_HYPHENATED = re.compile("(\\w+)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")  # pdfium marks a cut word by U+FFFE
+_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")  # pdfium marks a cut word by U+FFFE
 _ENDS = (".", "!", "?", ":", ";", "”", ")")  # a page that ends otherwise breaks off within a sentence
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 

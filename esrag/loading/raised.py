@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-_LAST_WORD = re.compile(r"\w*+\Z")
+_LAST_WORD = re.compile(r"(?<!\w)\w*+\Z")
 _POWER = re.compile(r"[-+−]?\w{1,20}")
 _ENDING = re.compile("st|nd|rd|th|er|re|ère|nde|ème", re.IGNORECASE)
 _SIGNS = "™®©℠"

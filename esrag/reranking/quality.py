@@ -14,7 +14,7 @@ from esrag.reranking import Added, Cost, RerankOptions
 
 _DIGIT = "digit"
 _ADDRESSES = ("url", "source_url")  # of a hit's metadata
-_BONUS = re.compile(r"(\S.*?)\s*=\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)")
+_BONUS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,6})?")
 _LENGTH = re.compile(r"[0-9]{1,9}")
 _ADDRESS = re.compile(r"https?://[^\s\\@]+", re.IGNORECASE)  # no user, and nothing that programs read in several ways
 
@@ -51,10 +51,10 @@ def _bonuses(name: str, written: str) -> dict[str, float]:
     """NAME=NUMBER, … as a mapping. Raises: SettingsError."""
     found: dict[str, float] = {}
     for part in filter(None, map(str.strip, written.split(","))):
-        bonus = _BONUS.fullmatch(part)
-        if bonus is None:
+        named, _, bonus = map(str.strip, part.rpartition("="))
+        if not (named and _BONUS.fullmatch(bonus)):
             raise _no_bonus(name, part)
-        found[bonus[1]] = float(bonus[2])
+        found[named] = float(bonus)
     return found
 
 

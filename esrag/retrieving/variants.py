@@ -13,7 +13,7 @@ MOST_VARIANTS = 6  # each is a search of its own
 
 _OPERATION = re.compile(r"([A-Za-z]\w{0,39})\s*=\s*(\S.*)")
 _ALGORITHM = re.compile(r"\balgorithm\s+(\d{1,3})\b", re.IGNORECASE)
-_PARAMETERS = re.compile(r"(?:-\d+)+$")  # ML-KEM-768 is ML-KEM with its parameters
+_PARAMETERS = re.compile(r"(?:-\d{1,8}){1,8}$")  # ML-KEM-768 is ML-KEM with its parameters
 
 
 def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:

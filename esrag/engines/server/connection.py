@@ -39,7 +39,9 @@ _DISK_FULL_HINT = "the server's disk is full: free space, then run the command a
 WAITED_HINT = "run: esrag doctor"  # it says what is red, full or overloaded
 # From here on a server quotes the document that it refuses, and its cause does as well.
 WHOLE = {"allow_partial_search_results": False}  # else a failed shard is no error, and hits are missing
-_QUOTING = re.compile(r"[. ]*(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL)
+_QUOTING = re.compile(
+    r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL
+)
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
     403: "the user or key may not do this: see Least privileges in docs/guides/search-server.md",
