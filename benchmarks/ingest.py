@@ -43,8 +43,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         corpus = as_file(folder / "corpus.jsonl", rows(arguments.documents))
-        peaks_mb = [_peak_memory_mb(corpus, folder / "warm")]
-        peaks_mb.append(_peak_memory_mb(long_documents(folder / "long"), folder / "long-index"))
+        peaks_mb = [peak_memory_mb(corpus, folder / "warm")]
+        peaks_mb.append(peak_memory_mb(long_documents(folder / "long"), folder / "long-index"))
         texts = _indexed_texts(folder / "warm")
         took: dict[str, list[Took]] = {name: [] for name in (*encoders, "ingest")}
         for n in range(arguments.rounds):
@@ -77,7 +77,7 @@ def _used_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _peak_memory_mb(corpus: Path, index: Path) -> float:
+def peak_memory_mb(corpus: Path, index: Path) -> float:
     """Peak memory of the processes of an ingest together; looking at it takes time, so this one is not timed."""
     process = subprocess.Popen(_command(corpus, index), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0

@@ -24,7 +24,7 @@ from esrag.portions import PORTION_CHUNKS, Encoding, Known, Portions
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.sync import Skip, Task
-from esrag.text import word_spans
+from esrag.text import counted, word_spans
 
 LOADING_VERSION = 3  # raised when the loaders read the same bytes differently, so that an index is made anew
 _STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
@@ -291,8 +291,8 @@ class _Batch:
             if reasons := portions.refused.get(source):
                 self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
             outcome = self.outcomes[source]
-            came = f"{outcome.state}: {outcome.reason}" if outcome.reason else f"{outcome.state}, {chunks} chunks"
-            self.step(source, came)
+            came = f": {outcome.reason}" if outcome.reason else f", {counted(chunks, 'chunk')}"
+            self.step(source, outcome.state + came)
 
     def take(self, portions: Portions) -> None:
         """What was stored and what was refused of a reading."""
@@ -317,8 +317,8 @@ class _Batch:
     def result(self, encoding: Encoding | None) -> Result:
         """The batch's own account."""
         parts = tuple(part for found in self.parts.values() for part in found)
-        counted = (encoding.embedded, encoding.reused) if encoding else (0, 0)
-        return Result(tuple(self.outcomes.values()), parts, self.chunks, *counted)
+        vectors = (encoding.embedded, encoding.reused) if encoding else (0, 0)
+        return Result(tuple(self.outcomes.values()), parts, self.chunks, *vectors)
 
 
 def _folder_of(task: Task) -> str:

@@ -16,6 +16,7 @@ from esrag.portions import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.retrieving.recall import lot, nearest
 from esrag.stages import Stages
+from esrag.text import counted
 
 SAMPLE_CHUNKS = 20
 # Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
@@ -95,7 +96,7 @@ def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vector
     progress.start(source.info().documents)
     for prepared in _stored(source, with_vectors=with_vectors):
         portions.add(prepared)
-        progress.step(prepared.document.doc_id, f"{len(prepared.chunks)} chunks")
+        progress.step(prepared.document.doc_id, counted(len(prepared.chunks), "chunk"))
 
 
 def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:

@@ -42,7 +42,7 @@ from esrag.retrieving.conditions import check_filter, require_of_documents
 from esrag.retrieving.legs import prepare_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages, prompts_of
-from esrag.text import closest
+from esrag.text import closest, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eage
     if work.ledger.job(job.job_id).state == "cancelled":
         raise JobEnded(f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}")
     if job.rebuild and (lost := counts["failed"] + counts["dead"]):
-        message = f"the rebuild lacks {lost} batches and is thrown away; the index is as it was"
+        message = f"the rebuild lacks {counted(lost, 'batch')} and is thrown away; the index is as it was"
         raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 

@@ -20,15 +20,15 @@ from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
-from esrag.text import normalise
+from esrag.text import counted, normalise
 
 _OF_NOTHING = hashlib.sha256().hexdigest()
 State = Literal["added", "changed", "renamed"]
 
 _LEFT_OUT: Mapping[Reason, str] = {
-    "leads outside": "links that lead outside this folder are not followed (--follow-links follows them)",
-    "is ignored": "files and folders are left out by .gitignore or .esragignore (--no-ignore reads them)",
-    "is listed itself": "links lead to files of this folder, which are listed by their own names",
+    "leads outside": "left out because links are not followed out of this folder (--follow-links follows them)",
+    "is ignored": "left out by .gitignore or .esragignore (--no-ignore reads what they name)",
+    "is listed itself": "left out because links to files of this folder are listed by the files' own names",
 }
 
 
@@ -280,8 +280,9 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
     for left_out in listing.left_out:
         gone = len(removed.get(left_out, ()))
         if gone or left_out.reason != "is listed itself":
-            also = f"; what was stored of {gone} files before is removed" if gone else ""
-            yield Skip(left_out.folder, f"{len(left_out.paths)} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
+            also = f"; what was stored of {counted(gone, 'file')} before is removed" if gone else ""
+            found = counted(len(left_out.paths), "path")
+            yield Skip(left_out.folder, f"{found} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
 
 
 def _unlisted(listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]) -> Iterator[ListedFile]:
@@ -296,7 +297,7 @@ def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason
-    what = "its document" if count == 1 else f"its {count:,} documents"
+    what = "its document" if count == 1 else f"its {counted(count, 'document')}"
     return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
 
 

@@ -98,6 +98,19 @@ def _long_run_of_marks() -> re.Pattern[str]:
     return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun, in the singular or the plural.
+
+    >>> counted(1, "file"), counted(2000, "batch"), counted(0, "query")
+    ('1 file', '2,000 batches', '0 queries')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        return f"{number:,} {noun[:-1]}ies"
+    return f"{number:,} {noun}{'es' if noun.endswith(('ch', 's', 'x')) else 's'}"
+
+
 def drop_unshowable(text: str) -> str:
     r"""Return the text with newlines as line ends and without characters that cannot be shown.
 

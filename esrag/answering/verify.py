@@ -14,7 +14,7 @@ from esrag.answering.statements import Encode
 from esrag.answering.support import Unsupported, overlap, support
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.terms import terms
-from esrag.text import normalise, sentence_spans
+from esrag.text import counted, normalise, sentence_spans
 
 Policy = Literal["refuse", "drop"]
 
@@ -214,7 +214,7 @@ class Check:
             return False
         if not _goes_on(claim.text, self._claims[-1:]):
             self._is_full = True
-            self._left_out.append(f"left out what follows {most} sentences (answer.max_sentences)")
+            self._left_out.append(f"left out what follows {counted(most, 'sentence')} (answer.max_sentences)")
         elif len(self._claims) >= most + MOST_PARTS:
             raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
         return self._is_full

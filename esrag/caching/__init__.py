@@ -18,6 +18,8 @@ from hashlib import blake2b
 from random import uniform
 from typing import Protocol
 
+from esrag.text import counted
+
 
 class Kind(StrEnum):
     """What a key begins with."""
@@ -39,7 +41,8 @@ class Usage:
 
     def __str__(self) -> str:
         size = "" if self.size_bytes is None else f", {self.size_bytes / 2**20:.1f} MiB"
-        return f"{self.vectors:,} vectors, {self.answers:,} answers, {self.queries:,} queries{size}"
+        counts = ((self.vectors, "vector"), (self.answers, "answer"), (self.queries, "query"))
+        return ", ".join(counted(number, noun) for number, noun in counts) + size
 
 
 class Cache(Protocol):

@@ -7,6 +7,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text
+from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.caching import Cache
@@ -38,7 +39,7 @@ def stats(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def clear(**options: Any) -> int:
     """Remove all that esrag keeps in the cache. What others keep there stays."""
-    print_text(f"removed {_opened(settings_of(**options)).clear():,} entries")
+    print_text(f"removed {counted(_opened(settings_of(**options)).clear(), 'entry')}")
     return 0
 
 

@@ -13,6 +13,7 @@ import click
 
 from esrag.cli.options import json_option, resolve, settings_options
 from esrag.cli.output import print_json, print_text
+from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.engines import Finding
@@ -150,7 +151,7 @@ def _sound(work: "Work") -> "Iterator[Finding]":
     if not wrong and engine.exists():
         sizes = [document.chunk_count for document in engine.documents()]
         made = engine.fingerprint().model or "no model"
-        yield Finding("ok", f"index is sound: {len(sizes):,} documents, made with {made}")
+        yield Finding("ok", f"index is sound: {counted(len(sizes), 'document')}, made with {made}")
         yield from _recall(work.stages, sum(sizes))
 
 
@@ -169,7 +170,9 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
             yield Finding("warning", f"job {job.job_id} is open and nobody works on it", advice)
     failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
-        yield Finding("warning", f"{len(failed):,} files failed to be ingested", f"run: esrag jobs show {max(failed)}")
+        yield Finding(
+            "warning", f"{counted(len(failed), 'file')} failed to be ingested", f"run: esrag jobs show {max(failed)}"
+        )
 
 
 def _permissions(settings: "Settings") -> "Iterator[Finding]":

@@ -10,6 +10,7 @@ import click
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import UsageError
+from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.engines import StoredIndex
@@ -175,7 +176,7 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     if as_json:
         print_json({"schema": "esrag.recall/1", **asdict(measured)})
     else:
-        of = f"{measured.questions} questions over {measured.chunks:,} chunks"
+        of = f"{counted(measured.questions, 'question')} over {counted(measured.chunks, 'chunk')}"
         print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= LEAST_RECALL else 1
 
@@ -184,7 +185,7 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
     if as_json:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return
-    print_text(f"{moved.documents} documents, {moved.chunks} chunks, {moved.embedded} embedded")
+    print_text(f"{counted(moved.documents, 'document')}, {counted(moved.chunks, 'chunk')}, {moved.embedded} embedded")
     again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
     print_text(f"keyword hits in common {moved.agreement}{again}")
 
@@ -219,7 +220,8 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
         made = one.fingerprint
         model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
         size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
-        print_text(f"{'*' if one.in_use else ' '} {one.name}  {one.documents} documents, {one.chunks} chunks{size}")
+        holds = f"{counted(one.documents, 'document')}, {counted(one.chunks, 'chunk')}{size}"
+        print_text(f"{'*' if one.in_use else ' '} {one.name}  {holds}")
         if one.problem:
             print_text(f"  {one.problem}")
         print_text(f"  made with {model}; {made.chunker}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from esrag.ledger.ledger import Ledger
     from esrag.queueing import Queue
 from esrag.cli.watching import follow
+from esrag.text import counted
 
 EXAMPLES = 3
 
@@ -137,7 +138,7 @@ def resume(job: str, **options: Any) -> int:
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
         ledger.mark_queued(queued, queued=False)  # their messages came while nobody wanted them
         ledger.reopen(found.job_id)
-        print_text(f"{found.job_id} is open, {left:,} files are left")
+        print_text(f"{found.job_id} is open, {counted(left, 'file')} left")
         _hand_out(work, [found])
     return 0
 
@@ -149,7 +150,7 @@ def prune(*, older_than: float, **options: Any) -> int:
     """Remove jobs from the ledger that ended long ago. The index is not touched."""
     with _opened(options) as work:
         count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
-    print_text(f"removed {count} job{'s' * (count != 1)}")
+    print_text(f"removed {counted(count, 'job')}")
     return 0
 
 
@@ -161,7 +162,7 @@ def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
     elif not (job.files or job.gone):
         print_text(f"nothing to do, {job.unchanged:,} unchanged")
     else:
-        print_text(f"{job.job_id}: {job.files:,} files for the workers")
+        print_text(f"{job.job_id}: {counted(job.files, 'file')} for the workers")
         remark(f"to see how it goes: esrag jobs show {job.job_id} --follow")
     for skip in job.skips[:SHOWN]:
         remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
@@ -357,9 +358,9 @@ def _listed_as(job: "Job", told: dict[str, Any]) -> str:
     if job.note.startswith(TAKEN_OVER):
         return f"{'resumed':9}  as {job.note.removeprefix(TAKEN_OVER)}"
     if job.key == REMOVAL_KEY:
-        return f"{job.state:9}  documents of {job.removed:,} source{'s' * (job.removed != 1)} removed by hand"
+        return f"{job.state:9}  documents of {counted(job.removed, 'source')} removed by hand"
     done = told["files"] - told["failed"] - told["queued"] - told["dropped"]
-    figures = f"{done:,} of {told['files']:,} files, {told['failed']:,} failed, {told['queued']:,} left"
+    figures = f"{done:,} of {counted(told['files'], 'file')}, {told['failed']:,} failed, {told['queued']:,} left"
     return f"{job.state:9}  {figures}{_of_when(told)}"
 
 
@@ -382,7 +383,7 @@ def _print(told: dict[str, Any]) -> None:
         for source in cause["sources"]:
             _say(source, indent=2)
     for batch in _first(told["given_up"], "batches"):
-        _say(f"{batch['state']}: batch {batch['batch_id']}, {batch['files']} files: {batch['error']}")
+        _say(f"{batch['state']}: batch {batch['batch_id']}, {counted(batch['files'], 'file')}: {batch['error']}")
     for batch in _first(told["waiting"], "batches"):
         wait = span(batch["not_before_ms"] / 1000 - time.time())
         _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")

@@ -8,6 +8,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
+from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.records import StoredDocument
@@ -78,7 +79,7 @@ def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bo
 
 def _counted(documents: "tuple[StoredDocument, ...]") -> str:
     count, chunks = len(documents), sum(document.chunk_count for document in documents)
-    return f"{count:,} document{'s' * (count != 1)}, {chunks:,} chunk{'s' * (chunks != 1)}"
+    return f"{counted(count, 'document')}, {counted(chunks, 'chunk')}"
 
 
 def _named(documents: "tuple[StoredDocument, ...]") -> str:

@@ -9,6 +9,7 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import pages, print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 from esrag.errors import UsageError
+from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.engines import Engine
@@ -26,7 +27,7 @@ def docs(*, as_json: bool, **options: Any) -> int:
         if as_json:
             print_json({"schema": "esrag.document/1", **asdict(document)})
         else:
-            size = f"{document.chunk_count} chunks, {document.characters:,} characters"
+            size = f"{counted(document.chunk_count, 'chunk')}, {counted(document.characters, 'character')}"
             print_text(f"{document.doc_id}  ({document.kind}, {size})  {document.title}".rstrip())
     return 0
 

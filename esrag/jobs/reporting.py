@@ -12,6 +12,7 @@ from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import GIVEN_UP
 from esrag.sync import Skip, StoredSource, stored_sources
+from esrag.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,15 @@ def _disagreements(work: Work) -> Iterator[str]:
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
     for what, sources in (
-        ("are not in the index and no failure says why", said.keys() - stored),
+        ("not in the index, and no failure says why", said.keys() - stored),
         (
-            "are in the index otherwise than they were read",
+            "in the index otherwise than when read",
             {it for it in said.keys() & stored if not _is_whole(stored[it], said[it])},
         ),
-        ("are in the index and were removed", set(filter(is_still_gone, removed))),
+        ("still in the index after removal", set(filter(is_still_gone, removed))),
     ):
         if sources:
-            yield f"{len(sources)} files {what}: {min(sources)} is the first"
+            yield f"{counted(len(sources), 'file')} {what}: {min(sources)} is the first"
 
 
 def _is_whole(stored: StoredSource, sha256: str) -> bool:

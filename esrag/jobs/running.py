@@ -37,6 +37,7 @@ from esrag.loading.budgets import Budgets
 from esrag.owners import is_dead
 from esrag.records import Fingerprint
 from esrag.sync import is_emptied, is_gone
+from esrag.text import counted
 
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
 PASSES = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
@@ -98,8 +99,8 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
             work.ledger.cancel(left.job_id, note)
             say(f"job {left.job_id} {note} with its files")
             continue
-        files = files_left(work, left)
-        say(f"first the {files:,} files that job {left.job_id} has left; to drop them: esrag jobs cancel {left.job_id}")
+        left_files = counted(files_left(work, left), "file")
+        say(f"first what job {left.job_id} has left, {left_files}; to drop it: esrag jobs cancel {left.job_id}")
         yield left
 
 

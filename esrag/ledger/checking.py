@@ -9,6 +9,7 @@ from itertools import chain
 
 from esrag.ledger import Batch, Job
 from esrag.ledger.rows import NEW, OUTCOMES, Query, Row, Store, batch_of, batch_row, found, job_of, job_row
+from esrag.text import counted
 
 
 def problems(store: Store) -> Iterator[str]:
@@ -34,10 +35,10 @@ def _of_job(job: Job, store: Store) -> Iterator[str]:
     totals = store.totals(job.job_id)
     files = sum(sum(total.sums[: len(OUTCOMES)]) for total in totals.values())
     if job.state in {"open", "done"} and files != job.files:
-        yield f"job {job.job_id}: has {job.files} files, its batches {files}"
+        yield f"job {job.job_id}: has {counted(job.files, 'file')}, its batches {files}"
     left = sum(total.batches for state, total in totals.items() if state in {"pending", "running"})
     if job.state == "done" and left:
-        yield f"job {job.job_id}: is done and has {left} open batches"
+        yield f"job {job.job_id}: is done with {counted(left, 'batch')} open"
     if (job.ended_ms > 0) != (job.state in {"done", "cancelled"}):
         yield f"job {job.job_id}: is {job.state} and ended at {job.ended_ms}"
 

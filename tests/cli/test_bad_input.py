@@ -18,6 +18,7 @@ import pytest
 from fpdf import FPDF
 
 from esrag.engines.embedded.databases import connect
+from esrag.text import counted
 
 GOOD = "# Kettle\n\nThe kettle holds 1.7 litres.\n"
 MIB = 2**20
@@ -97,7 +98,7 @@ def stored(esrag):
 def require_sound(esrag, documents):
     """The index has no damage and holds so many documents."""
     ran = esrag("doctor")
-    assert (ran.code, f"index is sound: {documents} documents" in ran.out) == (0, True), ran.out
+    assert (ran.code, f"index is sound: {counted(documents, 'document')}" in ran.out) == (0, True), ran.out
 
 
 BAD = {
@@ -377,7 +378,7 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
     try:
         assert "1.7 litres" in esrag("ask", "How many litres does the kettle hold?").out
         assert {level.split()[0] for level in esrag("doctor").out.splitlines()} == {"ok"}
-        assert "1 of 1 files" in esrag("jobs", "list").out
+        assert "1 of 1 file" in esrag("jobs", "list").out
         assert "files: 1 added" in esrag("jobs", "show").out
         assert "more.txt" in esrag("ingest", "docs", "--dry-run").out
         for arguments in (["docs"], ["docs", "--rebuild"]):

@@ -21,6 +21,7 @@ from esrag.cli.jobs import figures
 from esrag.cli.main import main
 from esrag.ledger.opening import open_ledger
 from esrag.settings import resolve
+from esrag.text import counted
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 
@@ -214,7 +215,7 @@ def test_what_a_kill_left_is_finished_by_another_ingest(esrag, killed):
     ran = esrag("ingest", "other.txt")
 
     assert ran.code == 0
-    first = f"first the {left} files that job {killed} has left; to drop them: esrag jobs cancel {killed}"
+    first = f"first what job {killed} has left, {left} files; to drop it: esrag jobs cancel {killed}"
     assert ran.err.splitlines()[0] == first
     newer, older = listed(esrag)
     assert (newer["added"], older["added"], older["state"], older["queued"]) == (1, COUNT, "done", 0)
@@ -270,7 +271,7 @@ def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
     assert f"esrag jobs resume {killed}" in esrag("jobs", "show", killed).err
 
     resumed = esrag("jobs", "resume", killed)
-    assert resumed.out == f"{killed} is open, {left} files are left\n"
+    assert resumed.out == f"{killed} is open, {counted(left, 'file')} left\n"
     assert "esrag ingest" in resumed.err
     esrag("ingest", "two.txt")
     job = shown(esrag, killed)
@@ -658,7 +659,7 @@ def test_resumed_jobs_and_retried_batches_are_handed_out_at_once(queued, texts):
     queued("jobs", "cancel", job)
     with worker(queued, ESRAG_QUEUE__SWEEP_S="600"):
         time.sleep(1)
-        assert f"{COUNT - 2} files are left" in queued("jobs", "resume", job).out
+        assert f"{COUNT - 2} files left" in queued("jobs", "resume", job).out
         await_until(lambda: shown(queued)["added"] == COUNT - 2, "what was resumed")
         assert queued("jobs", "retry", job).out == f"2 batches of {job} wait again\n"
         await_until(lambda: shown(queued)["state"] == "done", "what was retried")

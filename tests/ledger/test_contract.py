@@ -466,7 +466,7 @@ def test_contradictions_are_found(ledger):
         (batch_row(replace(first, until_ms=7)), "is pending until 7"),
         (batch_row(replace(first, state="running", until_ms=7, owner="me")), "is running at attempt 0 of me"),
         (batch_row(replace(first, state="failed", queued_ms=7)), "is failed and queued"),
-        (job_row(replace(job, state="done", ended_ms=7)), "is done and has 2 open batches"),
+        (job_row(replace(job, state="done", ended_ms=7)), "is done with 2 batches open"),
         (job_row(replace(job, state="open", ended_ms=7)), "is open and ended at 7"),
         (batch_row(replace(second, batch_id="x-000001", job_id="x")), "its job x is not there"),
     ]

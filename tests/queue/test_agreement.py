@@ -73,7 +73,7 @@ def test_a_document_that_is_not_there(esrag, ingested, work):
     with work.stages.engine.writer(work.made) as writer:
         writer.remove(["toaster"])
     (line,) = said(esrag, work)
-    assert line.startswith("1 files are not in the index and no failure says why: ")
+    assert line.startswith("1 file not in the index, and no failure says why: ")
     assert line.endswith("toaster.txt is the first")
 
 
@@ -88,7 +88,7 @@ def test_a_document_that_is_stale(esrag, ingested, work, what):
     else:
         change(esrag, "UPDATE documents SET source_sha256 = ? WHERE doc_id = 'toaster'", "0" * 64)
     (line,) = said(esrag, work)
-    assert line.startswith("1 files are in the index otherwise than they were read: ")
+    assert line.startswith("1 file in the index otherwise than when read: ")
 
 
 def test_a_document_that_should_be_gone(esrag, ingested, work):
@@ -100,8 +100,8 @@ def test_a_document_that_should_be_gone(esrag, ingested, work):
     assert said(esrag, work) == []
     change(esrag, "UPDATE documents SET source = ? WHERE doc_id = 'lamp'", str(gone))
     missing, removed = said(esrag, work)
-    assert "are not in the index" in missing
-    assert removed == f"1 files are in the index and were removed: {gone} is the first"
+    assert "not in the index, and no failure says why" in missing
+    assert removed == f"1 file still in the index after removal: {gone} is the first"
     gone.write_text(was)  # it came back, and the next ingest looks at it
     assert len(said(esrag, work)) == 1
 

@@ -24,7 +24,7 @@ def test_a_job_is_worked_off(start_worker, ingests):
     job = ingests.begin(published=False)
     worker = start_worker()
     ingests.finished(job)
-    worker.wait_for(" done: 1 files, 1 chunks, ", times=2)
+    worker.wait_for(" done: 1 file, 1 chunk, ", times=2)
     assert worker.end() == 0
     assert sum(f"{job.job_id}-" in line for line in worker.log.splitlines()) == 2
     assert len(worker.log.splitlines()) <= 6, worker.log  # ready, two batches, and Celery's word at the end

@@ -18,6 +18,7 @@ from esrag.engines.server.writing import ServerWriter, generation
 from esrag.errors import EngineUnreachable, IndexMissing
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
+from esrag.text import counted
 
 _PAGE = 1000  # entries read at once
 _FORBIDDEN = 403
@@ -115,8 +116,8 @@ class ServerEngine:
                 return [f"the index {index.name} is red: some of its data cannot be read"]
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found = [f"{len(known - stored)} chunks of documents are missing"] if known - stored else []
-        found += [f"{len(stored - known)} chunks belong to no document"] if stored - known else []
+        found = [f"{counted(len(known - stored), 'chunk')} of documents missing"] if known - stored else []
+        found += [f"{counted(len(stored - known), 'chunk')} of no document"] if stored - known else []
         return found
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:

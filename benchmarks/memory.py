@@ -1,0 +1,38 @@
+"""How much memory an ingest takes over very many documents: rows of one file, or files of a line each.
+
+`python benchmarks/memory.py --rows 2000000`, or `--files 10000`.
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from ingest import peak_memory_mb
+
+
+def main() -> int:
+    """Prints the peak memory of all processes of the ingest together, and how long it took beside being watched."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=0)
+    parser.add_argument("--files", type=int, default=0)
+    given = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as name:
+        corpus = Path(name) / "corpus"
+        corpus.mkdir()
+        if given.rows:
+            with (corpus / "rows.jsonl").open("w") as file:
+                file.writelines(f'{{"text":"n{number}"}}\n' for number in range(given.rows))
+        for number in range(given.files):
+            (corpus / f"{number}.txt").write_text(f"Lamp {number} burns {number} litres.\n")
+
+        started_s = time.perf_counter()
+        peak_mb = peak_memory_mb(corpus, Path(name) / "index")
+        took_s = time.perf_counter() - started_s
+    print(f"{given.rows:,} rows and {given.files:,} files: {peak_mb:.0f} MB at most, {took_s:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
