@@ -129,7 +129,7 @@ def test_ask_and_search_read_a_question_from_stdin(kitchen):
 
 
 @pytest.mark.parametrize(
-    ("question", "words"), [("", "empty"), ("  ", "empty"), ("why " * 25_000, "100,000 characters")]
+    ("question", "words"), [("", "empty"), ("  ", "empty"), ("why " * 25_000, "more than 10,000 characters")]
 )
 def test_a_question_that_is_none_is_wrong_use(kitchen, question, words):
     """Empty or as long as a document: one line, exit 2."""
