@@ -16,18 +16,18 @@ from pathlib import Path
 
 import numpy as np
 
-from esrag.answering import NEAR
-from esrag.answering.statements import statements
-from esrag.answering.verify import verify
 from esrag.asking import Asked
 from esrag.cli.rendering import render
 from esrag.evaluation.calibrating import Judged, curve, shown
+from esrag.evidence import NEAR
+from esrag.evidence.statements import statements
 from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest
 from esrag.settings import Settings, resolve
 from esrag.stages import Stages
-from esrag.terms import terms
+from esrag.text.terms import terms
+from esrag.verifying.verify import verify
 
 SETS = ("qed-dev", "clapnq-dev", "squad-v2-dev")
 GOLD = ("best", "some", "passage")

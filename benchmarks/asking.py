@@ -33,10 +33,10 @@ from answers import lines
 from safetensors.numpy import load_file, save_file
 from texts import as_file, rows
 
-from esrag.answering import Draft, GenerationTask
 from esrag.chunking.cut import indexed_text
 from esrag.embedding.weights import locate
 from esrag.engines import Prepared
+from esrag.generating import Draft, GenerationTask
 from esrag.ingesting import Silent
 from esrag.jobs.work import Work
 from esrag.pipeline import IngestRequest, ask, ingest

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from esrag.answering.statements import Encode
-from esrag.answering.verify import verify
+from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Evidence
 from esrag.settings import resolve
 from esrag.stages import open_stages
+from esrag.verifying.verify import verify
 
 
 @dataclass(frozen=True)

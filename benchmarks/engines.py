@@ -17,8 +17,8 @@ from typing import Any
 import ir_measures
 
 from esrag.cli.progress import LineProgress
+from esrag.ingesting.migration import move
 from esrag.jobs.work import Work
-from esrag.moving import move
 from esrag.pipeline import IngestRequest, ingest
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.settings import Settings, resolve

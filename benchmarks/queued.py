@@ -31,12 +31,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 import redis_server  # -- found by the line above
 from texts import rows
 
+from esrag.ingesting import Task
+from esrag.jobs.queue import Queue
 from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.queueing import Queue
 from esrag.settings import resolve
-from esrag.sync import Task
 
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 BASE = "without a queue"

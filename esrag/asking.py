@@ -9,30 +9,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.answering import (
-    NO_PROMPT,
-    REFUSAL,
-    Draft,
-    GenerationTask,
-    Generator,
-    Prompt,
-    Reason,
-    Statement,
-    Usage,
-    unheard,
-)
-from esrag.answering.algorithms import extracted, with_steps
-from esrag.answering.confidence import Signals, band, confidence
-from esrag.answering.contradiction import contradiction
-from esrag.answering.evidence import Room, compressed, documents, select
-from esrag.answering.followups import reformulated, subject
-from esrag.answering.statements import statements
-from esrag.answering.verify import Check, Rules, refusal, verify
 from esrag.chunking.cut import indexed_text
+from esrag.citations import REFUSAL, Reason, unheard
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
+from esrag.evidence import Statement
+from esrag.evidence.algorithms import extracted, with_steps
+from esrag.evidence.confidence import Signals, band, confidence
+from esrag.evidence.contradiction import contradiction
+from esrag.evidence.selection import Room, compressed, documents, select
+from esrag.evidence.statements import statements
 from esrag.filters import Filter
+from esrag.generating import NO_PROMPT, Draft, GenerationTask, Generator, Prompt, Usage
+from esrag.generating.rewriting import reformulated, subject
 from esrag.records import Answer, Evidence
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import query_vector, retrieve
@@ -41,6 +31,7 @@ from esrag.retrieving.variants import fused, operations, variants
 from esrag.settings import Settings
 from esrag.stages import Stages, prompts_of
 from esrag.text import word_spans
+from esrag.verifying.verify import Check, Rules, refusal, verify
 
 REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
 

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from esrag import plugins, sync
-from esrag.answering.followups import rewritten, standalone
+from esrag import plugins
 from esrag.asking import Asked, Shown, answered, retrieved
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, key_of, remembered
@@ -29,7 +28,9 @@ from esrag.errors import (
     UsageError,
 )
 from esrag.filters import Filter
-from esrag.ingesting import Progress, Target
+from esrag.generating.rewriting import rewritten, standalone
+from esrag.ingesting import Progress, planning
+from esrag.ingesting.batches import Target
 from esrag.jobs.recording import job_key, open_job, promised, record_removal
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import drain, files_left, remove_gone, take_over
@@ -136,11 +137,11 @@ def _none(_: Sequence[str]) -> Mapping[str, Vectors]:
     return {}
 
 
-def plan_ingest(request: IngestRequest, work: Work) -> sync.Plan:
+def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
     """What an ingest would do; nothing is written."""
     stored = _stored(request, work.stages.engine)
     listing = list_files(request.arguments, _selection(request, work.settings))
-    return sync.plan(
+    return planning.plan(
         listing,
         stored,
         keep_missing=request.keep_missing,
@@ -227,10 +228,10 @@ def _selection(request: IngestRequest, settings: Settings) -> Selection:
     )
 
 
-def _stored(request: IngestRequest, engine: Engine) -> Mapping[str, sync.StoredSource]:
+def _stored(request: IngestRequest, engine: Engine) -> Mapping[str, planning.StoredSource]:
     """What the index holds; one that cannot be read may be replaced by a rebuild that names what is to be in it."""
     try:
-        return sync.stored_sources(engine.documents())
+        return planning.stored_sources(engine.documents())
     except IndexMissing:
         return {}
     except EngineError as error:

@@ -7,9 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from esrag import plugins
-from esrag.answering import Generator, GeneratorOptions
-from esrag.answering.extractive import ExtractiveGenerator
-from esrag.answering.statements import Encode
 from esrag.caching import Cache
 from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
@@ -17,12 +14,15 @@ from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.engines import Engine, EngineOptions
 from esrag.errors import SettingsError
+from esrag.evidence.statements import Encode
+from esrag.generating import Generator, GeneratorOptions
+from esrag.generating.extractive import ExtractiveGenerator
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
 from esrag.settings import EngineSettings, Settings, is_address
 
 if TYPE_CHECKING:
-    from esrag.answering.prompts import Prompts
+    from esrag.generating.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def prompts_of(settings: Settings) -> "Prompts":
 
 @once  # templates are compiled once a process, and again where their file changes
 def _prompts_in(folder: str) -> "Prompts":
-    from esrag.answering.prompts import Prompts
+    from esrag.generating.prompts import Prompts
 
     return Prompts(folder)
 

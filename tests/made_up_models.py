@@ -12,9 +12,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from esrag.answering import GeneratorOptions
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.hashing import HashingEmbedder
+from esrag.generating import GeneratorOptions
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -10,7 +10,7 @@ from typing import Any
 from celery import Celery, bootsteps
 from kombu.exceptions import OperationalError
 
-from esrag.queueing import SWEEP_TASK, QueueName
+from esrag.jobs.queue import SWEEP_TASK, QueueName
 
 _log = logging.getLogger(__name__)
 

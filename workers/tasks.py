@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from esrag.errors import EsragError
-from esrag.queueing import BATCH_TASK, SWEEP_TASK, Queue, celery
+from esrag.jobs.queue import BATCH_TASK, SWEEP_TASK, Queue, celery
 from esrag.settings import Settings
 from esrag.text import counted
 

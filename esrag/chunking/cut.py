@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from esrag.chunking import Chunker
 from esrag.chunking.outline import outline
 from esrag.records import Chunk, Document, Page
-from esrag.terms import technical_words
+from esrag.text.terms import technical_words
 
 # A file may call a megabyte a heading, and every chunk would carry it.
 _SHOWN_CHARACTERS = 200

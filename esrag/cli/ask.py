@@ -121,7 +121,7 @@ def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, An
 
 
 def _evidence(asked: "Asked") -> list[dict[str, Any]]:
-    from esrag.answering.evidence import sent
+    from esrag.evidence.selection import sent
 
     names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
     return [

@@ -204,7 +204,7 @@ def _stored_files(settings: "Settings") -> "Iterator[Path]":
 def _recall(stages: "Stages", chunks: int) -> "Iterator[Finding]":
     """A sample of what the vector leg finds; every vector is read for it."""
     from esrag.engines import Finding
-    from esrag.retrieving.recall import LEAST_RECALL, recall
+    from esrag.engines.recall import LEAST_RECALL, recall
 
     if chunks > MOST_SAMPLED_CHUNKS:
         yield Finding("ok", f"recall was not sampled, {chunks:,} chunks are many: esrag index check-recall does it")

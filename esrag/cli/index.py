@@ -14,7 +14,7 @@ from esrag.text import counted
 
 if TYPE_CHECKING:
     from esrag.engines import StoredIndex
-    from esrag.moving import Moved
+    from esrag.ingesting.migration import Moved
     from esrag.settings import Settings
 
 
@@ -27,7 +27,7 @@ def index() -> None:
 @settings_options
 def create(**options: Any) -> int:
     """Make an empty index with the settings of now."""
-    from esrag.ingesting import fingerprint
+    from esrag.ingesting.batches import fingerprint
     from esrag.stages import open_stages
 
     settings = settings_of(**options)
@@ -124,8 +124,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     Without --to and --model it is a copy with the settings of now, such as engine.shards.
     """
     from esrag.cli.progress import progress
-    from esrag.ingesting import fingerprint
-    from esrag.moving import move, require_same_chunks
+    from esrag.ingesting.batches import fingerprint
+    from esrag.ingesting.migration import move, require_same_chunks
     from esrag.settings import shown
     from esrag.stages import open_engine, open_stages
 
@@ -166,7 +166,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
     """Compare the vector leg with an exact search."""
-    from esrag.retrieving.recall import LEAST_RECALL, recall
+    from esrag.engines.recall import LEAST_RECALL, recall
     from esrag.stages import open_engine
 
     settings = settings_of(**options)

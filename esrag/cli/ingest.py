@@ -13,10 +13,10 @@ from esrag.errors import QueueUnreachable, UsageError
 from esrag.text import counted
 
 if TYPE_CHECKING:
+    from esrag.ingesting.planning import Plan
     from esrag.jobs.reporting import IngestReport
     from esrag.jobs.work import Work
     from esrag.pipeline import IngestRequest
-    from esrag.sync import Plan
 
 SHOWN_SKIPS = 50
 
@@ -88,9 +88,9 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     """Records the job, hands it out, and shows how it goes."""
     from esrag.cli.jobs import print_job
     from esrag.cli.watching import follow
+    from esrag.jobs.queue import Queue
     from esrag.jobs.sweeping import sweep
     from esrag.pipeline import enqueue
-    from esrag.queueing import Queue
 
     queue = Queue(work.settings.queue)
     queue.depth()  # a queue that cannot be used is an error before anything is written down

@@ -17,10 +17,10 @@ from esrag.cli.streams import stop_unread
 from esrag.errors import JobMissing, QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
+    from esrag.jobs.queue import Queue
     from esrag.jobs.work import Work
     from esrag.ledger import Batch, Counts, Job
     from esrag.ledger.ledger import Ledger
-    from esrag.queueing import Queue
 from esrag.cli.watching import follow
 from esrag.text import counted
 
@@ -221,7 +221,7 @@ def _opened(options: dict[str, Any]) -> "closing[Work]":
 
 
 def _queue(work: "Work") -> "Queue | None":
-    from esrag.queueing import Queue
+    from esrag.jobs.queue import Queue
 
     return Queue(work.settings.queue) if work.settings.queue.url else None
 

@@ -6,8 +6,8 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from esrag.answering.evidence import sent
 from esrag.cli.output import pages
+from esrag.evidence.selection import sent
 
 
 def render(name: str, **values: Any) -> str:

@@ -16,12 +16,12 @@ from esrag.cli.progress import BarProgress, LineProgress, progress
 from esrag.errors import EngineUnreachable
 
 if TYPE_CHECKING:
+    from esrag.jobs.queue import Queue
     from esrag.jobs.reporting import IngestReport
     from esrag.jobs.sweeping import Seen
     from esrag.jobs.work import Work
     from esrag.ledger import Batch, Counts, Job
     from esrag.ledger.ledger import Ledger
-    from esrag.queueing import Queue
 
 IDLE_S = 10
 
@@ -76,7 +76,7 @@ def _until_interrupted() -> Iterator[Callable[[], None]]:
 
 def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
     """Whether an open job waits for somebody who takes its batches."""
-    from esrag.owners import is_dead
+    from esrag.liveness import is_dead
 
     if job.state != "open":
         return False

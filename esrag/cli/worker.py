@@ -33,7 +33,7 @@ def worker(*, concurrency: int, **options: Any) -> int:
     shared server, or the same folder. Ctrl-C or SIGTERM: it ends after the batch it works on. Killed, it loses
     nothing: another takes its batch.
     """
-    from esrag.queueing import Queue
+    from esrag.jobs.queue import Queue
     from esrag.settings import shown
 
     settings = _shared(settings_of(**options), concurrency)

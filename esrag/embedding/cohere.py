@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from esrag.embedding import EmbedderOptions, Kind
 from esrag.embedding.service import ServiceEmbedder
 from esrag.errors import SettingsError
+from esrag.http import cohere_client, cohere_failures
 from esrag.plugins import require_extra
-from esrag.services import cohere_client, cohere_failures
 from esrag.settings import variable
 
 if TYPE_CHECKING:  # the client is imported where it is used, so that other providers need not have it

@@ -9,7 +9,7 @@ import numpy as np
 
 from esrag.embedding import Kind
 from esrag.embedding.service import ServiceEmbedder
-from esrag.services import posted
+from esrag.http import posted
 
 
 class OpenAIEmbedder(ServiceEmbedder):

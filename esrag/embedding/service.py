@@ -20,7 +20,7 @@ from esrag.embedding import EmbedderOptions, Kind, Vectors, checked
 from esrag.embedding.limits import Limits, largest_burst
 from esrag.embedding.windows import TokenIds, pooled
 from esrag.errors import EmbeddingError, ServiceBusy
-from esrag.services import Failed, shown_words, sound_address, sound_key
+from esrag.http import Failed, shown_words, sound_address, sound_key
 
 TIMEOUT_S = 60.0
 TRIES = 6

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Literal
 
 from esrag.engines import SearchRequest
-from esrag.fusion import rrf, weighted
+from esrag.engines.fusion import rrf, weighted
 from esrag.records import Chunk, Hit
 
 Leg = Literal["keyword", "vector"]

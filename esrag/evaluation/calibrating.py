@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from esrag.answering import MARKERS
 from esrag.asking import Asked
+from esrag.citations import MARKERS
 from esrag.errors import UsageError
 from esrag.pipeline import ask
 from esrag.settings import AnswerSettings, Settings

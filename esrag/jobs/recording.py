@@ -8,15 +8,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from esrag.ingesting import Skip, Task
+from esrag.ingesting.planning import Plan
 from esrag.jobs.running import gone_sources
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, BatchState, Job
 from esrag.ledger.ledger import Ledger
+from esrag.liveness import is_dead
 from esrag.loading.sources import is_address, path_of
-from esrag.owners import is_dead
 from esrag.records import Fingerprint
 from esrag.settings import Settings
-from esrag.sync import Plan, Skip, Task
 
 _STORED_FILES = 16  # of a store, whose sizes are not known, in a batch at most
 _UNFINISHED: Sequence[BatchState] = ("pending", "running", "dead")

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from esrag.engines import Finding
+from esrag.ingesting import Skip
+from esrag.ingesting.planning import StoredSource, stored_sources
 from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import GIVEN_UP
-from esrag.sync import Skip, StoredSource, stored_sources
 from esrag.text import counted
 
 

@@ -29,14 +29,15 @@ from esrag.errors import (
     SettingsError,
     UsageError,
 )
-from esrag.ingesting import Progress, Silent, Target
+from esrag.ingesting import Progress, Result, Silent
+from esrag.ingesting.batches import Target
+from esrag.ingesting.planning import is_emptied, is_gone
 from esrag.jobs.work import Work
-from esrag.ledger import Batch, Job, Result
+from esrag.ledger import Batch, Job
 from esrag.ledger.ledger import Ledger
+from esrag.liveness import is_dead
 from esrag.loading.budgets import Budgets
-from esrag.owners import is_dead
 from esrag.records import Fingerprint
-from esrag.sync import is_emptied, is_gone
 from esrag.text import counted
 
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from esrag.errors import EngineUnreachable, EsragError, LedgerError
+from esrag.jobs.queue import Queue
 from esrag.jobs.running import PASSES, end
 from esrag.jobs.work import Work
 from esrag.ledger import Counts, Job
-from esrag.owners import is_dead
-from esrag.queueing import Queue
+from esrag.liveness import is_dead
 
 _LOOKS_S = 0.5
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from esrag.engines import Engine
-from esrag.ingesting import Ingestion, fingerprint
+from esrag.ingesting.batches import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
-from esrag.owners import new_owner
+from esrag.liveness import new_owner
 from esrag.records import Fingerprint
 from esrag.settings import Settings
 from esrag.stages import Stages, open_engine, open_stages

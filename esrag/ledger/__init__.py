@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from esrag.ingesting import Result, Skip, Task
 from esrag.records import Fingerprint
-from esrag.sync import Skip, State, Task
 
 BatchState = Literal["pending", "running", "done", "failed", "dead"]
 JobState = Literal["recording", "open", "done", "cancelled"]
@@ -49,33 +49,6 @@ class Job:
     ended_ms: int = 0
     note: str = ""
     left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none.
-
-    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down. `hidden` counts the
-    characters of hidden text that were left out.
-    """
-
-    source: str
-    state: State | Literal["failed", "skipped"]
-    reason: str = ""
-    sha256: str = ""
-    at_ms: int = 0
-    hidden: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a batch; `parts` are the parts of files that were left out, the others count chunks."""
-
-    outcomes: tuple[Outcome, ...] = ()
-    parts: tuple[Skip, ...] = ()
-    chunks: int = 0
-    embedded: int = 0
-    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

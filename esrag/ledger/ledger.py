@@ -12,7 +12,8 @@ from typing import TypeVar
 from uuid import uuid4
 
 from esrag.errors import JobMissing, LedgerError
-from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job, Outcome, Result
+from esrag.ingesting import Outcome, Result, Task
+from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job
 from esrag.ledger.checking import problems
 from esrag.ledger.rows import (
     GIVEN_UP,
@@ -30,7 +31,6 @@ from esrag.ledger.rows import (
     job_of,
     job_row,
 )
-from esrag.sync import Task
 
 _ERROR_CHARACTERS = 500
 _TRACEBACK_CHARACTERS = 10_000

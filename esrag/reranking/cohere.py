@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from esrag.chunking.cut import indexed_text
 from esrag.errors import RerankError, SettingsError
+from esrag.http import Failed, cohere_client, cohere_failures, shown_words, sound_address, sound_key, within
 from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
-from esrag.services import Failed, cohere_client, cohere_failures, shown_words, sound_address, sound_key, within
 from esrag.settings import variable
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"

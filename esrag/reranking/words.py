@@ -6,7 +6,7 @@ from typing import ClassVar
 from esrag.chunking.cut import indexed_text
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
-from esrag.terms import compounds, question_terms, rarities, shares, terms
+from esrag.text.terms import compounds, question_terms, rarities, shares, terms
 
 
 class ExactTokens:

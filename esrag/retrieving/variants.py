@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
-from esrag.fusion import rrf
 from esrag.records import Hit
-from esrag.terms import technical_words
+from esrag.text.terms import technical_words
 
 MOST_VARIANTS = 6  # each is a search of its own
 

@@ -8,10 +8,10 @@ import pytest
 from fpdf import FPDF
 from terminal import on_a_terminal
 
-from esrag.ingesting import Ingestion, Silent, Target, fingerprint
+from esrag.ingesting import Silent, Task
+from esrag.ingesting.batches import Ingestion, Target, fingerprint
 from esrag.settings import resolve
 from esrag.stages import open_engine, open_stages
-from esrag.sync import Task
 
 BROKEN = b"%PDF-1.7\nnothing follows"
 COUNTED = re.compile(r"m(\d+)/(\d+|\?)\x1b")  # the bar's own column

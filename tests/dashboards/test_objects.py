@@ -14,10 +14,10 @@ from esrag.engines import EngineOptions
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.connection import Connection
 from esrag.engines.server.entries import chunk_entry, document_entry, failure_entry, near_hash
-from esrag.ledger import Batch, Outcome, Result
+from esrag.ingesting import Outcome, Result, Task
+from esrag.ledger import Batch
 from esrag.ledger.rows import batch_row
 from esrag.ledger.server import ServerStore
-from esrag.sync import Task
 
 INDEX = "library-1.0_x"
 OBJECTS = {(item["type"], item["id"]): item for item in saved_objects(INDEX)}

@@ -11,11 +11,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards"))
 from spoken import SpokenServer
 
-from esrag.ledger import Job, Outcome, Result
+from esrag.ingesting import Outcome, Result, Task
+from esrag.ledger import Job
 from esrag.ledger.opening import open_ledger
 from esrag.records import Fingerprint
 from esrag.settings import resolve
-from esrag.sync import Task
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 TYPES = {

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from esrag import errors
-from esrag.answering import REASONS
+from esrag.citations import REASONS
 from esrag.cli.main import COMMANDS, cli
 from esrag.plugins import STAGES
 from esrag.settings import fields, presets, variable

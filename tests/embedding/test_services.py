@@ -16,7 +16,7 @@ from esrag.embedding.hashing import HashingEmbedder
 from esrag.embedding.openai import OpenAIEmbedder
 from esrag.embedding.service import TRIES, WINDOW
 from esrag.errors import EmbeddingError, ServiceBusy, SettingsError
-from esrag.services import seconds_to_wait
+from esrag.http import seconds_to_wait
 
 PROVIDERS = [
     pytest.param(

@@ -11,7 +11,7 @@ from made import WORDLESS, prepared
 
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import DATABASE
-from esrag.terms import terms
+from esrag.text.terms import terms
 
 SERVERS = ("opensearch", "elasticsearch")
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in SERVERS]

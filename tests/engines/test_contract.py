@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, WORDLESS, content, library, prepared, texts_of, unit_rows
 
 from esrag.engines import SearchRequest
+from esrag.engines.fusion import ranking, rrf, weighted
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, UsageError
 from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse
-from esrag.fusion import ranking, rrf, weighted
 from esrag.records import Fingerprint
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]

@@ -21,8 +21,8 @@ from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.embedded.databases import connect, connect_immutable, use_checksums
 from esrag.engines.embedded.store import DATABASE, failures, transaction
+from esrag.engines.fusion import ranking
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
-from esrag.fusion import ranking
 
 HERE = Path(__file__).parent
 QUERY = unit_rows(99, 1)[0]

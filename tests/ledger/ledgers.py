@@ -8,12 +8,12 @@ from pathlib import Path
 
 from esrag.engines import EngineOptions
 from esrag.engines.server.connection import Connection
+from esrag.ingesting import Task
 from esrag.ledger import Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.server import ServerStore
 from esrag.ledger.sqlite import SqliteStore
 from esrag.records import Fingerprint
-from esrag.sync import Task
 
 LEASE_S = 60
 ATTEMPTS = 2

@@ -9,10 +9,9 @@ import pytest
 from ledgers import ATTEMPTS, a_job, batches, opened, task
 
 from esrag.errors import LedgerError
-from esrag.ledger import Outcome, Result
+from esrag.ingesting import Outcome, Result, Skip, Task
 from esrag.ledger.rows import Query, Row, batch_row, found, job_row
 from esrag.loading.sources import source_of
-from esrag.sync import Skip, Task
 
 STORES = ["sqlite", *(pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch"))]
 everywhere = pytest.mark.parametrize("place", STORES, indirect=True)  # the others: of the logic, which all share

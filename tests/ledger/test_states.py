@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from ledgers import ATTEMPTS, LEASE_S, Clock, opened
 
-from esrag.ledger import Outcome, Result
+from esrag.ingesting import Outcome, Result
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.sqlite import SqliteStore
 

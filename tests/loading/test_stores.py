@@ -9,12 +9,12 @@ import fsspec
 import pytest
 
 from esrag.errors import LoadingError, ParsingError
+from esrag.ingesting.planning import plan, stored_sources
 from esrag.loading.isolated import Parser
 from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.reading import read, sha256_of, stamp
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
-from esrag.sync import plan, stored_sources
 
 moto = pytest.importorskip("moto.server", reason="moto is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from esrag.answering.verify import verify
 from esrag.pipeline import ask
 from esrag.settings import resolve
 from esrag.stages import open_stages
+from esrag.verifying.verify import verify
 
 QUESTIONS = 80  # of each kind
 LEAST_AUROC, LEAST_GOLD_PASSAGES = 0.95, 0.85

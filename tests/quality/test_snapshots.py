@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from esrag.answering import REFUSAL
+from esrag.citations import REFUSAL
 from esrag.cli.output import pages
 from esrag.text import sentence_spans
 

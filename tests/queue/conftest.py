@@ -19,11 +19,11 @@ from proxy import Proxy  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 from esrag import plugins  # noqa: E402
+from esrag.jobs.queue import Queue  # noqa: E402
 from esrag.jobs.reporting import problems  # noqa: E402
 from esrag.jobs.sweeping import sweep  # noqa: E402
 from esrag.jobs.work import Work  # noqa: E402
 from esrag.pipeline import IngestRequest, enqueue  # noqa: E402
-from esrag.queueing import Queue  # noqa: E402
 from esrag.settings import resolve  # noqa: E402
 
 KEEPS = ("--appendonly", "yes", "--appendfsync", "always")  # what was answered survives a kill

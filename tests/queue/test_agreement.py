@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from esrag.engines.embedded.databases import connect
-from esrag.ingesting import Silent, Target
+from esrag.ingesting import Silent
+from esrag.ingesting.batches import Target
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work

@@ -12,9 +12,9 @@ from typing import ClassVar
 import pytest
 from waiting import wait_until
 
+from esrag.jobs.queue import Queue
 from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
-from esrag.queueing import Queue
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 

@@ -9,9 +9,9 @@ from test_worker import APP
 from waiting import wait_until
 
 from esrag.errors import QueueUnreachable
+from esrag.ingesting import Task
+from esrag.jobs.queue import PREFIX, Queue, QueueName
 from esrag.jobs.sweeping import sweep
-from esrag.queueing import PREFIX, Queue, QueueName
-from esrag.sync import Task
 
 DEFAULTS = ["worker", "--concurrency", "2", "-l", "INFO"]  # gossip and all
 

@@ -9,8 +9,8 @@ import pytest
 from front import Authority
 
 from esrag.errors import QueueUnreachable, SettingsError
+from esrag.jobs.queue import PREFIX, Queue, QueueName, celery_settings
 from esrag.plugins import install_hint
-from esrag.queueing import PREFIX, Queue, QueueName, celery_settings
 from esrag.settings import QueueSettings
 
 ROOT = Path(__file__).parents[2]
@@ -219,7 +219,7 @@ def test_the_times_fit_each_other(time_limit_s):
     assert visibility_s == told["visibility_timeout"]
     assert visibility_s > 2 * told["task_time_limit"]
     assert told["task_time_limit"] > time_limit_s  # when the process should have ended itself
-    sources = [(ROOT / name).read_text() for name in ("workers/tasks.py", "workers/sweeping.py", "esrag/queueing.py")]
+    sources = [(ROOT / name).read_text() for name in ("workers/tasks.py", "workers/sweeping.py", "esrag/jobs/queue.py")]
     assert [text for text in sources if "countdown" in text or "autoretry_for" in text or ".retry(" in text] == []
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
-from esrag.fusion import rrf
 from esrag.records import Chunk, Hit
 from esrag.retrieving.variants import MOST_VARIANTS, fused, operations, variants
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from made_up_models import Stream, answer, service
 
-from esrag.answering import Draft, GenerationTask, Prompt, Usage
-from esrag.answering.cohere import CohereGenerator
-from esrag.answering.evidence import documents
 from esrag.embedding.cohere import CohereEmbedder
+from esrag.evidence.selection import documents
+from esrag.generating import Draft, GenerationTask, Prompt, Usage
+from esrag.generating.cohere import CohereGenerator
 from esrag.records import Chunk, Evidence, Hit
 from esrag.reranking import RerankOptions
 from esrag.reranking.cohere import CohereReranker

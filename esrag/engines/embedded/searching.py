@@ -14,9 +14,9 @@ from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
 from esrag.engines.embedded.where import Condition, allowed_rows
 from esrag.engines.fusing import Leg, fused, hits
-from esrag.fusion import ranking
+from esrag.engines.fusion import ranking
 from esrag.records import Chunk
-from esrag.terms import question_terms
+from esrag.text.terms import question_terms
 
 EVERYWHERE = "∎"  # a token of every row of `words` that no text can hold: terms() makes words only
 

@@ -15,7 +15,7 @@ from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
 from esrag.engines.embedded.vectors import BLOCK_ROWS, next_checksums, stored_vectors, write
-from esrag.terms import terms
+from esrag.text.terms import terms
 
 _OF_ID = "doc_id = ?1"
 _OF_FORMER = """

@@ -13,7 +13,7 @@ from esrag.engines.checks import text_hash
 from esrag.engines.server.connection import Product
 from esrag.engines.server.where import LONGEST_VALUE, facts
 from esrag.records import Chunk, Metadata, StoredDocument
-from esrag.terms import terms
+from esrag.text.terms import terms
 
 Entry = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import Entry
 from esrag.errors import IndexBusy, IndexMissing
-from esrag.owners import is_dead, new_owner
+from esrag.liveness import is_dead, new_owner
 
 _PATH = "_doc/lease"
 # Renewed with every batch. A file may take two minutes to be parsed, and a batch seconds to be encoded; a holder that

@@ -9,15 +9,15 @@ from typing import Any
 from esrag.engines import SearchRequest, SearchResult
 from esrag.engines.checks import REBUILD_HINT, question_vector
 from esrag.engines.fusing import Leg, Legs, fused, hits
+from esrag.engines.fusion import ranking
 from esrag.engines.server import where
 from esrag.engines.server.connection import Connection, Server
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
 from esrag.engines.server.mapping import VectorField
 from esrag.errors import EngineError, IndexMismatch, UsageError
 from esrag.filters import Filter
-from esrag.fusion import ranking
 from esrag.records import Fingerprint
-from esrag.terms import question_terms
+from esrag.text.terms import question_terms
 
 Query = dict[str, Any]
 

@@ -1,0 +1,37 @@
+"""Citations: the markers that tie a sentence to its passages, the refusal, and the reasons for one."""
+
+import re
+from typing import Literal
+
+REFUSAL = "not found in provided docs"
+
+# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is no key, and none that int() would refuse.
+MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
+
+Reason = Literal[
+    "no-hits",
+    "filtered-out",
+    "too-few-hits",
+    "below-threshold",
+    "budget",
+    "contradictory",
+    "unsupported",
+    "contract",
+    "model-refused",
+]
+
+REASONS: dict[Reason, str] = {
+    "no-hits": "no passage of the index matches the question",
+    "filtered-out": "passages match the question, but none within the filter",
+    "too-few-hits": "fewer passages match than answer.minimum_hits asks for",
+    "below-threshold": "the best passages do not answer the question well enough (answer.refusal)",
+    "budget": "nor do those of any other wording, as many as answer.steps allows",
+    "contradictory": "passages of two documents that fit alike say different things",
+    "unsupported": "a sentence says more than the passage it cites",
+    "contract": "a sentence is not cited, or cites a passage that was not given",
+    "model-refused": "the generator found no answer in the evidence",
+}
+
+
+def unheard(_: str) -> None:
+    """What is done with the pieces of a draft that nobody waits for."""

@@ -1,0 +1,130 @@
+"""Algorithm N: the steps of a numbered algorithm as a draft, for when a model says that it cannot find them."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from esrag.evidence.statements import unmarked
+from esrag.evidence.steps import Spans, block, steps
+from esrag.records import Chunk, Evidence, Hit
+from esrag.text import sentence_spans
+from esrag.text.terms import compounds, terms
+
+_ASKED = re.compile(r"\balg(?:orithm|\.)\s*(\d{1,3})\b(?![.-]\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Where a passage stands in a stretch."""
+
+    key: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Passages of one document that follow each other, as one text: an algorithm may go on in the next one."""
+
+    text: str
+    parts: tuple[_Part, ...]
+
+    def keys(self, start: int, end: int) -> list[str]:
+        """Those that hold a span: the first that holds all of it, else each that holds some."""
+        whole = [part.key for part in self.parts if part.start <= start and end <= part.end]
+        return whole[:1] or self.all_keys(start, end)
+
+    def all_keys(self, start: int, end: int) -> list[str]:
+        """Those that hold some of a span."""
+        return [part.key for part in self.parts if part.start < end and start < part.end]
+
+
+def algorithm_asked(question: str) -> int | None:
+    """The N of a question about one "Algorithm N".
+
+    >>> algorithm_asked("What are the steps of algorithm 2?"), algorithm_asked("Does Algorithm 2 call Algorithm 4?")
+    (2, None)
+    """
+    numbers = {int(number) for number in _ASKED.findall(question)}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def extracted(question: str, evidence: Sequence[Evidence]) -> str:
+    """The steps of the algorithm that is asked for, as they stand, a marker after each; "" where there are none.
+
+    Of several documents that have an Algorithm N, that with most of the question's technical words is taken, then the
+    first of the evidence. Where the evidence breaks off within an algorithm, so do its steps.
+    """
+    number = algorithm_asked(question)
+    found = [(stretch, spans) for stretch in _stretches(evidence) if number and (spans := steps(stretch.text, number))]
+    if not found:
+        return ""
+    asked, places = compounds(question), {item.key: place for place, item in enumerate(evidence)}
+
+    def order(one: tuple[_Stretch, Spans]) -> tuple[int, int]:
+        return -len(asked & set(terms(one[0].text))), min(places[part.key] for part in one[0].parts)
+
+    stretch, spans = min(found, key=order)
+    return " ".join(cited for start, end in spans for cited in _cited(stretch, start, end))
+
+
+def with_steps(question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]) -> tuple[Hit, ...]:
+    """The hits; of an "Algorithm N", first the passages from its heading to its last step, so that none is left out.
+
+    `around` gives the chunks before and after one, as far as an algorithm may reach. The best hit that stands in or
+    near Algorithm N counts, and its chunks have its score.
+    """
+    number = algorithm_asked(question)
+    for hit in hits if number else ():
+        near = [Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))]
+        for stretch in _stretches(near):
+            if number and (found := block(stretch.text, number)):
+                held = stretch.all_keys(*found)
+                return (*(replace(hit, chunk=item.chunk) for item in near if item.key in held), *hits)
+    return tuple(hits)
+
+
+def _stretches(evidence: Sequence[Evidence]) -> Iterator[_Stretch]:
+    run: list[Evidence] = []
+    for item in sorted(evidence, key=lambda item: (item.chunk.doc_id, item.chunk.ordinal)):
+        if run and not _follows(run[-1], item):
+            yield _stretch(run)
+            run = []
+        run.append(item)
+    if run:
+        yield _stretch(run)
+
+
+def _follows(last: Evidence, item: Evidence) -> bool:
+    return item.chunk.doc_id == last.chunk.doc_id and item.chunk.ordinal == last.chunk.ordinal + 1
+
+
+def _stretch(run: Sequence[Evidence]) -> _Stretch:
+    """One text of chunks that touch or overlap."""
+    text, parts, end = "", [], run[0].chunk.start
+    for item in run:
+        chunk = item.chunk
+        text += "\n" if chunk.start > end else ""
+        shared = max(end - chunk.start, 0)
+        parts.append(_Part(item.key, len(text) - shared, len(text) - shared + len(chunk.text)))
+        text += chunk.text[shared:]
+        end = chunk.end
+    return _Stretch(text, tuple(parts))
+
+
+def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
+    """A step on one line with its markers; where it reads as several sentences, each has them."""
+    markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
+    said = unmarked(" ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
+    for sentence in sentences(said):
+        yield f"{sentence} {markers}"
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Pieces that are one sentence each, also when each is read by itself."""
+    spans = sentence_spans(text)
+    if len(spans) == 1:
+        yield text
+    else:
+        for start, end in spans:
+            yield from sentences(text[start:end])

@@ -1,0 +1,108 @@
+"""Compression: which sentences of the evidence a model is sent where there is no room for all."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from esrag.evidence.tables import RULE
+from esrag.text import sentence_spans, trimmed
+from esrag.text.terms import compounds, terms
+
+Spans = tuple[tuple[int, int], ...]
+
+MARK_CHARACTERS = 3  # " … "
+
+# Figures, and the numbers of articles and sections, which may be letters.
+_PARTICULAR = re.compile(
+    r"\d|§|\b(?:art(?:icle|\.)|sec(?:tion|\.)|chapter|clause|part|annex|appendix|table|figure|algorithm)\s+"
+    r"(?:[a-z]|[ivxlc]+)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """One of the passage `place`; `cost` is what it takes with what is between it and the next one."""
+
+    place: int
+    start: int
+    end: int
+    cost: int
+    is_needed: bool
+    fit: float
+
+
+def kept_spans(
+    texts: Sequence[str], question: str, fit: Callable[[str], float], keep_characters: int
+) -> tuple[Spans, ...]:
+    """What is kept of each passage: offsets of its text, in order, apart; () for a passage that is dropped whole.
+
+    `texts` are the passages, best first, and `fit` says how well a sentence, as it stands, fits the question. Sentences
+    that fit worst are left out first, of equals the later one; those with figures, numbers of articles or sections, or
+    a technical word of the question, and each passage's best, last. A passage keeps one sentence at least; where there
+    is no room for one of each, passages are dropped whole, the last first, but never the first. A mark " … " for each
+    gap is counted in.
+    """
+    if sum(map(len, texts)) <= keep_characters:
+        return tuple(tuple(trimmed(text, 0, len(text))) for text in texts)
+    named = compounds(question)
+    sentences = [one for place, text in enumerate(texts) for one in _sentences(place, text, named, fit)]
+    kept = dict(enumerate(sentences))
+    too_many = sum(one.cost for one in sentences) + MARK_CHARACTERS * len(texts) - keep_characters
+    for n in _leaving(sentences):
+        if too_many <= 0:
+            break
+        too_many -= kept.pop(n).cost
+    return tuple(_joined([(n, one) for n, one in kept.items() if one.place == place]) for place in range(len(texts)))
+
+
+def _sentences(place: int, text: str, named: set[str], fit: Callable[[str], float]) -> Iterator[_Sentence]:
+    spans = sentence_spans(text)
+    said = [text[start:end] for start, end in spans]
+    fits = _with_headers(said, [fit(sentence) for sentence in said])
+    best = fits.index(max(fits, default=0.0)) if fits else 0
+    nexts = [start for start, _ in spans[1:]] + [0]
+    for n, (start, end) in enumerate(spans):
+        cost = end - start + max(MARK_CHARACTERS, nexts[n] - end)
+        is_needed = n == best or "|" in said[n] or bool(_PARTICULAR.search(said[n]) or named & set(terms(said[n])))
+        yield _Sentence(place, start, end, cost, is_needed, fits[n])
+
+
+def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
+    """The fits; a table's header, and the rule below it, fit as well as the best of its rows, which need them."""
+    fitted, header = list(fits), list[int]()
+    for n, sentence in enumerate(said):
+        if "|" not in sentence:
+            header = []
+        elif not header or (n == header[0] + 1 and RULE.fullmatch(sentence)):
+            header = [*header, n]
+        else:
+            for above in header:
+                fitted[above] = max(fitted[above], fits[n])
+    return fitted
+
+
+def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
+    """Sentences in the order in which they are given up: at first all but one of each passage, then whole passages."""
+    left = Counter(one.place for one in sentences)
+    last: dict[int, int] = {}
+    for n in sorted(range(len(sentences)), key=lambda n: (sentences[n].is_needed, sentences[n].fit, -n)):
+        place = sentences[n].place
+        left[place] -= 1
+        if left[place]:
+            yield n
+        else:
+            last[place] = n
+    yield from (last[place] for place in sorted(last, reverse=True)[:-1])
+
+
+def _joined(kept: Sequence[tuple[int, _Sentence]]) -> Spans:
+    """Sentences that follow each other, as one span."""
+    spans: list[tuple[int, int]] = []
+    previous = -2
+    for n, one in kept:
+        start = spans.pop()[0] if n == previous + 1 else one.start
+        spans.append((start, one.end))
+        previous = n
+    return tuple(spans)

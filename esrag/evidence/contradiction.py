@@ -1,0 +1,111 @@
+"""Contradiction: two documents that say the same of something, with other figures."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from esrag.evidence import NEAR, Statement
+from esrag.evidence.tables import CAPTION, named_row
+from esrag.records import Chunk, Evidence
+from esrag.text.figures import in_figures, uses
+from esrag.text.terms import terms
+
+_FIGURE = re.compile(r"\d[\d.,]*")
+_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
+_LABEL = re.compile(r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE)  # "Lamp 7 burns"
+_STANDS_FOR = re.compile(r"(?:it|its|they|their|this|these|he|she|his|her)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a statement says: its words, its figures, and what they are figures of."""
+
+    words: frozenset[str]
+    figures: frozenset[str]
+    units: frozenset[str]
+    years: frozenset[str]
+    label: str
+
+
+def contradiction(
+    question: str, found: Sequence[Statement], evidence: Sequence[Evidence]
+) -> tuple[Statement, Statement] | None:
+    """The first two of the statements that fit best which differ in their figures alone, from two documents.
+
+    Not so where the question names, by a word of a title or a section, which of the two is meant; nor where they are
+    rows of tables with other titles, or speak of other years or of another number of a series.
+    """
+    chunks = {item.key: item.chunk for item in evidence}
+    best = max((statement.fit for statement in found), default=0.0)
+    near = [statement for statement in found if statement.fit >= NEAR * best]
+    asked = set(terms(question))
+    pairs = ((a, b) for a, b in combinations(near, 2) if _of_one_thing(chunks[a.key], chunks[b.key], asked))
+    return next(((a, b) for a, b in pairs if _disagree(a, b, chunks[a.key], chunks[b.key])), None)
+
+
+def _of_one_thing(left: Chunk, right: Chunk, asked: set[str]) -> bool:
+    """Whether two passages are of two documents, and of what the question does not tell apart."""
+    named, other = (asked & set(terms(_title(chunk))) for chunk in (left, right))
+    return left.doc_id != right.doc_id and named == other
+
+
+def _disagree(left: Statement, right: Statement, chunk: Chunk, other_chunk: Chunk) -> bool:
+    said, other = _said(left.text), _said(right.text)
+    if said.words != other.words or said.units != other.units or said.label != other.label:
+        return False
+    if (_is_row(left) or _STANDS_FOR.match(left.text)) and _subject(chunk) != _subject(other_chunk):
+        return False
+    if said.years != other.years:  # "founded in 1990" and "founded in 1991" differ in nothing else
+        return len(said.years) == len(other.years) and not (said.figures or other.figures)
+    if not said.years and _differ(_years(chunk), _years(other_chunk)):
+        return False
+    return not (said.figures <= other.figures or other.figures <= said.figures)
+
+
+def _said(text: str) -> _Said:
+    """768 in ML-KEM-768 is a word's; 1.70 is 1.7, and the 3 of "Table 3" says nothing."""
+    text = in_figures(CAPTION.sub("", text, count=1) if CAPTION.match(text) else text)
+    label = _label(text)
+    found = frozenset(terms(text))
+    figures = frozenset(term for term in found if _FIGURE.fullmatch(term))
+    years = frozenset(_YEAR.findall(text))
+    return _Said(
+        words=found - figures,
+        figures=frozenset(map(_plain, figures - years - {label})),
+        units=frozenset(use.unit for use in uses(text)),
+        years=years,
+        label=label,
+    )
+
+
+def _label(text: str) -> str:
+    """The 7 of "Lamp 7 burns 3 litres"; "" where no number follows the first word, or one that measures something."""
+    label = _LABEL.match(text)
+    is_measured = label is not None and next(uses(text)).unit != ""
+    return label[1] if label and not is_measured else ""
+
+
+def _is_row(statement: Statement) -> bool:
+    return "|" in statement.source or bool(CAPTION.match(statement.text) or named_row(statement.text))
+
+
+def _subject(chunk: Chunk) -> frozenset[str]:
+    """What a passage is about, by its titles, without the numbers of chapters."""
+    return frozenset(term for term in terms(_title(chunk)) if not _FIGURE.fullmatch(term))
+
+
+def _years(chunk: Chunk) -> frozenset[str]:
+    return frozenset(_YEAR.findall(_title(chunk) or re.sub(r"\D+", " ", chunk.doc_id)))
+
+
+def _differ(left: Iterable[str], right: Iterable[str]) -> bool:
+    return bool(left) and bool(right) and left != right
+
+
+def _title(chunk: Chunk) -> str:
+    return f"{chunk.title} {chunk.section}".strip()
+
+
+def _plain(figure: str) -> str:
+    return figure.rstrip("0").rstrip(".") if "." in figure else figure

@@ -1,0 +1,96 @@
+"""Labels: what tells one of a series from the others, as the 7 of "lamp 7", and statements of the others."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from esrag.evidence import Statement
+from esrag.records import Chunk, Evidence
+from esrag.text.figures import in_figures, uses
+from esrag.text.terms import STOP_WORDS, terms
+
+Labels = Mapping[str, set[str]]  # by the word before them: {"lamp": {"7"}}
+
+_WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
+_BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.IGNORECASE)
+_NUMBER_WORDS = frozenset(("no", "number", "nr"))
+_RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9})(?![\w.,]\d)")
+_DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
+_LONGEST_MEASURE = 40  # characters of a number with its unit
+# A number behind these says how many, and labels nothing.
+_COUNTING = frozenset(
+    """about above after almost around at before below between exactly first last least less more most nearly next only
+    over past than to top under until up within""".split()  # noqa: SIM905 -- thirty words
+)
+_MONTH_NAMES = """January February March April May June July August September October November December
+    """.split()  # noqa: SIM905 -- twelve words
+_MONTHS = re.compile(
+    r"\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?"
+    rf"({'|'.join(_MONTH_NAMES)})\b"
+)
+
+_DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # which can be written in many ways
+
+
+def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]) -> list[Statement]:
+    """Return the statements without those of another one of a series than the question names.
+
+    A number that the question gives as a label has to stand in the evidence at all: else nothing of it is returned.
+    """
+    asked = _labels(in_figures(question))
+    if not asked:
+        return list(statements)
+    texts = {item.key: in_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
+    if any(not _is_spoken_of(labels, texts.values()) for word, labels in asked.items() if word not in _DATES):
+        return []
+    titles = {item.key: in_figures(_title(item.chunk)) for item in evidence}
+    return [one for one in statements if not _is_of_another(asked, in_figures(one.text), titles[one.key])]
+
+
+def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
+    """Whether some text holds one of the labels, if they are numbers."""
+    numbered = {label for label in labels if label[0].isdigit()}
+    return numbered != labels or any(_holds(text, label) for text in texts for label in labels)
+
+
+def _is_of_another(asked: Labels, text: str, title: str) -> bool:
+    found = _labels(text)
+    return any(
+        found.get(word, set()) - labels and not any(_holds(held, label) for held in (text, title) for label in labels)
+        for word, labels in asked.items()
+    )
+
+
+def _labels(text: str) -> dict[str, set[str]]:
+    """Return the labels of a text by the word before them.
+
+    >>> _labels("Does lamp 7 of pump A-8 burn 7 litres, as valve Anna did on 2 May?")
+    {'lamp': {'7'}, 'pump': {'A-8'}, 'valv': {'Anna'}, 'may': {'2'}}
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    words = [word for word in _WORD.finditer(text) if word[0].lower() not in _NUMBER_WORDS]
+    for before, word in pairwise(words):
+        is_label = word[0][0].isdigit() or (word[0][0].isupper() and word[0].lower() not in STOP_WORDS)
+        is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
+        if is_label and is_name and _BETWEEN.fullmatch(text, before.end(), word.start()):
+            use = next(uses(text[word.start() : word.start() + _LONGEST_MEASURE]), None)
+            if not (use and use.unit and word[0].startswith(use.number)):
+                found[terms(before[0])[0]].add(word[0])
+    for day, month in _MONTHS.findall(text):
+        found[terms(month)[0]].add(day)
+    for date in _DATE.findall(text):
+        found["date"].add(date)
+    return dict(found)
+
+
+def _holds(text: str, label: str) -> bool:
+    """Whether a text has a label as a word of its own, or a number in a range such as "lamps 5 to 9"."""
+    if re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", text, re.IGNORECASE):
+        return True
+    ranges = _RANGE.findall(text) if label.isdecimal() else ()
+    return any(int(first) <= int(label) <= int(last) for first, last in ranges)
+
+
+def _title(chunk: Chunk) -> str:
+    return f"{chunk.title}\n{chunk.section}\n{chunk.doc_id}"

@@ -1,0 +1,111 @@
+"""Evidence: which passages an answer may use, in which order, under which keys."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from sys import maxsize
+
+from esrag.errors import ContextTooLarge
+from esrag.evidence import SentDocument, Statement
+from esrag.evidence.compression import kept_spans
+from esrag.evidence.steps import readable
+from esrag.records import Evidence, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the evidence may hold at most; `count` gives a text's tokens."""
+
+    chunks: int
+    characters: int
+    tokens: int
+    count: Callable[[str], int]
+
+    @property
+    def without_sizes(self) -> "Room":
+        """The same for passages of any size: what of them is sent is chosen after."""
+        return replace(self, characters=maxsize, tokens=maxsize)
+
+
+def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
+    """Evidence with keys c1…cN from hits in order of importance.
+
+    A chunk counts once, with its best score. Hits are taken while there is room; one that is too large for what is left
+    makes way for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand
+    beside their hit.
+
+    Raises: ContextTooLarge where not even the first hit has room.
+    """
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        known = best.get(hit.chunk.chunk_id)
+        if known is None or hit.score > known.score:
+            best[hit.chunk.chunk_id] = hit
+    chosen = sorted(_within(best.values(), room), key=_order)
+    return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
+
+
+def compressed(
+    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], room: Room
+) -> tuple[Evidence, ...]:
+    """What of each passage has room; a passage that loses everything is gone, and the others keep their keys.
+
+    Raises: ContextTooLarge where not even one sentence has room.
+    """
+    fits: dict[str, float] = {}
+    for statement in stated:
+        fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
+    texts, kept, before = [item.chunk.text for item in evidence], tuple(evidence), tuple[Evidence, ...]()
+    while (excess := _excess(kept, room)) > 1:
+        if kept == before:
+            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", sent(kept[0]), room)
+        characters = sum(len(sent(item)) for item in kept)
+        allowed = min(characters - 1, int(characters / excess))  # as if all had as many tokens; figures have more
+        spans = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
+        before, pairs = kept, zip(evidence, spans, strict=True)
+        kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
+    return kept
+
+
+def sent(item: Evidence) -> str:
+    """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
+    text = item.chunk.text
+    if not item.kept:
+        return readable(text)
+    return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
+
+
+def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
+    """The same for a service that takes documents."""
+    return tuple(SentDocument(item.key, item.chunk.title, item.chunk.section, sent(item)) for item in evidence)
+
+
+def _excess(evidence: Sequence[Evidence], room: Room) -> float:
+    """How many times the room what is sent would take, by characters or by tokens."""
+    texts = [sent(item) for item in evidence]
+    return max(sum(map(len, texts)) / room.characters, sum(map(room.count, texts)) / room.tokens)
+
+
+def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
+    chosen: list[Hit] = []
+    characters, tokens = room.characters, room.tokens
+    for hit in hits:
+        if len(chosen) == room.chunks:
+            break
+        long, many = len(hit.chunk.text), room.count(hit.chunk.text)
+        if long <= characters and many <= tokens:
+            chosen.append(hit)
+            characters, tokens = characters - long, tokens - many
+        elif not chosen:
+            raise _too_large(f"the best passage, {hit.chunk.chunk_id},", hit.chunk.text, room)
+    return chosen
+
+
+def _too_large(what: str, text: str, room: Room) -> ContextTooLarge:
+    size = f"{len(text):,} characters, {room.count(text):,} tokens; allowed are {room.characters:,} and {room.tokens:,}"
+    hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
+    return ContextTooLarge(f"{what} has {size}", hint=hint)
+
+
+def _order(hit: Hit) -> tuple[float, str, int, int, str]:
+    chunk = hit.chunk
+    return (-hit.score, chunk.doc_id, chunk.start_page, chunk.end_page, chunk.chunk_id)

@@ -1,0 +1,216 @@
+"""Statements: the sentences and table rows of the evidence, each with its fit to the question.
+
+The fit adds up what the weights below name. They were chosen by hand near the best of a grid over one half of 565
+questions of QED, CLAPNQ and SQuAD 2.0 (how often the best sentence is the gold one); benchmarks/answers.py measures
+them on the other half and does not fit them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from esrag.citations import MARKERS
+from esrag.embedding import Vectors
+from esrag.evidence import NEAR, Statement
+from esrag.evidence.labels import of_the_same
+from esrag.evidence.tables import CAPTION, Row, TableReader, captioned_rows, named_row
+from esrag.records import Evidence
+from esrag.text import ITEM, sentence_spans
+from esrag.text.terms import compounds, rarities, shares, terms
+
+MEANING = 0.55  # cosine with the question
+WORDS = 0.20  # share of the question's words in the sentence, rare ones counting more
+PASSAGE = 0.15  # the same in the passage around it
+PLACE = 0.05  # 1 / rank of the passage
+LENGTH = 0.05  # a sentence of a dozen words says more than a fragment
+
+FULL_LENGTH_WORDS = 12
+
+# Encoding takes most of an answer's time, so meanings are guessed first: the passage's cosine with the question and the
+# share of the question's words in a statement say much of it. Those that promise most are encoded first, and of the
+# others those that would come near the best, were they by DOUBT nearer in meaning than guessed. Fitted by least squares
+# on the 1,689 questions of QED, CLAPNQ and SQuAD 2.0 that are not reported on: 38 % of the tokens were encoded, always
+# with the best statement, and those near it but for seven questions.
+CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
+FIRST, DOUBT = 6, 0.3
+
+TECHNICAL = 3.0  # a compound such as ML-KEM-768 names what is asked for: its neighbour in the table is wrong
+
+LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
+
+_HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
+    r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
+)
+_LEADERS = re.compile(
+    r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE
+)  # to a page, of contents
+_BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement of a passage, the span it was made of on one line, and the row that it is, if it is one."""
+
+    text: str
+    source: str
+    row: Row | None = None
+
+
+Encode = Callable[[Sequence[str]], Vectors]
+Scores = npt.NDArray[np.float64]
+
+
+def statements(
+    question: str, evidence: Sequence[Evidence], encode: Encode | None, *, whole: bool = False
+) -> tuple[Statement, ...]:
+    """Every sentence and table row of the evidence, in order, each text once, with its fit; meanings by `encode`.
+
+    One that will not come near the best is not encoded and fits without its meaning, unless the fits are to be `whole`.
+    Those of another one of a series than the question names (lamp 8, where it asks of lamp 7) are left out.
+    """
+    found = of_the_same(question, _found(evidence), evidence)
+    fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
+    return tuple(replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True))
+
+
+def _found(evidence: Sequence[Evidence]) -> list[Statement]:
+    seen: set[str] = set()
+    found: list[Statement] = []
+    for item in evidence:
+        for text, source in stated(item.chunk.text):
+            line = said(text)
+            if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
+                seen.add(line)
+                found.append(Statement(item.key, len(found), line, source))
+    return found
+
+
+def _fits(
+    question: str, evidence: Sequence[Evidence], found: Sequence[Statement], encode: Encode | None, *, whole: bool
+) -> Scores:
+    """Each one's fit, 0..1, shape (len(found),); without an encoder the other parts are stretched over it."""
+    rank = {item.key: n for n, item in enumerate(evidence)}
+    place = [rank[statement.key] for statement in found]
+    texts = [statement.text for statement in found]
+    held = [set(terms(text)) for text in texts]
+    passages = [set(terms(f"{e.chunk.title}\n{e.chunk.section}\n{e.chunk.text}")) for e in evidence]
+    asked = _weights(question, held)
+    lengths = np.minimum([len(words) for words in held], FULL_LENGTH_WORDS) / FULL_LENGTH_WORDS
+    words, around = _coverage(asked, held), _coverage(asked, passages)[place]
+    fits: Scores = WORDS * words + PASSAGE * around + PLACE / (1 + np.array(place)) + LENGTH * lengths
+    if encode is None:
+        fits /= 1 - MEANING
+    else:
+        guesses = CONSTANT + BY_CLOSENESS * _closeness(evidence)[place] + BY_WORDS * words + BY_PASSAGE * around
+        likely = np.full(len(found), np.inf) if whole else fits + MEANING * np.minimum(1, guesses + DOUBT)
+        fits += MEANING * _meanings(question, texts, fits, likely, encode)
+    return fits.round(6)
+
+
+def _closeness(evidence: Sequence[Evidence]) -> Scores:
+    """Each passage's cosine with the question, shape (len(evidence),).
+
+    One that the vector leg did not find is no nearer than the farthest that it did; where it found none, each may be.
+    """
+    known = [item.closeness for item in evidence if item.closeness is not None]
+    least = min(known, default=1.0)
+    return np.array([least if item.closeness is None else item.closeness for item in evidence])
+
+
+def _meanings(question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode) -> Vectors:
+    """Each text's cosine with the question, 0..1, shape (len(texts),); 0 of one that is not `likely` near the best.
+
+    `parts` are the fits without it, and `likely` is what each is at most, if the guess of its meaning is any good.
+    """
+    meanings = np.zeros(len(texts), dtype=np.float32)
+    ranked = np.argsort(-likely, kind="stable")
+    read, left = ranked[:FIRST], ranked[FIRST:]
+    asked, *rows = encode([question, *(texts[n] for n in read)])
+    meanings[read] = np.clip(np.array(rows) @ asked, 0, 1)
+    best = (parts + MEANING * meanings)[read].max()
+    if len(left := left[likely[left] >= NEAR * best]):
+        meanings[left] = np.clip(encode([texts[n] for n in left]) @ asked, 0, 1)
+    return meanings
+
+
+def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
+    """What each word of the question counts: log(1 + n / (1 + sentences with it)), technical compounds more."""
+    named = compounds(question)
+    weights = rarities(dict.fromkeys(terms(question)), held)
+    return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
+
+
+def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
+    """The share of the question's weight that each set of words holds, shape (len(held),)."""
+    return np.array(shares(asked, held))
+
+
+def unmarked(text: str) -> str:
+    """The text with what could pass for our markers in round brackets.
+
+    >>> unmarked("See [c4] and [C1, c2].")
+    'See (c4) and (C1, c2).'
+    """
+    return MARKERS.sub(lambda marker: f"({marker[0][1:-1]})", text)
+
+
+def said(text: str) -> str:
+    r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
+
+    >>> said("- It boils\nin three minutes [c4].")
+    'It boils in three minutes (c4).'
+    """
+    return unmarked(" ".join(_BULLET.sub("", text).split()))
+
+
+def stated(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what `lines` does, without the rows."""
+    return ((line.text, line.source) for line in lines(text))
+
+
+def lines(text: str) -> Iterator[Line]:
+    """Yield sentences as they stand, and rows of tables with caption and header; no headings, no contents.
+
+    A sentence that leads to a list has it behind, where it is short; its items are statements besides.
+    """
+    reader = TableReader(text)
+    spans = sentence_spans(text)
+    for number, (start, end) in enumerate(spans):
+        span = text[start:end]
+        source = " ".join(span.split())
+        if "|" in span:
+            yield from (Line(said, source, row) for said, row in reader.read(start, end))
+        elif CAPTION.match(span):
+            caption, *rest = span.split("\n")
+            reader.pass_caption(caption, end)
+            yield from (Line(said, source, row) for said, row in captioned_rows([caption, *rest]))
+        else:
+            reader.pass_by(start, end)
+            if not (_HEADING.match(span) or _LEADERS.search(span)):
+                said = _with_list(text, spans, number) if span.endswith(":") else span
+                yield Line(said, source, named_row(span))
+
+
+def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
+    r"""A sentence with the list that follows it, if that is not too long; "1." would read as its end.
+
+    >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
+    >>> _with_list(text, sentence_spans(text), 0)
+    'Do this: 1) Press. Wait. 2) Let go.'
+    """
+    start, end = spans[number]
+    parts = [text[start:end]]
+    for begins, ends in islice(spans, number + 1, None):
+        item = text[begins:ends]
+        if not (ITEM.match(item) or _NUMBERED.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
+            break
+        if ends - start > MOST_CHARACTERS:
+            return parts[0]
+        parts.append(_NUMBERED.sub(r"\1) ", item))
+        end = ends
+    return " ".join(parts)

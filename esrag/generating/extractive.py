@@ -1,0 +1,79 @@
+"""The extractive generator: the answer is made of the documents' own sentences, so there is nothing to invent.
+
+The statement that fits the question best is taken, then others that come near it, and all are put in reading order.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from esrag.citations import REFUSAL
+from esrag.evidence import NEAR, Statement
+from esrag.evidence.algorithms import extracted, sentences
+from esrag.generating import Draft, GenerationTask, GeneratorOptions
+from esrag.text.figures import in_figures
+from esrag.text.terms import compounds, terms
+
+ALIKE = 0.8  # sentences that share more of their words than this say the same
+
+_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)  # than yes or no
+_STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
+
+
+class ExtractiveGenerator:
+    """Quotes the sentences that fit the question best; needs no model."""
+
+    model = "extractive"
+    prompted = takes_documents = False
+
+    def __init__(self, _: GeneratorOptions) -> None:
+        """Needs none of the options."""
+
+    def generate(self, task: GenerationTask) -> Draft:
+        """Up to `max_sentences` sentences, each with its marker."""
+        text = _steps(task) or _sentences(task) or REFUSAL
+        task.said(text)
+        return Draft(text)
+
+
+def _steps(task: GenerationTask) -> str:
+    """The steps of the algorithm whose steps are asked for; "" where it is something else."""
+    return extracted(task.question, task.evidence) if _STEPS.search(task.question) else ""
+
+
+def _sentences(task: GenerationTask) -> str:
+    return " ".join(_cited(statement) for statement in _choose(task.question, task.statements, task.max_sentences))
+
+
+def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
+    """The best statement and those near it that say something else, in reading order; ties go to the earlier one.
+
+    Each is of what the best is of: where that says ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
+    """
+    ranked = sorted(_telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order))
+    named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
+    chosen: list[Statement] = []
+    for statement in ranked:
+        if len(chosen) == max_sentences or statement.fit < NEAR * ranked[0].fit:
+            break
+        if named.issubset(terms(statement.text)) and all(_alike(statement, other) < ALIKE for other in chosen):
+            chosen.append(statement)
+    return sorted(chosen, key=lambda statement: statement.order)
+
+
+def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
+    """Those that do more than lead on to a list, or say again what is asked for as a heading does."""
+    # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
+    known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
+    return [each for each in found if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)]
+
+
+def _alike(left: Statement, right: Statement) -> float:
+    """The share of the shorter one's words that the other one has too."""
+    a, b = set(terms(left.text)), set(terms(right.text))
+    return len(a & b) / max(min(len(a), len(b)), 1)
+
+
+def _cited(statement: Statement) -> str:
+    """The text with its marker after each sentence that a reader would see in it."""
+    return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))

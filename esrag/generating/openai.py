@@ -1,0 +1,128 @@
+"""Any model behind OpenAI's `/chat/completions`, by `generator.url`: OpenAI's own, vLLM, llama.cpp, Ollama, others."""
+
+import json
+from collections.abc import Iterator, Mapping
+from http.client import HTTPResponse
+from typing import Any
+
+from esrag.errors import GeneratorError
+from esrag.generating import GenerationTask, Usage
+from esrag.generating.service import ServiceGenerator
+from esrag.http import Failed, parts, posted, server_sent, shown_words, words_of
+
+_BAD_REQUESTS = (400, 422)
+# What some servers and models refuse: they are asked again without it.
+_OPTIONAL = ("stream_options", "max_tokens", "temperature")
+_THINKS, _THOUGHT = "<think>", "</think>"
+_END = "[DONE]"
+_DONE: Mapping[str, Any] = {"choices": [{"finish_reason": "stop"}]}
+
+
+class OpenAIGenerator(ServiceGenerator):
+    """Asks a model with OpenAI's interface, as a stream; a key is sent where there is one."""
+
+    provider = "openai"
+    default_url = "https://api.openai.com/v1"
+    _refused: frozenset[str] = frozenset()
+
+    def _lacks_key(self) -> bool:
+        return not self._key and self._url == self.default_url  # a server of one's own often has none
+
+    def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
+        """What the model says, but for what it thinks first where its server does not keep that apart."""
+        held: str | None = ""  # what may be, or is, a thought; None: what comes is said
+        for piece in self._said(task):
+            if held is None or isinstance(piece, Usage):
+                yield piece
+                continue
+            held = (held + piece).lstrip()
+            if held.startswith(_THINKS):
+                _, ended, rest = held.partition(_THOUGHT)
+                held = None if ended else _THINKS + held[len(_THINKS) :][1 - len(_THOUGHT) :]
+                yield rest
+            elif not _THINKS.startswith(held):
+                yield held
+                held = None
+        if held and held.startswith(_THINKS):
+            hint = "allow for more generator.max_output_tokens, or tell the server not to let it think"
+            raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
+        yield held or ""
+
+    def _said(self, task: GenerationTask) -> Iterator[str | Usage]:
+        """All that the model says, thoughts in its text too."""
+        reason, has_text = None, False
+        for chunk in self._chunks(task):
+            self.model = shown_words(chunk.get("model") or self.model, self._key)
+            if usage := _usage(chunk):
+                yield usage
+            for choice in (chunk.get("choices") or [])[:1]:
+                reason = reason or choice.get("finish_reason")
+                text = _text(choice)
+                if text is not None:
+                    has_text = True
+                    yield text
+        self._check_end(reason)
+        if not has_text:
+            raise GeneratorError(f"{self._url} answers without a text", hint="look at generator.model")
+
+    def _chunks(self, task: GenerationTask) -> Iterator[Mapping[str, Any]]:
+        """The parts of the answer. Raises: Failed, also for an error in the midst of them."""
+        began = False
+        while True:
+            try:
+                with posted(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
+                    for chunk in _chunks(response, self._most_bytes):
+                        began = True
+                        yield chunk
+            except Failed as failed:
+                named = [name for name in _OPTIONAL if name in failed.said and name not in self._refused]
+                if began or failed.status not in _BAD_REQUESTS or not named:
+                    raise
+                self._refused |= {named[0]}
+            else:
+                return
+
+    def _body(self, task: GenerationTask) -> dict[str, Any]:
+        """What is asked: both messages, and of the options those that were not refused."""
+        messages = [
+            {"role": "system", "content": task.prompt.system},
+            {"role": "user", "content": task.prompt.user},
+        ]
+        values = ({"include_usage": True}, self._most_tokens, 0)
+        options = {name: value for name, value in zip(_OPTIONAL, values, strict=True) if name not in self._refused}
+        if "max_tokens" in self._refused:
+            options["max_completion_tokens"] = self._most_tokens
+        return {"model": self._model, "messages": messages, "stream": True, **options}
+
+
+def _chunks(response: HTTPResponse, most_bytes: int) -> Iterator[Mapping[str, Any]]:
+    """The objects of a stream up to its end, or the one of a server that does not stream. Raises: Failed."""
+    body = parts(response, most_bytes)
+    is_whole = response.headers.get_content_type() == "application/json"
+    for data in [b"".join(body).decode(), _END] if is_whole else server_sent(body):
+        chunk = _DONE if data == _END else json.loads(data)
+        if error := chunk.get("error"):
+            raise Failed(_status(error), words_of(chunk))
+        yield chunk
+        if chunk is _DONE:
+            return
+
+
+def _text(choice: Mapping[str, Any]) -> str | None:
+    """What a choice adds to the answer; what a model thinks before is no part of it. Raises: TypeError for no text."""
+    text = (choice.get("delta") or choice.get("message") or {}).get("content")
+    if not isinstance(text, str | None):
+        raise TypeError
+    return text
+
+
+def _status(error: Any) -> int:
+    """HTTP's status where an error in the midst of an answer has one, as those of llama.cpp and vLLM; else 0."""
+    code = error.get("code") if isinstance(error, Mapping) else 0
+    return code if isinstance(code, int) and code >= 400 else 0  # noqa: PLR2004 -- HTTP's errors
+
+
+def _usage(chunk: Mapping[str, Any]) -> Usage | None:
+    found = chunk.get("usage") or {}
+    read, wrote = found.get("prompt_tokens"), found.get("completion_tokens")
+    return Usage(read, wrote) if isinstance(read, int) and isinstance(wrote, int) else None

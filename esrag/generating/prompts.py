@@ -1,0 +1,188 @@
+"""Prompts: the Jinja files `prompt.….txt.j2`, the package's or the user's own.
+
+What documents and questions say is data in them: it is never read as a template, and every line of a passage begins
+with "| ", so that no passage can end itself and speak in the place of the prompt.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2.meta import find_undeclared_variables
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from esrag.citations import REFUSAL
+from esrag.errors import SettingsError
+from esrag.evidence.selection import sent
+from esrag.generating import Prompt
+from esrag.records import Chunk, Evidence
+from esrag.text import normalise
+
+SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
+QUOTES, REWRITE, REFORMULATE = "prompt.quotes.txt.j2", "prompt.rewrite.txt.j2", "prompt.reformulate.txt.j2"
+VARIABLES: dict[str, frozenset[str]] = {
+    SYSTEM: frozenset(("refusal", "max_sentences")),
+    USER: frozenset(("question", "evidence")),
+    QUOTES: frozenset(),
+    REWRITE: frozenset(),
+    REFORMULATE: frozenset(),
+}
+EXAMPLE = Evidence(
+    "c1", Chunk("kettle::p0001::c001", "kettle", 0, 0, 23, 1, 2, "It is red.\nIt is large.", "Kettle", "Size"), 1
+)
+MOST_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as a template sees it; no text of it holds a line end."""
+
+    key: str
+    source: str
+    section: str
+    lines: tuple[str, ...]
+
+
+class Prompts:
+    """The templates; a folder of the user's goes before the package's."""
+
+    def __init__(self, folder: str = "") -> None:
+        self._folder = folder
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all templates. Raises: SettingsError."""
+        sources = (self._source(name) for name in VARIABLES)
+        return blake2b("\0".join(sources).encode(), digest_size=16).hexdigest()
+
+    def check(self, *, takes_documents: bool = False) -> None:
+        """Raises: SettingsError for a template that cannot be read or filled in, or uses other variables than given.
+
+        It is filled in as for a generator that `takes_documents`, or for one that does not.
+        """
+        for name, known in VARIABLES.items():
+            tree = self._parsed(name)
+            used = find_undeclared_variables(tree)
+            for node in tree.find_all(nodes.Name):
+                if node.name in used - known:
+                    raise SettingsError(f"{name}, line {node.lineno}: unknown variable {node.name!r}", hint=_hint(name))
+            if missing := sorted(known - used):
+                raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
+        self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
+        self.rewriting("How large?", ())
+        self.reformulating("How large?", ())
+
+    def prompt(
+        self, question: str, evidence: Sequence[Evidence], max_sentences: int, *, quotes: bool = False
+    ) -> Prompt:
+        """The prompt for a question; with `quotes` that asks for them. Raises: SettingsError for one not filled in."""
+        passages = [_passage(item) for item in evidence]
+        system = self._filled(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
+        system += f"\n{self._filled(QUOTES)}" if quotes else ""
+        return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
+
+    def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
+        """The prompt for a question that leans on earlier ones. Raises: SettingsError."""
+        asked = [*(f"Question: {_one_line(before)}" for before in earlier), f"Last question: {_one_line(question)}"]
+        return Prompt(self._filled(REWRITE), "\n".join(asked))
+
+    def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
+        """The prompt for another query, after some that found too little. Raises: SettingsError."""
+        said = [f"Question: {_one_line(question)}", *(f"Searched for: {_one_line(query)}" for query in searched)]
+        return Prompt(self._filled(REFORMULATE), "\n".join(said))
+
+    def _filled(self, name: str, **values: Any) -> str:
+        try:
+            self._environment.turns = 0
+            return self._environment.get_template(name).render(values).strip("\n")
+        except (TemplateError, _Endless, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise SettingsError(_line(name, error), hint=_hint(name)) from error
+
+    def _parsed(self, name: str) -> nodes.Template:
+        try:
+            return self._environment.parse(self._source(name), name)
+        except (TemplateError, RecursionError) as error:
+            raise SettingsError(_line(name, error), hint=_hint(name)) from error
+
+    def _source(self, name: str) -> str:
+        if self._folder and not Path(self._folder).is_dir():
+            raise SettingsError(f"generator.templates: there is no folder {self._folder!r}", hint=_hint(name))
+        try:
+            return self._loader.get_source(self._environment, name)[0]
+        except (TemplateError, OSError, UnicodeError) as error:
+            raise SettingsError(_line(name, error), hint=_hint(name)) from error
+
+    @cached_property
+    def _loader(self) -> ChoiceLoader:
+        folders = [*([self._folder] if self._folder else []), str(files("esrag.templates"))]
+        return ChoiceLoader([FileSystemLoader(folder) for folder in folders])
+
+    @cached_property
+    def _environment(self) -> "_Environment":
+        return _Environment(loader=self._loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+class _Endless(Exception):  # noqa: N818 -- no error
+    """The loops of a template take too many turns."""
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, which limits a range and not what loops within loops, or macros within macros, add up to."""
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        for loop in tree.find_all(nodes.For):
+            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        return tree
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.turns = 0
+        self.filters["counted"] = self._counted
+
+    def _counted(self, values: Iterable[Any]) -> Iterator[Any]:
+        for value in values:
+            self._turn()
+            yield value
+
+    def call(self, *arguments: Any, **named: Any) -> Any:
+        """A call of a template: a macro that calls itself twice ends when all of us are gone."""
+        self._turn()
+        return super().call(*arguments, **named)
+
+    def _turn(self) -> None:
+        self.turns += 1
+        if self.turns > MOST_TURNS:
+            raise _Endless(f"its loops and calls take more than {MOST_TURNS:,} turns")
+
+
+def _passage(item: Evidence) -> Passage:
+    chunk = item.chunk
+    last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
+    source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
+    return Passage(item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(sent(item)).split("\n")))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(normalise(text).split())
+
+
+def _line(name: str, error: Exception) -> str:
+    if isinstance(error, TemplateSyntaxError):
+        lines = [error.lineno]
+    else:  # Jinja gives its templates frames of their own
+        frames = walk_tb(error.__traceback__)
+        lines = [line for frame, line in frames if Path(frame.f_code.co_filename).name == name]
+    at = f", line {lines[-1]}" if lines else ""
+    return f"{name}{at}: {_one_line(str(error)) or type(error).__name__}"
+
+
+def _hint(name: str) -> str:
+    uses = f"it has to use {' and '.join(sorted(VARIABLES[name]))}; " if VARIABLES[name] else ""
+    return f"{uses}generator.templates names the folder it is read from"

@@ -1,0 +1,111 @@
+"""Other words: a question that leans on the one before as one of its own, and another query for one."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from esrag.citations import MARKERS
+from esrag.errors import GeneratorError
+from esrag.generating import GenerationTask, Generator, Prompt
+from esrag.text.terms import technical_words, terms
+from esrag.verifying.verify import is_refusal
+
+if TYPE_CHECKING:
+    from esrag.generating.prompts import Prompts
+
+
+LONGEST = 500  # characters of a question that a model rewrote; a longer one is an answer
+REMEMBERED = 5  # earlier questions that a model is shown
+
+_OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
+_PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
+_THAT = r"\b(?:this|that|these|those)\b"
+_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"  # and not before a noun
+_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
+_LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
+_FEWEST_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
+
+
+def standalone(question: str, earlier: Sequence[str]) -> str:
+    """The question with what it leaves to the one before, by rules; as it is where it leaves nothing.
+
+    >>> standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
+    'What is the size of the encapsulation key of ML-KEM-1024?'
+    >>> standalone("How long is its ciphertext?", ["What is the encapsulation key of ML-KEM-768?"])
+    'How long is its ciphertext? (ML-KEM-768)'
+    >>> standalone("How long is a day on Mars?", ["What is the encapsulation key of ML-KEM-768?"])
+    'How long is a day on Mars?'
+    """
+    if not earlier or not _leans(question):
+        return question
+    about = subject(earlier[-1])
+    return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
+
+
+def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+    """The same by a model, where it gives one line that is still this question; else by rules."""
+    if not earlier:
+        return question
+    try:
+        line = _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:]))
+    except GeneratorError:
+        line = ""
+    return line if line and _own_words(question) <= _words(line) else standalone(question, earlier)
+
+
+def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+    """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
+
+    Raises: GeneratorError.
+    """
+    return _line(generator, prompts.reformulating(question, searched))
+
+
+def _line(generator: Generator, prompt: Prompt) -> str:
+    """What a model gives for a prompt where that is one line that may be a question, else ""; raises GeneratorError."""
+    draft = generator.generate(GenerationTask("", (), (), prompt, 1)).text.strip()
+    is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft) or is_refusal(draft)
+    return "" if is_other else draft
+
+
+def _own_words(question: str) -> set[str]:
+    """What a question still says with names in the place of its leaning words.
+
+    >>> sorted(_own_words("And what about their weight?")), sorted(_own_words("Why is it?"))
+    (['weight'], ['is', 'why'])
+    """
+    own = _LEANING.sub(" ", question)
+    return set(terms(own)) or _words(own)
+
+
+def _words(text: str) -> set[str]:
+    """Terms, and all words as they are: a question such as "Why?" has no term."""
+    return {*terms(text), *_WORD.findall(text.lower())}
+
+
+def _leans(question: str) -> bool:
+    is_short = len(set(terms(question))) <= _FEWEST_TERMS and not technical_words(question)
+    return is_short or bool(_LEANS.search(question))
+
+
+def _exchanged(question: str, before: str) -> str:
+    """The question before with its ML-KEM-768 exchanged for this one's ML-KEM-1024, where this one asks no more.
+
+    "" where they name no such pair.
+    """
+    words = technical_words(question)
+    if set(terms(question)) - {term for word in words for term in terms(word)}:
+        return ""
+    for word in words:
+        for other in technical_words(before):
+            if word != other and _DIGITS.sub("#", word) == _DIGITS.sub("#", other):
+                return before.replace(other, word)
+    return ""
+
+
+def subject(before: str) -> str:
+    """What a question is about: its technical words, else all that are searched for."""
+    named = list(dict.fromkeys(technical_words(before)))
+    return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

@@ -1,0 +1,100 @@
+"""Ingesting: files → documents → chunks → vectors → the index, planned by content and done in batches."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+State = Literal["added", "changed", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file to load: the id its document gets, the folder it can be filtered by, how it differs from what is stored.
+
+    `sha256` is the hash of its bytes when it was listed. `root` is the folder that it must be in when it is read.
+    """
+
+    source: str
+    doc_id: str
+    folder: str
+    state: State
+    sha256: str = ""
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A source or a part of one that is left out, and why; `failed` is False where there was nothing to find."""
+
+    source: str
+    reason: str
+    failed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none.
+
+    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down. `hidden` counts the
+    characters of hidden text that were left out.
+    """
+
+    source: str
+    state: State | Literal["failed", "skipped"]
+    reason: str = ""
+    sha256: str = ""
+    at_ms: int = 0
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a batch; `parts` are the parts of files that were left out, the others count chunks."""
+
+    outcomes: tuple[Outcome, ...] = ()
+    parts: tuple[Skip, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+
+
+class Progress(Protocol):
+    """Is told what an ingest is doing with files, or a move with documents."""
+
+    def start(self, total: int) -> None:
+        """So many are to be done."""
+        ...
+
+    def step(self, name: str, detail: str) -> None:
+        """One is done; `detail` says what came of it."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Print a remark."""
+        ...
+
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Show which file is being parsed and how far; 0 of 0 pages where that is not known."""
+        ...
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """So many documents of one are done."""
+        ...
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def start(self, total: int) -> None:
+        """Do nothing."""
+
+    def step(self, name: str, detail: str) -> None:
+        """Do nothing."""
+
+    def say(self, text: str) -> None:
+        """Do nothing."""
+
+    def reading(self, name: str, page: int, pages: int) -> None:
+        """Do nothing."""
+
+    def within(self, name: str, done: int, total: int) -> None:
+        """Do nothing."""

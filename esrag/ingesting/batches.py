@@ -1,0 +1,303 @@
+"""The first line of esrag for a batch of files: load → chunk → embed → index."""
+
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from time import monotonic
+
+from esrag import plugins
+from esrag.caching.vectors import VectorCache
+from esrag.chunking import Chunker, TokenSpans
+from esrag.chunking.cut import chunks, indexed_text
+from esrag.embedding import Embedder
+from esrag.engines import Prepared, Writer
+from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
+from esrag.ingesting import Outcome, Progress, Result, Skip, Task
+from esrag.ingesting.indexing import PORTION_CHUNKS, Encoding, Known, Portions
+from esrag.loading.budgets import Budgets
+from esrag.loading.isolated import Parsed, Parser, document_fields
+from esrag.loading.reading import sha256_of, stamp
+from esrag.records import Document, Fingerprint, StoredDocument
+from esrag.settings import Settings
+from esrag.text import counted, word_spans
+
+LOADING_VERSION = 3  # raised when the loaders read the same bytes differently, so that an index is made anew
+_STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
+_READINGS = 3  # of a file that changes while it is ingested
+_CHANGES = "changes while it is read: run ingest again when it is written"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The index that is filled: its writer for as long as a portion is stored, and the vectors that it knows."""
+
+    made: Fingerprint
+    writing: Callable[[], AbstractContextManager[Writer]]
+    known: Known
+
+
+def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
+    """What an index made with these settings carries. Raises: SettingsError for a chunker that there is not."""
+    cut = settings.chunking
+    plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
+    hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
+    reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}{hidden}"
+    return Fingerprint(embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading)
+
+
+class Ingestion:
+    """Loads batches of files."""
+
+    def __init__(self, settings: Settings, embedder: Embedder | None, cache: VectorCache | None = None) -> None:
+        limits, cut = settings.loading, settings.chunking
+        tokens: TokenSpans = embedder.tokens if embedder else word_spans
+        bounds = (limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
+        self._limits = limits
+        self._parser = Parser(*bounds, keep_hidden=limits.hidden == "keep")
+        self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
+        self._embedder = embedder
+        self._cache = cache
+
+    def watch(self, reading: Callable[[str, int, int], None]) -> None:
+        """Tell `reading` from now on which file is being parsed, and how many of its pages are."""
+        self._parser.reading = reading
+
+    def close(self) -> None:
+        """Ends the parsing process; the next batch starts another."""
+        self._parser.close()
+
+    def load(
+        self,
+        tasks: Sequence[Task],
+        target: Target,
+        progress: Progress,
+        alive: Callable[[], None],
+        budgets: Budgets | None = None,
+    ) -> Result:
+        """Makes the index hold what the files hold now; `progress` is told of each, `alive` ends it by an exception.
+
+        `budgets` say how much of their time is left to the files' folders, by default all of it.
+
+        Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
+        """
+        if tasks and self._embedder and not self._cache:  # with a cache perhaps nothing is to be encoded
+            self._parser.start()
+            self._embedder.embed(())  # opens the model while the parser starts
+        batch = _Batch(progress.step, alive, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
+        encoding = Encoding(self._embedder, target.known, self._cache, alive) if self._embedder else None
+        for _ in range(_READINGS):
+            with Portions(target.writing, encoding, batch.current) as portions:
+                for task, parsed in batch.read(tasks, self._parser):
+                    chunks = 0
+                    for one in self._all_prepared(task, parsed, batch, target.made, progress):
+                        chunks += len(one.chunks)
+                        portions.add(one)
+                    batch.loaded(task, chunks)
+                    batch.tell(portions)
+            batch.take(portions)
+            tasks = [task for task in tasks if task.source in batch.changed]
+            batch.changed.clear()
+            if not tasks:
+                break
+        batch.fail(tasks)
+        if batch.replaced:
+            with target.writing() as writer:
+                writer.remove_former(batch.kept())
+        return batch.result(encoding)
+
+    def _all_prepared(
+        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, progress: Progress
+    ) -> Iterator[Prepared]:
+        """Yield a file's documents one by one, and tell now and then how many of them are done."""
+        for number, document in enumerate(batch.documents(task, parsed), start=1):
+            yield self._prepared(document, task, parsed, made)
+            if number % PORTION_CHUNKS == 0:
+                progress.within(task.source, number, parsed.count)
+
+    def _prepared(self, document: Document, task: Task, parsed: Parsed, made: Fingerprint) -> Prepared:
+        """Chunks and what is stored of the document; its vectors come with the portion."""
+        document = replace(document, metadata={**document.metadata, "folder": task.folder})
+        cut = chunks(document, self._chunker)
+        stored = StoredDocument(
+            doc_id=document.doc_id,
+            source=task.source,
+            source_sha256=parsed.sha256,
+            revision=_revision(document, made),
+            kind=document.kind,
+            title=document.title,
+            characters=len(document.text),
+            page_count=len(document.pages),
+            chunk_count=len(cut),
+            metadata=document.metadata,
+            source_documents=parsed.count,
+        )
+        return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What came of the files so far, by source."""
+
+    step: Callable[[str, str], None]
+    alive: Callable[[], None]
+    budgets: Budgets
+    max_bytes: int
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    parts: dict[str, list[Skip]] = field(default_factory=dict)
+    hidden: Counter[str] = field(default_factory=Counter)  # characters of a file that a reader would not see
+    replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
+    changed: set[str] = field(default_factory=set)
+    stamps: dict[str, str] = field(default_factory=dict)
+    untold: dict[str, int] = field(default_factory=dict)  # chunks of the files of which `step` was not told yet
+    chunks: int = 0
+
+    def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
+        """What the files gave that could be parsed, and what came of the others."""
+        handed: deque[Task] = deque()
+        answers = parser.parse(self._handed(tasks, handed))
+        while True:
+            started_s = monotonic()
+            parsed = next(answers, None)
+            if parsed is None:
+                return
+
+            task = handed.popleft()
+            self.budgets.spend(_folder_of(task), monotonic() - started_s)
+            self.alive()
+            if isinstance(parsed, LoadingError):
+                self._give_up(task, parsed)
+            else:
+                yield task, parsed
+
+    def _handed(self, tasks: Iterable[Task], handed: deque[Task]) -> Iterator[tuple[str, str, str]]:
+        """Yield what the parser is told of each file; what the file looks like is noted before it is read."""
+        for task in tasks:
+            folder = _folder_of(task)
+            if self.budgets.is_spent(folder):
+                self._give_up(task, _over_budget(folder, self.budgets.seconds))
+                continue
+
+            with suppress(LoadingError):  # the parser says why
+                self.stamps[task.source] = stamp(task.source)
+            handed.append(task)
+            yield task.source, task.doc_id, task.root
+
+    def _give_up(self, task: Task, error: LoadingError) -> None:
+        """Note why nothing came of a file."""
+        self.outcomes[task.source] = outcome = _unreadable(task, error)
+        self.step(task.source, f"{outcome.state}: {error}")
+
+    def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
+        """One file's documents, which are about to be stored; those of one that has changed since are left out."""
+        source = task.source
+        self.parts[source] = [Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
+        self.outcomes[source] = Outcome(source, task.state, sha256=parsed.sha256)
+        self.hidden[source] = 0
+        if task.state == "changed":
+            self.replaced.add(source)
+        try:
+            for document in parsed.documents:
+                self.hidden[source] += document.hidden
+                if source not in self.changed:
+                    yield document
+        except LoadingError as error:  # the parser was killed
+            self.outcomes[source] = _unreadable(task, error)
+
+    def loaded(self, task: Task, chunks: int) -> None:
+        """All of a file is about to be stored."""
+        outcome = self.outcomes[task.source]
+        if outcome.state == "failed":
+            self.step(task.source, f"failed: {outcome.reason}")
+        else:
+            self.outcomes[task.source] = replace(outcome, hidden=self.hidden.pop(task.source, 0))
+            self.untold[task.source] = chunks
+
+    def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
+        """Those whose file is still what was read of it. Asked while nobody else writes: what is stored is the newest.
+
+        Else a batch that was held up for long could put an old state in place of a newer one.
+        """
+        read = {one.document.source: one.document.source_sha256 for one in documents}
+        changed = {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
+        self.changed |= changed
+        self.replaced |= changed
+        return [one for one in documents if one.document.source not in self.changed]
+
+    def _is_still(self, source: str, sha256: str) -> bool:
+        """Whether a file is what was read of it; one that is gone since is what it was: the next ingest removes it."""
+        try:
+            now = stamp(source)
+            if now != self.stamps.get(source):
+                if sha256_of(source, self.max_bytes) != sha256:
+                    return False
+                self.stamps[source] = now
+        except LoadingError:
+            return True
+        return True
+
+    def tell(self, portions: Portions) -> None:
+        """Tells of the files of which nothing waits to be stored any more, and not before."""
+        waiting = portions.waiting() | self.changed
+        for source in [source for source in self.untold if source not in waiting]:
+            chunks = self.untold.pop(source)
+            if reasons := portions.refused.get(source):
+                self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
+            outcome = self.outcomes[source]
+            came = f": {outcome.reason}" if outcome.reason else f", {counted(chunks, 'chunk')}"
+            self.step(source, outcome.state + came)
+
+    def take(self, portions: Portions) -> None:
+        """What was stored and what was refused of a reading."""
+        self.tell(portions)
+        self.chunks += portions.stored
+        self.untold.clear()  # those that changed are read again
+
+    def fail(self, tasks: Iterable[Task]) -> None:
+        """The files that kept changing."""
+        for task in tasks:
+            self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
+            self.step(task.source, f"failed: {_CHANGES}")
+
+    def kept(self) -> dict[str, str]:
+        """The files of which nothing but what was just read is to stay, with its hash. Asked while nobody else writes.
+
+        Of a file that failed, or has changed since, everything that is stored stays.
+        """
+        good = (self.outcomes[it] for it in sorted(self.replaced) if self.outcomes[it].state in _STORED)
+        return {it.source: it.sha256 for it in good if self._is_still(it.source, it.sha256)}
+
+    def result(self, encoding: Encoding | None) -> Result:
+        """The batch's own account."""
+        parts = tuple(part for found in self.parts.values() for part in found)
+        vectors = (encoding.embedded, encoding.reused) if encoding else (0, 0)
+        return Result(tuple(self.outcomes.values()), parts, self.chunks, *vectors)
+
+
+def _folder_of(task: Task) -> str:
+    """Return the folder that was named; that of the file if links may lead anywhere, or the file itself was named."""
+    return task.root or task.source.rpartition("/")[0]
+
+
+def _over_budget(folder: str, seconds: float) -> ParsingError:
+    message = f"was not read: the files of {folder} have taken {seconds:g} s to be parsed"
+    return ParsingError(message, hint="run the same command again, or raise loading.budget_s")
+
+
+def _unreadable(task: Task, error: LoadingError) -> Outcome:
+    kept = "what was stored of it before is kept" if task.state == "changed" else ""
+    reason = "; ".join(filter(None, (error.line, kept)))
+    return Outcome(task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason)
+
+
+def _refusal(reasons: Sequence[str]) -> str:
+    """Why the engine would not take every document of a file."""
+    return reasons[0] + (f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else "")
+
+
+def _revision(document: Document, made: Fingerprint) -> str:
+    """A fingerprint of content, loader, chunker and model: 32 hexadecimal digits."""
+    everything = json.dumps([document_fields(document), asdict(made)], sort_keys=True)
+    return hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()

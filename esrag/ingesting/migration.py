@@ -1,0 +1,166 @@
+"""Moving an index: what is stored → (embed) → a new index, which is compared with the old one and put in place."""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+
+from esrag.chunking.cut import indexed_text
+from esrag.embedding import Embedder
+from esrag.engines import Engine, Prepared, SearchRequest, Vectors
+from esrag.engines.checks import require_generation
+from esrag.engines.recall import lot, nearest
+from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
+from esrag.ingesting import Progress
+from esrag.ingesting.indexing import Encoding, Portions
+from esrag.records import Chunk, Fingerprint, StoredDocument
+from esrag.stages import Stages
+from esrag.text import counted
+
+SAMPLE_CHUNKS = 20
+# Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
+# of the ten first hits are the same, over texts of a few frequent words half of them; of words that were lost, none.
+LEAST_AGREEMENT = 0.8
+_HITS = 10
+_QUESTION_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What came of it: `former` is the name by which the index that was in use can be put back, "" for none.
+
+    `agreement` is the share of the ten first keyword hits that both indexes have in common, `found_again` the share of
+    chunks that are among the ten nearest to their own vector (None without a model), each over a sample of chunks.
+    """
+
+    name: str
+    former: str
+    documents: int
+    chunks: int
+    embedded: int
+    agreement: float
+    found_again: float | None
+
+
+def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stages | None, progress: Progress) -> Moved:
+    """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
+
+    With stages to embed the texts `anew` they are, but for those whose vectors are in the cache; else the vectors come
+    along. The former index is kept. Where both engines are one, the index in use takes another's place.
+    Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
+    """
+    before = source.generation()
+    embedder = anew.embedder if anew else None
+    made = _made(source.fingerprint(), embedder)
+    name = target.create(made)
+    try:
+        fresh = at(name)
+        encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
+        with fresh.writer(made) as writer, Portions(lambda: nullcontext(writer), encoding) as portions:
+            _copy(source, portions, progress, with_vectors=embedder is None)
+        _require_taken(portions)
+        require_generation(source.generation(), before)
+        likeness = _compared(source, fresh, made)
+        held = fresh.info()
+        require_generation(source.generation(), before)
+    except BaseException as error:
+        if not isinstance(error, EngineUnreachable):  # it was waited for; the next move removes what is left
+            with suppress(EsragError):
+                target.drop(name)
+        raise
+    try:
+        former = target.swap(name, before if source is target else None)
+    except IndexBusy:  # nothing was done; after any other failure it may be in use
+        target.drop(name)
+        raise
+    return Moved(name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness)
+
+
+def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
+    """Raise: UsageError if the settings ask for other chunks than an index holds; a copy keeps its chunks."""
+    was, now = (it.chunker.partition(", loaders ")[0] for it in (stored, asked))
+    if was != now:
+        message = f"a copy of an index keeps its chunks: they are {was}, the settings ask for {now}"
+        raise UsageError(message, hint="set chunking.* as it was, or run: esrag ingest FOLDER... --rebuild")
+
+
+def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
+    """What the new index is made with: the chunks stay as they are."""
+    if embedder is None:
+        return of_source
+    return Fingerprint(embedder.fingerprint, embedder.dimensions, of_source.chunker)
+
+
+def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vectors: bool) -> None:
+    progress.start(source.info().documents)
+    for prepared in _stored(source, with_vectors=with_vectors):
+        portions.add(prepared)
+        progress.step(prepared.document.doc_id, counted(len(prepared.chunks), "chunk"))
+
+
+def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
+    """The documents as they would be stored again."""
+    import numpy as np
+
+    chunks = source.chunks()
+    vectors = source.vectors() if with_vectors and source.fingerprint().dimensions else None
+    for document in source.documents():
+        own = tuple(islice(chunks, document.chunk_count))
+        pairs = list(islice(vectors, len(own))) if vectors else []
+        _require_whole(document, own, pairs if vectors else None)
+        rows = np.array([vector for _, vector in pairs], dtype=np.float32) if vectors else None
+        yield Prepared(document, own, tuple(map(indexed_text, own)), rows)
+
+
+def _require_taken(portions: Portions) -> None:
+    for source, reasons in portions.refused.items():
+        raise EngineError(
+            f"{source} cannot be moved: {reasons[0]}", hint="take it out of the index, then move the rest"
+        )
+
+
+def _require_whole(
+    document: StoredDocument, chunks: Sequence[Chunk], vectors: Sequence[tuple[str, Vectors]] | None
+) -> None:
+    """That the document has its own chunks, and each chunk its own vector."""
+    ids = [chunk.chunk_id for chunk in chunks if chunk.doc_id == document.doc_id]
+    if len(ids) != document.chunk_count or (vectors is not None and ids != [chunk_id for chunk_id, _ in vectors]):
+        hint = "run: esrag doctor, or the same command again if something was ingested meanwhile"
+        raise EngineError(f"the chunks of {document.doc_id} are not what its document says", hint=hint)
+
+
+def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
+    """That both hold the same, and how alike they answer. Raises: EngineError."""
+    problems = [*fresh.check()]
+    if any(old != new for old, new in zip_longest(source.documents(), fresh.documents())):
+        problems.append("the documents differ")
+    if problems:
+        raise EngineError(f"the new index is not what the old one is: {'; '.join(problems)}", hint="run: esrag doctor")
+    sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
+    agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
+    found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
+    least = LEAST_AGREEMENT if type(source) is type(fresh) else 0.01
+    if agreement < least or (found_again is not None and found_again < LEAST_AGREEMENT):
+        said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
+        raise EngineError(f"the new index answers otherwise: {said}", hint="run: esrag doctor")
+    return agreement, found_again
+
+
+def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
+    """The share of keyword hits that both have, for the beginning of a chunk as the question."""
+    request = SearchRequest(chunk.text[:_QUESTION_CHARACTERS], method="keyword", size=_HITS)
+    one, two = ({hit.chunk.chunk_id for hit in engine.search(request).hits} for engine in (source, fresh))
+    return len(one & two) / max(len(one), len(two)) if one or two else 1.0
+
+
+def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
+    """For each chunk 1 if it is among the nearest to its own vector, else 0."""
+    texts = [indexed_text(chunk) for chunk in sample]
+    vectors = fresh.vectors_of(texts)
+    near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
+    return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
+
+
+def _share(parts: Sequence[float]) -> float:
+    return round(sum(parts) / len(parts), 4) if parts else 1.0

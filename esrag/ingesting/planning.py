@@ -1,0 +1,280 @@
+"""What an ingest has to do: the files that are there against the documents that are stored.
+
+A file is told by its content: the same bytes under another name are a rename. A stored file is unchanged when all its
+documents carry the hash of the bytes that are there now; fewer documents than it holds mean a cut-short ingest.
+"""
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from types import MappingProxyType
+
+from esrag.errors import LoadingError
+from esrag.ingesting import Skip, State, Task
+from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, source_named
+from esrag.loading.reading import sha256_of
+from esrag.loading.sources import is_address, is_below, path_of
+from esrag.loading.stores import place_of
+from esrag.records import StoredDocument
+from esrag.text import counted, normalise
+
+_OF_NOTHING = hashlib.sha256().hexdigest()
+
+_LEFT_OUT: Mapping[Reason, str] = {
+    "leads outside": "left out because links are not followed out of this folder (--follow-links follows them)",
+    "is ignored": "left out by .gitignore or .esragignore (--no-ignore reads what they name)",
+    "is listed itself": "left out because links to files of this folder are listed by the files' own names",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out.
+
+    `left_out` are those of the gone sources that are still there: what is stored of them is not wanted any more.
+    """
+
+    tasks: tuple[Task, ...]
+    removed: int
+    gone: tuple[str, ...]
+    unchanged: int
+    skips: tuple[Skip, ...]
+    left_out: tuple[str, ...] = ()
+
+    def count(self, state: State) -> int:
+        """How many files are in that state."""
+        return sum(task.state == state for task in self.tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSource:
+    """What is stored of one source; `base_id` is the id that rows of a table share before their `#`.
+
+    It is `complete` if all of its documents are stored, and all of them were read from the same bytes.
+    """
+
+    base_id: str
+    sha256: str
+    count: int
+    complete: bool
+    folder: str
+
+
+def plan(  # noqa: PLR0913 -- what was asked for, and what is known
+    listing: Listing,
+    known: Mapping[str, StoredSource],
+    *,
+    keep_missing: bool = False,
+    rebuild: bool = False,
+    max_bytes: int = sys.maxsize,
+    promised: Mapping[str, str] = MappingProxyType({}),
+) -> Plan:
+    """What to load, remove and leave, in the listing's order.
+
+    A rebuild loads every file again, listed or stored, under the id it has; what is gone cannot be taken along. What
+    is larger than `max_bytes` is left out unread. `promised` are ids that files have without being stored yet.
+
+    Raises: LoadingError where a store does not say whether what is stored of it is still there.
+    """
+    left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
+    unwanted = set().union(*left_out.values())
+    gone = unwanted | (_vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set())
+    listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
+    digests, skips = _digests(listed, max_bytes)
+    present = [file for file in listed if file.source in digests]
+    emptied = {skip.source for skip in skips if not skip.failed} & known.keys()
+    stored_ids = {source: it.base_id for source, it in known.items() if source not in gone}
+    ids = document_ids(present, {**promised, **stored_ids})
+    before = {} if rebuild else known
+    tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
+    removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
+    problems = tuple(Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems)
+    accounts = tuple(_accounts(listing, left_out))
+    return Plan(
+        tasks=tasks,
+        removed=removed,
+        gone=tuple(sorted(gone | emptied)),
+        unchanged=len(present) - len(tasks),
+        skips=(*problems, *accounts, *skips),
+        left_out=tuple(sorted(unwanted)),
+    )
+
+
+def _tasks(
+    present: Iterable[ListedFile],
+    digests: Mapping[str, str],
+    ids: Mapping[str, str],
+    known: Mapping[str, StoredSource],
+    gone: Counter[str],
+) -> Iterator[Task]:
+    """The files whose content is not stored yet; `gone` counts the contents that lost their file, by hash."""
+    for file in present:
+        source = file.source
+        digest, before = digests[source], known.get(source)
+        if before and before.complete and before.sha256 == digest:
+            continue
+        state: State = "changed" if before else "renamed" if gone[digest] else "added"
+        gone[digest] -= state == "renamed"
+        folder = Path(file.relative).parent.as_posix().removeprefix(".")
+        yield Task(source, ids[source], normalise(folder), state, digest, file.root)
+
+
+def is_emptied(source: str) -> bool:
+    """Whether a file is there and holds nothing."""
+    try:
+        return not is_address(source) and path_of(source).stat().st_size == 0
+    except OSError:
+        return False
+
+
+def is_gone(source: str) -> bool:
+    """Whether nothing is there any more; a path that may not be looked at is there.
+
+    Raises: LoadingError where a store does not say.
+    """
+    if is_address(source):
+        try:
+            return place_of(source).kind() != "file"
+        except LoadingError as error:
+            raise LoadingError(f"{source}: {error}", hint=error.hint) from error
+    try:
+        path_of(source).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[str, str]:
+    """An id for each file: the one it has, else its stem, else as much of its path as it takes to be the only one."""
+    ids = {file.source: known[file.source] for file in files if file.source in known}
+    taken = set(known.values())
+    rest = [file for file in files if file.source not in known]
+    for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
+        uses = Counter(candidate(file) for file in files)  # all of them: an ingest cut short must not free a name
+        alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
+        named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
+        ids |= named
+        taken |= set(named.values())
+        rest = [file for file in rest if file.source not in named]
+    return ids
+
+
+def _stem(file: ListedFile) -> str:
+    return _plain(Path(file.relative).stem)
+
+
+def _path_without_suffix(file: ListedFile) -> str:
+    return _plain(Path(file.relative).with_suffix("").as_posix())
+
+
+def _relative_path(file: ListedFile) -> str:
+    return _plain(Path(file.relative).as_posix())
+
+
+def _marked_path(file: ListedFile) -> str:
+    mark = hashlib.sha256(file.source.encode()).hexdigest()[:8]
+    return f"{_relative_path(file)}~{mark}"
+
+
+def _plain(name: str) -> str:
+    """A name that can be shown; `#` is left to rows, and what cannot be seen (a line end, a turn to the left) goes."""
+    return "".join(mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_"))
+
+
+def stored_sources(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
+    """Return what is stored, by source; a source of two million documents takes no more room than one of one."""
+    first: dict[str, StoredDocument] = {}
+    counts: Counter[str] = Counter()
+    mixed: set[str] = set()
+    for document in documents:
+        before = first.setdefault(document.source, document)
+        counts[document.source] += 1
+        if document.source_sha256 != before.source_sha256:
+            mixed.add(document.source)
+
+    return {
+        source: StoredSource(
+            base_id=one.doc_id.partition("#")[0],
+            sha256=one.source_sha256,
+            count=counts[source],
+            complete=source not in mixed and counts[source] == one.source_documents,
+            folder=str(one.metadata.get("folder", "")),
+        )
+        for source, one in first.items()
+    }
+
+
+def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
+    """The sha256 of each file by source, and the files that are empty or cannot be read."""
+    digests: dict[str, str] = {}
+    skips: list[Skip] = []
+    for file in files:
+        try:
+            digest = sha256_of(file.source, max_bytes)
+        except LoadingError as error:
+            skips.append(Skip(file.source, error.line))
+        else:
+            if digest == _OF_NOTHING:
+                skips.append(Skip(file.source, "is empty", failed=False))
+            else:
+                digests[file.source] = digest
+    return digests, skips
+
+
+def _vanished(listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool) -> set[str]:
+    """Stored sources that are no longer there, under the folders that were named or everywhere."""
+    present = {file.source for file in listing.files}
+    return {
+        source
+        for source in sorted(known.keys() - present)
+        if (everywhere or _under(source, listing.folders)) and is_gone(source)
+    }
+
+
+def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
+    """Stored sources that are still there and not taken any more, by why that is so."""
+    present = {file.source for file in listing.files}
+    absent = known.keys() - present
+    found: dict[LeftOut, set[str]] = {}
+
+    for left_out in listing.left_out if absent else ():
+        paths = set(left_out.paths)
+        below = (source for source in absent if is_below(source, left_out.folder))
+        found[left_out] = {source for source in below if paths & {source, *map(str, Path(source).parents)}}
+    return found
+
+
+def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator[Skip]:
+    """A line for each reason for which something in a folder was left out."""
+    for left_out in listing.left_out:
+        gone = len(removed.get(left_out, ()))
+        if gone or left_out.reason != "is listed itself":
+            also = f"; what was stored of {counted(gone, 'file')} before is removed" if gone else ""
+            found = counted(len(left_out.paths), "path")
+            yield Skip(left_out.folder, f"{found} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
+
+
+def _unlisted(listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]) -> Iterator[ListedFile]:
+    """Stored files that are still there and were not named, in the folders they are filtered by."""
+    for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
+        yield ListedFile(source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix())
+
+
+def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
+    """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
+    place = source_named(problem.source) if problem.reason.startswith("there is no such ") else ""
+    count = sum(it.count for source, it in known.items() if place and is_below(source, place))
+    if not count:
+        return problem.reason
+    what = "its document" if count == 1 else f"its {counted(count, 'document')}"
+    return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
+
+
+def _under(source: str, folders: Iterable[str]) -> bool:
+    return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

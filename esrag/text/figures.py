@@ -1,0 +1,168 @@
+"""Figures: the numbers of a text and what they count, however they are written."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from esrag.text.terms import technical_words
+
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen""".split()  # noqa: SIM905 -- twenty words
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SPELLED = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
+_COUNT_NOTHING = ("one", "two")  # but for a unit behind them: "one of them"
+
+_MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
+_UNIT_WORD = (
+    rf"(?i:(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?|inch(?:es)?|foot|feet"
+    r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
+    r"|knot|gallon|ounce|tonne|ton)s?)"
+)
+_SIGNS = {"%": "percent", "°": "degree", "°C": "degree celsius", "°F": "degree fahrenheit", "t": "ton"}
+_SIGNS_OF_MONEY = {"$": "dollar", "€": "euro", "£": "pound", "USD": "dollar", "EUR": "euro", "GBP": "pound"}
+CURRENCIES = frozenset(_SIGNS_OF_MONEY.values())
+_PREFIXES = {"": "", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "c": "centi", "m": "milli", "μ": "micro"}
+_BASES = {"g": "gram", "l": "liter", "L": "liter", "m": "meter", "W": "watt", "V": "volt", "Hz": "hertz", "B": "byte"}
+_USUAL = "g kg mg μg l L ml mL cl m km cm mm μm W kW MW GW V kV Hz kHz MHz GHz B kB MB GB TB".split()  # noqa: SIM905
+_TIMES = {"ms": "millisecond", "μs": "microsecond", "ns": "nanosecond", "min": "minute", "h": "hour"}
+_BINARY = {f"{a}iB": f"{b}byte" for a, b in (("K", "kibi"), ("M", "mebi"), ("G", "gibi"), ("T", "tebi"))}
+_BITS = {f"{a}bit": f"{b}bit" for a, b in (("k", "kilo"), ("K", "kilo"), ("M", "mega"), ("G", "giga"))}
+_SIGNS |= {f"{a}{b}": f"{_PREFIXES[a]}{_BASES[b]}" for a, b in product(_PREFIXES, _BASES) if f"{a}{b}" in _USUAL}
+_SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | {"KB": "kilobyte"}
+_UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
+_UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
+
+_FIGURE = r"\d+(?:[.,]\d+)*"
+_SIGNED = rf"(?:(?<![\w)\].,])-)?{_FIGURE}"
+_NUMBER = re.compile(_SIGNED)
+_UNIT = rf"(?:{_UNIT_WORD}|{'|'.join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))})(?!\w)"
+_USE = re.compile(
+    rf"(?:(?P<before>[$€£]|\b(?:USD|EUR|GBP)) ?)?(?<!\w)(?<!\w-)(?<!\d[.,])(?P<number>{_SIGNED})"
+    rf"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?(?:[ -]?(?P<unit>{_UNIT}))?"
+)
+_ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
+_ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
+# What a header says that its column is in: "Length (km)", "Price in €", "Share, %", "Key bytes".
+_IN_UNIT = re.compile(
+    rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W{{0,80}}\Z"
+)
+_SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
+_SCALE = re.compile(
+    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b", re.IGNORECASE
+)
+_SCALES = {"000": "thousand", "k": "thousand", "m": "million", "mn": "million", "bn": "billion"}
+_WORD = rf"(?:{'|'.join(sorted(_SPELLED, key=len, reverse=True))})"
+_COUNTS = rf"(?P<counts>[ -](?:{_UNIT}|(?i:million|billion)))?"
+_WRITTEN_OUT = re.compile(rf"\b(?i:{_WORD}(?:(?:[ -]| and ){_WORD})*)\b{_COUNTS}")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
+_GLUED = re.compile(rf"(?<![\w.,-])({_FIGURE})(?:-?(?=(?:{_UNIT}|[ap]m\b))|(?:st|nd|rd|th)\b)")
+_WORDS_OF = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "%": " percent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A number with the power of ten and the unit that are written beside it; each may be missing."""
+
+    number: str
+    scale: str
+    unit: str
+
+
+_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")  # "5 thousand", "(thousand dollars)": no number by itself
+
+
+def in_figures(text: str) -> str:
+    """The text, on one line, with its numbers in figures, apart from their units, and without commas in them.
+
+    >>> in_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two, a five-litre pot, two hundred and five%")
+    '31 days, 1184 bytes, 80 kg, the 16, one of two, a 5 litre pot, 205 percent'
+    """
+    text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text.replace("−", "-"))
+    text = _GLUED.sub(lambda found: found[1] if found[0][-1].isalpha() else f"{found[1]} ", text)
+    for sign, words in _WORDS_OF.items():
+        text = text.replace(sign, words)
+    return " ".join(_WRITTEN_OUT.sub(_read, text).split())
+
+
+def _read(found: re.Match[str]) -> str:
+    """A number in figures; "nineteen ninety" are two."""
+    counts = (found["counts"] or "").replace("-", " ")
+    words = re.findall(r"[a-z]+", found[0][: len(found[0]) - len(counts)].lower())
+    if words[0] in _SCALES.values() and _COUNTED.search(found.string, 0, found.start()):
+        return found[0]
+    if not counts and len(words) == 1 and words[0] in _COUNT_NOTHING:
+        return found[0]
+    read, thousands, rest = list[int](), 0, 0
+    for word in words:
+        value = _SPELLED.get(word, 0)
+        if word == "thousand":
+            thousands, rest = max(1, rest) * value, 0
+        elif word == "hundred":
+            rest = max(1, rest) * value
+        elif rest % 100 == 0 or (value < rest % 100 and value < 10 and rest % 10 == 0):  # noqa: PLR2004 -- a ten and a one
+            rest += value
+        else:
+            read, thousands, rest = [*read, thousands + rest], 0, value
+    return " ".join(map(str, [*read, thousands + rest])) + counts
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers that stand alone: the 768 of ML-KEM-768 is part of a name.
+
+    >>> numbers("ML-KEM-768 has 1184 bytes.")
+    ['1184']
+    """
+    for word in technical_words(text, len(text)):
+        text = text.replace(word, " ")
+    return _NUMBER.findall(text)
+
+
+def uses(text: str) -> Iterator[Use]:
+    """Every number with what stands beside it.
+
+    >>> [*uses("EUR 1.7 million for 12 kg")]
+    [Use(number='1.7', scale='million', unit='euro'), Use(number='12', scale='', unit='kilogram')]
+    """
+    for found in _USE.finditer(text):
+        yield Use(found["number"], (found["scale"] or "").lower(), _plain(found["before"] or found["unit"] or ""))
+
+
+def units(text: str) -> set[str]:
+    """The units that a text speaks of in words, beside a number or not."""
+    return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
+
+
+def header_units(text: str) -> set[str]:
+    """Return the units that a header or a caption says its numbers are in, by name or by sign.
+
+    >>> header_units("Length (km)"), header_units("Price in €"), header_units("Second key")
+    ({'kilometer'}, {'euro'}, set())
+    """
+    found = [match[0] for match in _IN_UNIT.finditer(text)]
+    signs = {_plain(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
+    return signs | {unit for each in found for unit in units(each)}
+
+
+def header_scales(text: str) -> set[str]:
+    """Return the powers of ten that a header or a caption gives for the numbers under it.
+
+    >>> header_scales("Revenue (in thousands of dollars)"), header_scales("Revenue, $m")
+    ({'thousand'}, {'million'})
+    """
+    found = ("".join(filter(None, match.groups())).lower() for match in _SCALE.finditer(text))
+    return {_SCALES.get(scale, scale) for scale in found}
+
+
+def _plain(unit: str) -> str:
+    """A unit as it is spelled, in one way.
+
+    >>> _plain("kg"), _plain("Litres"), _plain("feet")
+    ('kilogram', 'liter', 'foot')
+    """
+    if unit in _SIGNS:
+        return _SIGNS[unit]
+    word = unit.lower()
+    word = _UNLIKE.get(word, word.removesuffix("s"))
+    return f"{word[:-2]}er" if word.endswith("tre") else word

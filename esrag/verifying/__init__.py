@@ -1,0 +1,1 @@
+"""Verifying: a draft and its evidence → the sentences that the passages they cite support."""

@@ -1,0 +1,83 @@
+"""Columns: which columns of a table's row a number is in, and whether a sentence gives it to another one."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from esrag.evidence.statements import Line
+from esrag.evidence.tables import Row
+from esrag.text.figures import numbers
+from esrag.text.terms import terms
+
+_WORD = re.compile(r"\S+(?:\s+\([^()]*\))?")
+_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
+_NAMED = 2  # cells at least, each under its header
+
+
+def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
+    """Whether the row holds the number under a header which is not what these words speak of.
+
+    >>> row = Row(cells=(("City", "Kiel"), ("Inhabitants", "246000"), ("Founded", "1242")))
+    >>> is_of_another_column("1242", set(terms("Kiel has inhabitants")), row)
+    True
+    >>> row = Row(header="encapsulation key decapsulation key ciphertext shared secret key", line="A 1184 2400 1088 32")
+    >>> [is_of_another_column(n, set(terms("The encapsulation key of A")), row) for n in ("1184", "2400")]
+    [False, True]
+    """
+    if row.header:
+        return _is_out_of_place(number, said, _words(row.header), numbers(row.line))
+    if len(row.cells) < _NAMED or not all(name for name, _ in row.cells):
+        return False
+    headers = [(len(said.intersection(terms(name))), cell) for name, cell in row.cells]
+    own = [shared for shared, cell in headers if number in numbers(cell)]
+    # A cell that the sentence names says which row it speaks of: "Kiel is a city of …".
+    others = [shared for shared, cell in headers if not said.issuperset(terms(cell))]
+    return bool(own) and max(own) < max(others, default=0)
+
+
+def is_of_another_year(number: str, said: set[str], line: Line) -> bool:
+    """Whether the words speak of years, and the line gives the number to others alone.
+
+    >>> is_of_another_year("4", {"2023", "revenu"}, Line("Revenue was 4 million in 2022.", ""))
+    True
+    """
+    asked = set(filter(_YEAR.fullmatch, said)) - {number}
+    if not asked:
+        return False
+    if line.row is None:
+        given = set(_YEAR.findall(line.text))
+    else:
+        # The nearest that speaks of a year counts: the column's header, the row's own cells, what stands above.
+        cells = " ".join(cell for _, cell in line.row.cells)
+        near = (" ".join(headers_of(number, line.row)), cells or line.row.line, line.row.above)
+        given = next(filter(None, (set(_YEAR.findall(text)) for text in near)), set())
+    return bool(given) and number not in given and given.isdisjoint(asked)
+
+
+def headers_of(number: str, row: Row) -> list[str]:
+    """Return what stands over a number of the row: headers, or the words of the header line it may be under.
+
+    >>> headers_of("32", Row(header="key (bits) shared secret (bytes)", line="A 1184 32"))
+    ['shared secret (bytes)']
+    """
+    if not row.header:
+        return [name for name, cell in row.cells if number in numbers(cell)]
+    words, held = _words(row.header), numbers(row.line)
+    spare = max(len(words) - len(held), 0)
+    return [" ".join(words[n : n + spare + 1]) for n, other in enumerate(held) if other == number]
+
+
+def _words(header: str) -> list[str]:
+    """Return its words; a unit in brackets belongs to the word before it."""
+    return [" ".join(word.split()) for word in _WORD.findall(header)]
+
+
+def _is_out_of_place(number: str, said: set[str], header: Sequence[str], row: Sequence[str]) -> bool:
+    """Where nothing parts the headers, a word still says which columns it cannot be of: each has one word at least."""
+    stems = [(terms(word) or [word])[0] for word in header]
+    counts, spare = Counter(stems), len(stems) - len(row)
+    places = [n for n, stem in enumerate(stems) if stem in said and counts[stem] == 1]
+    own = [n for n, other in enumerate(row) if other == number]
+    if not own or spare < 0 or not places:
+        return False
+    return not any(place - spare <= n <= place for place in places for n in own)

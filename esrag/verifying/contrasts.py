@@ -1,0 +1,178 @@
+"""Contrasts: what a sentence says otherwise than the statements of a passage in like words.
+
+It may say the opposite, say it of more, or say it more surely.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+
+from esrag.text.terms import terms
+from esrag.verifying.clauses import with_clauses
+from esrag.verifying.opposites import (
+    ALL,
+    COLOUR,
+    COMPARISON,
+    DUTY,
+    EITHER_WAY,
+    LEAVE,
+    MAYBE,
+    NEGATION,
+    ONLY_MAYBE,
+    PAIRS,
+    PHRASES,
+    SOME,
+    SURER,
+    Pair,
+    stems,
+)
+
+MIN_PART_WORDS = 2  # of a sentence that may be a part of a longer one
+MAX_NEGATED_WORDS = 2  # behind a negation
+MIN_NEARNESS_IN_NEGATION = 0.5  # where both say "not" of the same words
+MIN_CONTAINED = 0.9  # share of a sentence's words from which it is a part of a longer statement
+MIN_NEARNESS = 0.8  # share of words from which one sentence says what another does, but for a contrast
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A sentence as it is compared: its plain text, its words without those that only colour it, its negations."""
+
+    text: str
+    tokens: frozenset[str]
+    words: frozenset[str]
+    negations: tuple[tuple[str, frozenset[str]], ...]  # each with the words that it is about
+
+
+@lru_cache(maxsize=4096)
+def sense_of(text: str) -> Sense:
+    """Return what a sentence, or a part of one, is compared by."""
+    for pattern, plain in PHRASES:
+        text = pattern.sub(plain, text)
+
+    negations = tuple((found[0].lower(), _negated(text, found)) for found in NEGATION.finditer(text))
+    bare = COLOUR.sub(" ", NEGATION.sub(" ", text))
+    return Sense(
+        text=text,
+        tokens=frozenset(stems(text)),
+        words=frozenset(terms(bare)),
+        negations=negations,
+    )
+
+
+def _negated(text: str, negation: re.Match[str]) -> frozenset[str]:
+    """Return the words that follow a negation; if it ends its sentence, the one before it."""
+    following = terms(COLOUR.sub(" ", text[negation.end() :]))[:MAX_NEGATED_WORDS]
+    return frozenset(following or terms(COLOUR.sub(" ", text[: negation.start()]))[-1:])
+
+
+def find_contrast(sentence: str, statements: Sequence[str]) -> str:
+    """Return in what a sentence differs from the statements that say the same in like words; "" if in nothing.
+
+    Each clause is looked at for itself too, and a statement by that of its clauses which says it all.
+    """
+    held = [_senses(statement) for statement in statements]
+    differences = (_difference(sense_of(unit), held) for unit in with_clauses(sentence))
+    return next(filter(None, differences), "")
+
+
+def _difference(said: Sense, held: Sequence[Sequence[Sense]]) -> str:
+    """Return in what the statements differ that come nearest, if none that comes as near agrees."""
+    differing, agreeing, difference = 0.0, 0.0, ""
+    for whole, *parts in held:
+        near = nearness(said, whole)
+        within = max(((nearness(said, part), part) for part in parts), key=itemgetter(0), default=(0.0, whole))
+        # A "not" in one clause says nothing of the next one.
+        near, other = within if within[0] >= near else (near, whole)
+        found = contrast(said, other)
+        if not found and near >= MIN_NEARNESS_IN_NEGATION and _deny_the_same(said, other):
+            return ""
+        if near < MIN_NEARNESS:
+            continue
+        if not found:
+            agreeing = max(agreeing, near)
+        elif near > differing:
+            differing, difference = near, found
+    return difference if differing > agreeing else ""
+
+
+@lru_cache(maxsize=1024)
+def _senses(statement: str) -> tuple[Sense, ...]:
+    return tuple(map(sense_of, with_clauses(statement)))
+
+
+def contrast(said: Sense, held: Sense) -> str:
+    """Return in what a sentence says something else than a statement in like words; "" if nothing shows."""
+    return _turn(said, held) or _stretch(said, held)
+
+
+def _turn(said: Sense, held: Sense) -> str:
+    """Return what makes one the opposite of the other. Two turns are none: "not below 40" is "at least 40".
+
+    What "it" has fewer of may be what another "has more of than it": with one comparison, nothing shows.
+    """
+    if bool(COMPARISON.search(said.text)) != bool(COMPARISON.search(held.text)):
+        return ""
+    opposed = [pair for pair in PAIRS if _are_opposed(pair, said, held)]
+    turns = len(opposed) + _negations(said, held, opposed) - _negations(held, said, opposed)
+    if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):
+        return ""
+    return "the opposite is" if opposed else 'but for a "not" it is'
+
+
+def _stretch(said: Sense, held: Sense) -> str:
+    """Return in what the sentence says more than the statement."""
+    is_plain = not (said.negations or held.negations)
+    stretches = (
+        ("said of some it is", ALL.search(said.text) and _only(SOME, ALL, held.text)),
+        ("as a possibility it is", is_plain and _only(DUTY, LEAVE, said.text) and _only(LEAVE, DUTY, held.text)),
+        ("as a duty it is", is_plain and _only(LEAVE, DUTY, said.text) and _only(DUTY, LEAVE, held.text)),
+        ("as a guess it is", ONLY_MAYBE.search(held.text) and not MAYBE.search(said.text)),
+        ("less surely it is", any(surer.search(said.text) and not given.search(held.text) for surer, given in SURER)),
+    )
+    return next((difference for difference, is_so in stretches if is_so), "")
+
+
+def nearness(said: Sense, held: Sense) -> float:
+    """Return how nearly one says what the other does but for the contrast, 0..1: few words may be a part of many."""
+    opposed = {stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side}
+    left, right = said.words - opposed, held.words - opposed
+    if not left or not right:
+        return 0.0
+    shared = len(left & right)
+    is_part = len(left) >= MIN_PART_WORDS and shared >= MIN_CONTAINED * len(left)
+    return max(2 * shared / (len(left) + len(right)), shared / len(left) if is_part else 0.0)
+
+
+def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
+    left, right = pair
+    mine = (bool(said.tokens & left), bool(said.tokens & right))
+    return mine in {(True, False), (False, True)} and mine[::-1] == (
+        bool(held.tokens & left),
+        bool(held.tokens & right),
+    )
+
+
+def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
+    """Count the negations of words that the other has as well, except one side of an opposed pair.
+
+    "It is not open on Mondays" is no turn of "it is open on Sundays, and closed on Mondays".
+    """
+    twofold = {stem for left, right in PAIRS if other.tokens & left and other.tokens & right for stem in left | right}
+    sides = {stem for pair in opposed for side in pair for stem in side}
+    known = other.tokens | sides
+    return sum(
+        not sides.intersection(stems(negation)) and not known.isdisjoint(negated) and twofold.isdisjoint(negated)
+        for negation, negated in sense.negations
+    )
+
+
+def _deny_the_same(said: Sense, held: Sense) -> bool:
+    mine = {word for _, negated in said.negations for word in negated}
+    return any(not mine.isdisjoint(negated) for _, negated in held.negations)
+
+
+def _only(one: re.Pattern[str], other: re.Pattern[str], text: str) -> bool:
+    return bool(one.search(text)) and not other.search(text)

@@ -1,0 +1,204 @@
+"""Opposites: the closed lists of words by which sentences in like words say different things."""
+
+import re
+
+from esrag.text.terms import terms
+
+Pair = tuple[frozenset[str], frozenset[str]]
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of a text, stemmed unless they are stop words.
+
+    >>> stems("It is above the floors")
+    ['it', 'is', 'abov', 'the', 'floor']
+    """
+    words = (word.lower() for word in re.findall(r"[^\W_]+", text))
+    return [(terms(word) or [word])[0] for word in words]
+
+
+def _any_of(words: str) -> re.Pattern[str]:
+    """Return the pattern of any of some words, each a regular expression without blanks; "_" is a blank."""
+    return re.compile(rf"\b(?:{'|'.join(words.split()).replace('_', ' ')})\b", re.IGNORECASE)
+
+
+# Phrases, and the one word that says as much; in this order.
+PHRASES = tuple(
+    (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), plain)
+    for pattern, plain in (
+        (r"if (?:at all |it is |that is |that can be |it can be |where )?(?:possible|avoid(?:ed|able))", " "),
+        (r"(?:not|no) only", "also"),
+        (r"whether or not", "whether"),
+        (r"(?:no|not) (?:less|fewer|lower|smaller|earlier|sooner|shorter) than|at (?:the )?least", "atleast"),
+        (r"lower (?:limit|bound|end)|or (?:more|above|over)", "atleast"),
+        (r"(?:no|not) (?:more|greater|higher|larger|later|longer) than|at (?:the )?most|up to", "atmost"),
+        (r"upper (?:limit|bound|end)|or (?:less|fewer|below|under)", "atmost"),
+        (r"no longer|not any ?more", "not"),
+        (r"can not", "cannot"),
+        (r"(?:has|have|had|is|are) (?:got )?to(?= \w)", "must"),
+        (r"(?:is|are) (?:required|obliged) to|it is mandatory", "must"),
+        (r"(?:is|are) (?:allowed|permitted) to", "may"),
+        (r"neither\b(?P<both>[^.;]{0,80}?)\bnor", r"not\g<both> or"),
+        (r"(?:no one|nobody|nothing|none) (?:but|except|other than)", "only"),
+        (r"in (?:some|many|most|certain|several) (?:\w+ )?cases", "sometimes"),
+        (r"in (?:every|all|each|any) cases?", "always"),
+    )
+)
+
+# Words that a prefix negates; others only begin with the same letters. Those of a pair below are not among them.
+_NEGATED = """unacceptable unaffected unaltered unapproved unattended unauthorized unauthorised unavailable unavoidable
+    unaware unbalanced unbounded unchanged unchecked unclear uncommon unconditional uncontrolled uncovered undamaged
+    undefined undesirable undocumented unencrypted unexpected unfair unfamiliar unfinished unharmed unidentified
+    unimportant uninformed unintended unlimited unlisted unmarked unmodified unnecessary unoccupied unofficial unopened
+    unopposed unpaid unpatched unplanned unpleasant unpopular unpredictable unprepared unprotected unproven unpublished
+    unqualified unreadable unreasonable unregistered unrelated unreliable unreported unresolved unrestricted unsigned
+    unsolved unspecified unstable unsuccessful unsuitable unsupervised unsupported untested untreated unused unusable
+    unusual unverified unwanted unwilling"""
+_BASES = "|".join(word.removeprefix("un") for word in _NEGATED.split())
+PHRASES += ((re.compile(rf"\bun(?=(?:{_BASES})\b)", re.IGNORECASE), "not "),)
+
+_NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing hardly rarely seldom scarcely
+    false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)? lack(?:s|ed|ing)? avoid(?:s|ed|ing)?
+    refus(?:e|es|ed|al) prevent(?:s|ed|ing)? prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)?
+    ignor(?:e|es|ed|ing) stop(?:s|ped) omit(?:s|ted)? \\w+n['’]t"""
+NEGATION = _any_of(_NEGATION_WORDS)
+
+# What these say can be said with a negation and without: "only the staff" is "no one but the staff".
+COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
+EITHER_WAY = _any_of("only alone solely until instead otherwise")
+
+# Words that turn a sentence into its opposite, if they stand in each other's place.
+_OPPOSITES = (
+    (
+        "above over exceed more greater higher longer larger bigger minimum minimal atleast",
+        "below under less fewer lower smaller shorter maximum maximal atmost",
+    ),
+    ("older elder", "younger newer"),
+    ("before prior", "after"),
+    ("earlier sooner early", "later late"),
+    ("grant allow permit approve accept admit", "deny reject refuse forbid prohibit disallow"),
+    (
+        "rise rose risen increase grow grew grown gain climb raise",
+        "fall fell fallen decrease decline drop shrink shrank lose lost reduce lower",
+    ),
+    ("open opened", "close closed shut"),
+    ("enable", "disable"),
+    ("include", "exclude"),
+    ("start begin began begun", "stop end finish cease"),
+    ("on", "off"),
+    ("in inside internal inward", "out outside external outward"),
+    ("with", "without"),
+    ("win won", "lose lost"),
+    ("first", "last final"),
+    ("upper top", "lower bottom"),
+    ("left", "right"),
+    ("front", "back rear"),
+    ("up upward", "down downward"),
+    ("hot warm", "cold cool"),
+    ("heat warmed", "cool chill"),
+    ("fast quick quickly rapid rapidly", "slow slowly"),
+    ("high tall", "low"),
+    ("large big", "small little"),
+    ("long", "short brief"),
+    ("strong", "weak"),
+    ("heavy", "light"),
+    ("thick", "thin"),
+    ("wide broad", "narrow"),
+    ("deep", "shallow"),
+    ("full", "empty"),
+    ("wet", "dry"),
+    ("hard", "soft"),
+    ("new", "old"),
+    ("same identical equal", "different unequal"),
+    ("public", "private secret"),
+    ("import", "export"),
+    ("encrypt encryption", "decrypt decryption"),
+    ("encode", "decode"),
+    ("lock", "unlock"),
+    ("connect attach", "disconnect detach"),
+    ("add", "remove subtract delete"),
+    ("buy bought purchase", "sell sold"),
+    ("send sent", "receive"),
+    ("pass", "fail"),
+    ("true", "false"),
+    ("legal lawful", "illegal unlawful"),
+    ("valid", "invalid"),
+    ("safe", "unsafe dangerous"),
+    ("secure", "insecure"),
+    ("possible", "impossible"),
+    ("known", "unknown"),
+    ("guilty", "innocent"),
+    ("positive", "negative"),
+    ("mandatory compulsory", "optional voluntary"),
+    ("compatible", "incompatible"),
+    ("visible", "invisible hidden"),
+    ("profit", "loss"),
+    ("north northern", "south southern"),
+    ("east eastern", "west western"),
+    ("male men man", "female women woman"),
+    ("married", "unmarried single divorced"),
+    ("present", "absent"),
+    ("parent", "child"),
+    ("majority", "minority"),
+    ("input", "output"),
+    ("horizontal", "vertical"),
+    ("summer", "winter"),
+    ("day", "night"),
+    ("morning", "evening"),
+    ("weekday", "weekend"),
+)
+
+PAIRS: tuple[Pair, ...] = tuple((frozenset(stems(left)), frozenset(stems(right))) for left, right in _OPPOSITES)
+
+_COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"
+ALL = _any_of("all every(?:one|body|thing)? each always any entire whole both no none")
+SOME = re.compile(
+    _any_of(
+        f"""some(?:times)? most(?:ly)? many several few certain part(?:s|ly|ially)? usually typically generally often
+        frequently occasionally half majority {_COUNT}_of one_of"""
+    ).pattern
+    + rf"|^\W*{_COUNT}\b",
+    re.IGNORECASE,
+)
+
+DUTY = _any_of("must shall required? requires mandatory obliged")
+LEAVE = _any_of("may can might could optional(?:ly)? allowed permitted allows?")
+
+MAYBE = _any_of(
+    """might may can could would possibl[ey] probabl[ey] perhaps maybe likely potential(?:ly)? alleged(?:ly)?
+    reported(?:ly)? suspect(?:s|ed) believe[ds]? thought presum(?:ed|ably) appear(?:s|ed)? seem(?:s|ed)?
+    suggest(?:s|ed)? estimated expected"""
+)
+ONLY_MAYBE = _any_of(
+    """might (?:may|could)_have (?:may|could)_be_(?:due|caused) possibly probably perhaps maybe allegedly reportedly
+    presumably (?:is|are|was|were)_(?:believed|suspected|thought) appears?_to seems?_to"""
+)
+
+# What makes a sentence surer than a statement, unless that has one of the second list.
+SURER = tuple(
+    (_any_of(surer), _any_of(backing))
+    for surer, backing in (
+        (
+            "only solely exclusively merely",
+            """only sole(?:ly)? exclusive(?:ly)? alone mere(?:ly)? just except unless but limited restrict\\w* nothing
+            none nobody no not single other_than reserved until""",
+        ),
+        (
+            "always invariably",
+            """always never every all each any no not none invariably must shall constant(?:ly)? cannot
+            permanent(?:ly)?""",
+        ),
+        (
+            "certainly definitely undoubtedly guarantees? guaranteed prove[sdn]? inevitably",
+            """certain(?:ly|ty)? definite(?:ly)? doubt\\w* guarantee\\w* prove[sdn]? proofs? proving inevitabl[ey]
+            ensure\\w* must shall assure\\w*""",
+        ),
+    )
+)
+
+# Words that colour a sentence, and are no part of what it is about.
+COLOUR = _any_of(
+    """all every each any some most many several few always usually typically generally often sometimes must shall may
+    can might could should need(?:s|ed)? required? only solely certainly definitely possibly probably perhaps just also
+    atleast atmost while when(?:ever)? where since because once during then both however so thus therefore"""
+)

@@ -1,0 +1,123 @@
+"""Quotes: the words of a passage that back a sentence, to the letter.
+
+A quote stands at the end of its sentence: `A key has 1184 bytes ("keys of 1184 bytes"). [c1]`; with or without the
+brackets, in marks of any shape. White space may differ from the passage's, and so may the shape of quotation marks,
+apostrophes, dashes and mathematical letters, and a hyphen where a line ends within a word. The words that are shown are
+the passage's own.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import normalize
+
+from esrag.evidence.statements import said, stated, unmarked
+from esrag.records import Chunk
+from esrag.text.terms import terms
+from esrag.verifying.support import QUOTATION, Unsupported
+
+LEAST_WORDS = 3  # less is a term, which stands wherever its subject is spoken of and says nothing of it
+MOST_CHARACTERS = 300  # three lines: in more of them some words are always near
+MOST_WITHIN = 8  # quotation marks that are tried as the quote's first
+
+Span = tuple[int, int]
+
+_MARKS = '"“”„‟«»'
+_SHAPES = dict.fromkeys(_MARKS, '"') | dict.fromkeys("’‘ʼ", "'") | dict.fromkeys("‐‑–—−", "-")
+_MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold letters, one for one; a power is no digit
+_PLAIN = str.maketrans(_SHAPES | {letter: normalize("NFKC", letter) for letter in _MATHEMATICAL})
+_OPENS = re.compile(rf"(?<!\w)[{_MARKS}]")
+_CLOSES = re.compile(rf"[{_MARKS}]\s?\)?\s?([.!?…]?)\s?\)?\Z")
+_WITHIN = re.compile(rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?")  # from the first blank on, for speed
+_ENDS = " \n.,;:!?…"  # what a quote may end with that its passage has not
+_BROKEN = r"(?:-\s*\n\s*|\xad)"  # within a word
+# No part of a word, of a number or of a compound: the 5 of 1.5, the KEM of ML-KEM.
+_WHOLE = r"(?<![\w-])(?<!\d[.,]){}(?!\w|[.,-]\w)"
+
+
+def backed(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
+    """What a sentence says without its quote, and what is shown: the same with the passage's own words as the quote.
+
+    One that stands in a passage, or is the row of a table with its header, is its own quote. Raises: Unsupported.
+    """
+    texts = [chunk.text for chunk in passages]
+    if any(_own(sentence, text) for text in texts):
+        return sentence, sentence
+    parts = list(_parts(sentence))
+    for rest, quote, full_stop in parts:
+        for text in texts:
+            if span := _found(quote, text):
+                words = " ".join(unmarked(text[slice(*span)]).split())
+                return _shown(rest, words, full_stop)
+    if parts:
+        raise Unsupported(f"the quote {parts[0][1][:80]!r} is not in")
+    raise Unsupported(f"it does not end with a quote of {LEAST_WORDS} words to {MOST_CHARACTERS} characters of")
+
+
+def quoted(sentence: str, text: str) -> Span | None:
+    """Where that stands in the text which a sentence quotes: the whole of it, its end, or some of it; else None."""
+    if span := _own(sentence, text):
+        return span
+    within = ("".join(groups) for groups in QUOTATION.findall(sentence))
+    quotes = (*(quote for _, quote, _ in _parts(sentence)), *within)
+    return next(filter(None, (_found(quote.strip(_ENDS), text) for quote in quotes)), None)
+
+
+def unquoted(sentence: str) -> str:
+    """The sentence alone, without what it quotes.
+
+    >>> unquoted('It is closed ("It is closed. It is red"). It says "it is closed" too.')
+    'It is closed. It says too.'
+    """
+    return _WITHIN.sub("", sentence)
+
+
+def masked(text: str) -> str:
+    """The text, as long as it was, without what it quotes but for its last character: no sentence ends within.
+
+    >>> masked('He says ("it is. Is it?") and goes.')
+    'He says (“xxxxxxxxxxxx?”) and goes.'
+    """
+    return QUOTATION.sub(lambda found: f"“{'x' * (len(found[0]) - 3)}{found[0][-2]}”", text)
+
+
+def _shown(rest: str, words: str, full_stop: str) -> tuple[str, str]:
+    """Raises: Unsupported where the words speak of something else."""
+    if not rest:
+        return words, f"“{words}”{full_stop}"
+    if set(terms(rest)).isdisjoint(terms(words)):
+        raise Unsupported(f"the quote {words[:80]!r} does not speak of it in")
+    body = rest.rstrip(".!?…")
+    return rest, f"{body} (“{words}”){full_stop or rest[len(body) :]}"
+
+
+def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
+    """What stands before a quote at the end, the quote, the full stop.
+
+    A quote may hold others: the longest comes first, but after those that a bracket stands before.
+    """
+    closes = _CLOSES.search(sentence)
+    if not closes:
+        return
+    marks = _OPENS.finditer(sentence, max(closes.start() - MOST_CHARACTERS - 1, 0), closes.start())
+    full_stop = closes[1] or (sentence[closes.start() - 1] if sentence[closes.start() - 1] in ".!?…" else "")
+    for opens in sorted(marks, key=lambda mark: sentence[mark.start() - 1] != "(")[:MOST_WITHIN]:
+        quote = sentence[opens.end() : closes.start()].strip(_ENDS)
+        if len(quote.split()) >= LEAST_WORDS or (not quote.isascii() and len(terms(quote)) >= LEAST_WORDS):
+            yield sentence[: opens.start()].rstrip(" \n(:,;–—"), quote, full_stop
+
+
+def _own(sentence: str, text: str) -> Span | None:
+    """Where the sentence itself stands, or the row that it is, or is a part of, with its table's header."""
+    sources = (source for row, source in stated(text) if _found(sentence, said(row)))
+    return _found(sentence, text) or next(filter(None, (_found(source, text) for source in sources)), None)
+
+
+def _found(quote: str, text: str) -> Span | None:
+    held, quote = (unmarked(one).translate(_PLAIN) for one in (text, quote))  # as long as before
+    words = quote.replace("\xad", "").split()
+    if not words or len(" ".join(words)) > len(held):
+        return None
+    joint = f"{_BROKEN}?" if re.search(_BROKEN, held) else ""
+    pattern = r"\s+".join(joint.join(map(re.escape, word)) for word in words)
+    found = re.search(_WHOLE.format(pattern.replace(r"\-", r"\-(?:\s*\n\s*)?")), held)
+    return found.span() if found else None

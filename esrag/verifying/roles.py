@@ -1,0 +1,147 @@
+"""Roles: who does what to whom, in the words of the statements that a sentence is taken from."""
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import chain, combinations
+
+from esrag.text.terms import STOP_WORDS, technical_words, terms
+from esrag.verifying.clauses import clauses, with_clauses
+
+MAX_NAMES = 24  # in a sentence; in each other's place are looked for among as many
+MAX_REPLACED_TOKENS = 3
+MIN_SHARED_WORDS = 2  # of a sentence and the statement that it has another word than
+
+_ARTICLES = frozenset(("a", "an", "the"))
+_COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
+_NUMBER = re.compile(r"[\d.,]+")
+_STAND_INS = STOP_WORDS | {"one", "ones", "former", "latter", "both", "other", "others", "he", "she"}
+_EITHER_WAY = re.compile(
+    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
+    r"|borders?|marri\w+)\b|[,;=/+×]",
+    re.IGNORECASE,
+)
+
+
+def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[str] = ()) -> str:
+    """Return what stands in another's place, by the statements; "" if nothing shows.
+
+    What "A borders B" or "A and B" say is true either way.
+    """
+    parts = {statement: clauses(statement) for statement in statements}
+    for unit in with_clauses(sentence):
+        found = _find_swap(unit, [*statements, *chain.from_iterable(parts.values())]) or _find_substitute(
+            unit, parts, frozenset(names)
+        )
+        if found:
+            return found
+    return ""
+
+
+def _find_swap(unit: str, parts: Iterable[str]) -> str:
+    """Return the two names that stand in each other's place; "" where the words stand so in any part."""
+    mine, named = _order(unit), _named(unit)
+    alike = [order for order in map(_order, parts) if sorted(order) == sorted(mine)]
+    if not alike or mine in alike or _EITHER_WAY.search(unit) or len(named) > MAX_NAMES:
+        return ""
+
+    for (start, end), (other, last) in combinations(named, 2):
+        left, right = unit[start:end], unit[other:last]
+        if _order(f"{unit[:start]}{right}{unit[end:other]}{left}{unit[last:]}") in alike:
+            return f"{left} and {right} stand in each other's place"
+    return ""
+
+
+def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str]) -> str:
+    """Return the word that stands where a part of a statement in the same words has another one of its kind.
+
+    A name counts wherever the passages have it, another word where the same statement has both: "the device" may be
+    what the statement before it names.
+    """
+    mine, substitutes = _order(unit), []
+    for statement, group in parts.items():
+        for part in group:
+            difference = _difference(_order(part), mine)
+            if difference is None:
+                continue
+            removed, added = difference
+            if not (removed or added):
+                return ""
+            if removed and added and _is_other(added, removed, statement, parts, names):
+                substitutes.append(f"{' '.join(added)} stands in the place of {' '.join(removed)}")
+    return substitutes[0] if substitutes else ""
+
+
+def _difference(held: Sequence[str], said: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Return the tokens that one has in the place of the other's; None where they differ by more than that.
+
+    What the statement says besides is no difference.
+    """
+    if len({*said}.intersection(held)) < MIN_SHARED_WORDS:
+        return None
+    matcher = SequenceMatcher(None, held, said, autojunk=False)
+    edits = [edit for edit in matcher.get_opcodes() if edit[0] not in {"equal", "delete"}]
+    if not edits:
+        return (), ()
+
+    (kind, start, end, other, last) = edits[0]
+    shared = [said[i] for block in matcher.get_matching_blocks() for i in range(block.b, block.b + block.size)]
+    words = sum(token not in STOP_WORDS for token in shared)
+    is_short = max(end - start, last - other) <= MAX_REPLACED_TOKENS
+    if len(edits) > 1 or kind != "replace" or not is_short or words < MIN_SHARED_WORDS:
+        return None
+    return held[start:end], said[other:last]
+
+
+def _is_other(
+    added: Sequence[str],
+    removed: Sequence[str],
+    statement: str,
+    parts: dict[str, tuple[str, ...]],
+    names: frozenset[str],
+) -> bool:
+    """Whether what was put in is another thing of the same kind that the statements speak of."""
+    if any(_NUMBER.fullmatch(token) for token in (*added, *removed)):
+        return False  # numbers have checks of their own
+    if any(_STAND_INS.issuperset(side) for side in (added, removed)):
+        return False
+
+    are_names = [any(token in names for token in side) for side in (added, removed)]
+    if are_names == [True, True]:
+        return any(_holds(other, added) for other in parts)
+    return are_names == [False, False] and _holds(statement, added)
+
+
+def _holds(statement: str, tokens: Sequence[str]) -> bool:
+    order = _order(statement)
+    return any(order[i : i + len(tokens)] == list(tokens) for i in range(len(order)))
+
+
+def names_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the tokens of technical words, and of words that never stand there with a small letter."""
+    written = [word[0] for text in texts for word in _COMPOUND.finditer(text)]
+    small = {token for word in written if word[0].islower() for token in _order(word)}
+    named = {text[start:end] for text in texts for start, end in _named(text)}
+    return frozenset(token for name in named for token in _order(name)) - small
+
+
+@lru_cache(maxsize=4096)
+def _order(text: str) -> list[str]:
+    """Return its words in order, stemmed unless they are stop words, without articles.
+
+    >>> _order("The lamp is lit by Davy.")
+    ['lamp', 'is', 'lit', 'by', 'davi']
+    """
+    words = (word[0].lower() for word in _COMPOUND.finditer(text))
+    return [term for word in words if word not in _ARTICLES for term in terms(word)[:1] or [word]]
+
+
+def _named(sentence: str) -> list[tuple[int, int]]:
+    """Return where its names and technical words are; those that follow each other are one name."""
+    spans: list[tuple[int, int]] = []
+    for word in _COMPOUND.finditer(sentence):
+        if word[0].lower() not in STOP_WORDS and (word[0][0].isupper() or technical_words(word[0])):
+            goes_on = bool(spans) and sentence[spans[-1][1] : word.start()] == " "
+            spans.append((spans.pop()[0] if goes_on else word.start(), word.end()))
+    return spans

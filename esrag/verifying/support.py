@@ -1,0 +1,241 @@
+"""Support: how far the passages that a sentence cites say what it says."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from esrag.evidence.algorithms import sentences
+from esrag.evidence.statements import Encode, Line, lines, said, stated, unmarked
+from esrag.evidence.steps import readable
+from esrag.evidence.tables import Row
+from esrag.records import Chunk
+from esrag.text import sentence_spans
+from esrag.text.figures import in_figures, numbers
+from esrag.text.terms import STOP_WORDS, compounds, technical_words, terms
+from esrag.verifying.clauses import clauses
+from esrag.verifying.columns import is_of_another_column, is_of_another_year
+from esrag.verifying.contrasts import find_contrast
+from esrag.verifying.measures import other_measure
+from esrag.verifying.roles import find_other_role, names_in
+
+MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
+# In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
+MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
+SAME = 0.8  # share of words from which one sentence says what another does, or a part of it
+MIN_CLAUSE_MEANING = 0.6  # cosine from which a clause in other words counts as said
+
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
+_WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
+_ENDED = re.compile(r"[.!?]\s+\Z")  # what stands before the first word of a sentence
+_NOTHING_SAID = re.compile(r"\W*")
+_NEAR_CHARACTERS = 20  # before a word, in which its sentence may begin
+_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a reader's page would follow or draw it
+QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
+_NOT = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
+    re.IGNORECASE,
+)
+# Words that join clauses, and say nothing by themselves.
+_JOINTS = re.compile(
+    r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus|therefore|hence|then|also|both"
+    r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon"
+    r"|against|among|between|without|about|through|across|along|towards?)\b",
+    re.IGNORECASE,
+)
+_STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
+_ENDS = " .!?…:;"
+_STEP = re.compile(r"\W*\d{1,3}:")  # other lines may end anywhere in a sentence
+
+
+class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
+    """What the passages do not hold, in words that their keys can follow."""
+
+
+def support(
+    sentence: str, passages: Sequence[Chunk], encode: Encode | None = None, around: Sequence[str] = ()
+) -> float:
+    """How well the passages support the sentence, 0..1: the share of its words that they hold, or nearness in meaning.
+
+    The word that the sentence begins with is taken for a name where it is one in the texts `around` it.
+
+    Raises: Unsupported for a number, a name, a technical word, a link or a quotation that they do not hold, a number
+    that they give to something else, two names in each other's place, a "not" too many or too few, or too few words.
+    """
+    sentence = _flat(sentence)
+    texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
+    if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
+        return 1.0  # to the letter
+    words, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
+    if not words:
+        raise Unsupported("no word of it is in")
+    _require_particulars(sentence, texts, held, around)
+    found = [line for chunk in passages for line in _lines(chunk.text)]
+    _require_measures(sentence, found, texts, [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages])
+    _require_same_numbers(sentence, found)
+    statements = [line.text for line in found]
+    if difference := find_contrast(sentence, statements):
+        raise Unsupported(f"{difference} in")
+    if difference := find_other_role(sentence, statements, names_in(texts)):
+        raise Unsupported(f"{difference} in")
+    _require_known_clauses(sentence, passages, held, encode)
+    share = len(words & held) / len(words)
+    if share >= MIN_WORDS:
+        return round(share, 4)
+    meaning = _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
+    if meaning < MIN_MEANING:
+        raise Unsupported(f"only {share:.0%} of the words are in")
+    return round(meaning, 4)
+
+
+def overlap(left: set[str], right: set[str]) -> float:
+    """Dice's coefficient: 2·|both| / (|left| + |right|).
+
+    >>> overlap({"a", "b"}, {"b", "c"})
+    0.5
+    """
+    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
+
+
+@lru_cache(maxsize=64)  # a passage is cited by several sentences
+def _lines(text: str) -> tuple[Line, ...]:
+    return tuple(Line(_flat(line.text), line.source, line.row and _flat_row(line.row)) for line in lines(text))
+
+
+def _flat_row(row: Row) -> Row:
+    cells = tuple((_flat(name), _flat(cell)) for name, cell in row.cells)
+    return Row(_flat(row.above), cells, _flat(row.header), _flat(row.line))
+
+
+@lru_cache(maxsize=64)
+def _own(text: str) -> frozenset[str]:
+    """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
+    spans = (text[start:end] for start, end in sentence_spans(text))
+    steps = (line for line in readable(text).split("\n") if _STEP.match(line))
+    whole = {said(each) for each in (*spans, *(each for each, _ in stated(text)), *steps)}
+    return frozenset(_flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each)))
+
+
+def _flat(text: str) -> str:
+    """On one line, with numbers in figures that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
+    return in_figures(unmarked(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
+
+
+def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
+    """Raises: Unsupported."""
+    held_numbers = {number for text in texts for number in numbers(text)}
+    _require("number", numbers(sentence), held_numbers.__contains__)
+    words = technical_words(sentence, len(sentence))
+    _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
+    # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
+    _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
+    _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
+    quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
+    _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
+
+
+def _require_measures(sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> None:
+    """That each number has the power of ten and the unit that it has in the passages. Raises: Unsupported."""
+    if other := other_measure(sentence, found, texts, titles):
+        raise Unsupported(f"the number {other} is not in")
+
+
+def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
+    if missing := next((one for one in found if not is_held(one)), None):
+        raise Unsupported(f"the {what} {missing[:80]} is not in")
+
+
+def _stands(word: str, texts: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for text in texts)
+
+
+def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
+    """Words with a capital letter, but for I and A, and for one that begins the sentence and is no name around it.
+
+    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["as Davy did"])
+    (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
+    """
+    found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
+    return [
+        word
+        for word, start in found
+        if word[0].isupper() and word not in {"I", "A"} and (not _begins(sentence, start) or _is_name(word, around))
+    ]
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence begins at a place."""
+    before = text[max(0, start - _NEAR_CHARACTERS) : start]
+    is_first = start <= _NEAR_CHARACTERS and _NOTHING_SAID.fullmatch(before)
+    return bool(is_first or _ENDED.search(before))
+
+
+def _is_name(word: str, texts: Sequence[str]) -> bool:
+    """Whether a word has its capital letter within a sentence, and stands nowhere with a small one."""
+    if word.lower() in STOP_WORDS:
+        return False
+    # Behind a word with a small letter: a line of title case proves nothing.
+    within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]*[,;)]?\s+{re.escape(word)}(?!\w)"
+    small = rf"(?<!\w){re.escape(word.lower())}(?!\w)"
+    return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
+
+
+def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
+    """Raises: Unsupported where lines with a number are of another thing, or one without says all the rest of it.
+
+    That one has to have a number in its place; "it" of the lines with the number may stand for anything.
+    """
+    if not (given := numbers(sentence)):
+        return
+    named, said = compounds(sentence), _said(sentence)
+    words = said - {term for number in given for term in terms(number)}
+    counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
+    others = [shared for line, shared, _ in counted if (own := _own_numbers(line)) and own.isdisjoint(given)]
+    elsewhere = max(others, default=0)
+    for number in given:
+        with_it = [(line, shared) for line, shared, held in counted if number in held]
+        known = max((shared for _, shared in with_it), default=len(words))
+        is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
+        is_stood_for = any(_STANDS_FOR.match(line.text) for line, _ in with_it)
+        is_of_another = bool(with_it) and all(_is_of_another(number, named, said, line) for line, _ in with_it)
+        if is_of_another or (is_of_other_words and not is_stood_for):
+            raise Unsupported(f"the number {number} stands with something else in")
+
+
+def _own_numbers(line: Line) -> set[str]:
+    """The numbers of a line; of a row those of its cells, and not the years that it has in common with others."""
+    if line.row is None:
+        return set(numbers(line.text))
+    return {number for text in (line.row.line, *(cell for _, cell in line.row.cells)) for number in numbers(text)}
+
+
+def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
+    """Whether a line gives the number to other technical words than those `named`, another year, or another column."""
+    owner = compounds(line.text)
+    if named and owner and named.isdisjoint(owner):
+        return True
+    words = said - set(terms(number))
+    return is_of_another_year(number, said, line) or bool(line.row and is_of_another_column(number, words, line.row))
+
+
+def _said(text: str) -> set[str]:
+    """Its words but for a "not": "isn't" is a word of its own."""
+    return set(terms(_NOT.sub(" ", text)))
+
+
+def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None) -> None:
+    """Raises: Unsupported for a clause of words that the passages do not hold, beside others that they do."""
+    parts = clauses(sentence)
+    for part in parts if len(parts) > 1 else ():
+        words = set(terms(_JOINTS.sub(" ", part)))
+        if 2 * len(words - held) < len(words):
+            continue
+        if encode is None or _meaning(part, passages, encode) < MIN_CLAUSE_MEANING:
+            raise Unsupported(f"{part[:80]!r} is not in")
+
+
+def _meaning(sentence: str, passages: Sequence[Chunk], encode: Encode) -> float:
+    """The best cosine of the sentence with one of the passages' own."""
+    own = [chunk.text[start:end] for chunk in passages for start, end in sentence_spans(chunk.text)]
+    vectors = encode([sentence, *own])
+    return float((vectors[1:] @ vectors[0]).max(initial=0.0))

@@ -1,0 +1,324 @@
+"""Verify: a draft and its evidence → the answer with checked citations, or the refusal with its reason.
+
+A sentence is checked as soon as it is whole, so that an answer can be shown while it is written.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from esrag.citations import MARKERS, REASONS, REFUSAL, Reason, unheard
+from esrag.evidence.statements import Encode
+from esrag.records import Answer, Chunk, Citation, Evidence
+from esrag.text import counted, normalise, sentence_spans
+from esrag.text.terms import terms
+from esrag.verifying.quotes import Span, backed, quoted, unquoted
+from esrag.verifying.support import Unsupported, overlap, support
+
+Policy = Literal["refuse", "drop"]
+
+LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
+_LONGEST_REFUSAL = 1000
+MAX_BLANKS = 1000  # before markers
+MOST_PARTS = 20  # of a sentence beyond those that are sentences
+
+_MARKER = MARKERS.pattern
+_MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
+    rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
+)
+# Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
+_MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
+_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line ends a sentence, unless it goes on with a small letter
+# "…degrees.The valve": a sentence that ends without one; a name of code (pump.Valve) stands elsewhere too.
+_NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
+_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
+_ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
+_TEXTS = r"(?:documents?|docs|context|evidence|passages?)"
+_LACKS = (
+    rf"\b{_TEXTS}(?:\s+(?:provided|given))?\s+(?:do(?:es)?\s+not|do(?:es)?n.t)\s+"
+    r"(?:contain|mention|provide|say|answer|specify|state|include|give|cover|tell)\b"
+    rf"|\bnone\s+of\s+the\s+(?:\w+\s+)?{_TEXTS}\s+(?:answers?|contains?|mentions?|says?)\b"
+    rf"|\b{_TEXTS}\s+contains?\s+no\s+(?:information|answer|mention)\b"
+)
+_CANNOT = (
+    r"(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|(?:was|am|.m)\s+(?:unable|not\s+able)\s+to)\s+"
+    r"(?:find|locate|answer|determine|say|tell)\b|do(?:n.t|\s+not)\s+know\b"
+)
+_WEAK_REFUSAL = re.compile(
+    rf"(?:i\s+)?(?:{_CANNOT})"
+    r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
+    r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b|\bthere\s+is\s+no\s+mention\s+of\b"
+    # Where nothing is cited; a document may say of a key that it is not kept in the document.
+    rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
+    rf"|{_LACKS}",
+    re.IGNORECASE,
+)
+_CITED_REFUSAL = re.compile(  # of what a model says of itself or of the documents, and no document of a parser
+    rf"\bi\s*(?:{_CANNOT})|{_LACKS}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of a draft, the keys that follow it, and how well their passages support it."""
+
+    text: str
+    keys: tuple[str, ...]
+    support: float = 0.0
+
+    @property
+    def cited(self) -> str:
+        """The sentence with its markers."""
+        return f"{self.text} {''.join(f'[{key}]' for key in self.keys)}"
+
+
+class Violation(Exception):  # noqa: N818 -- never leaves this module; it carries a reason, not an error
+    """The draft breaks the contract; `note` says where."""
+
+    def __init__(self, reason: Reason, note: str) -> None:
+        super().__init__(note)
+        self.reason = reason
+        self.note = note
+
+
+def verify(
+    draft: str,
+    evidence: Sequence[Evidence],
+    encode: Encode | None = None,
+    policy: Policy = "refuse",
+    *,
+    quotes: bool = False,
+) -> Answer:
+    """The draft as an answer whose every sentence is cited and supported, else the refusal.
+
+    A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says. With
+    `quotes` each has to hold words of its passage, to the letter.
+    """
+    return Check("", evidence, Rules(policy, quotes), encode).answer(draft)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What becomes of an unsupported sentence, whether each must hold words of its passages, how many are kept."""
+
+    unsupported: Policy = "refuse"
+    quotes: bool = False
+    max_sentences: int | None = None
+
+
+class Check:
+    """Reads a draft piece by piece; `shown` gets each sentence, with its markers, as it passes.
+
+    It stops after `max_sentences` of them. A sentence with markers within comes in parts, and is kept whole.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        rules: Rules,
+        encode: Encode | None = None,
+        shown: Callable[[str], None] = unheard,
+    ) -> None:
+        self._given = {item.key: item for item in evidence}
+        self._rules, self._encode, self._shown = rules, encode, shown
+        self._around = [question, *(item.chunk.text for item in evidence)]
+        self._text, self._read, self._searched = "", 0, 0
+        self._claims: list[Claim] = []
+        self._dropped: list[str] = []
+        self._left_out: list[str] = []
+        self._is_full = False
+        self._violation: Violation | None = None
+
+    def read(self, piece: str) -> None:
+        """Looks at every sentence that is whole by now: one whose markers are followed by something else."""
+        self._read += len(piece)
+        if self._read > LONGEST_DRAFT:
+            self._violation = Violation("contract", f"the draft is longer than {LONGEST_DRAFT:,} characters")
+        else:
+            self._text += piece
+            self._look(ended=False)
+
+    def answer(self, draft: str = "") -> Answer:
+        """What the whole draft comes to, which is read now where no piece of it was."""
+        if not self._read:
+            self.read(draft)
+        if not (self._claims or self._violation) and is_refusal(self._text):
+            return refusal("model-refused")
+        self._look(ended=True)
+        if self._violation:
+            return refusal(self._violation.reason, self._violation.note)
+        if not self._claims:
+            return refusal("unsupported", *self._dropped) if self._dropped else refusal("model-refused")
+        text = " ".join(claim.cited for claim in self._claims)
+        notes = (*self._dropped, *self._left_out)
+        return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
+
+    def _look(self, *, ended: bool) -> None:
+        while not (self._violation or self._is_full) and (match := self._next_markers()):
+            if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
+                return
+            sentence = normalise(self._text[: match.start()]).strip()  # an accent may come in a piece of its own
+            full_stop = _FULL_STOP.match(self._text, match.end())
+            if full_stop and not _ENDED.search(sentence):
+                sentence += full_stop[0].strip()
+            self._text = self._text[full_stop.end() if full_stop else match.end() :]
+            self._searched = 0
+            try:
+                self._take(_claim(sentence, match[0]))
+            except Violation as violation:
+                self._violation = violation
+        if ended and not (self._violation or self._is_full) and (rest := self._text.strip()):
+            self._violation = Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
+
+    def _next_markers(self) -> re.Match[str] | None:
+        """Return the next markers; what was searched for them in vain is not searched again with every piece."""
+        match = _MARKERS.search(self._text, self._searched)
+        if match is None:
+            opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
+            end = len(self._text) if opened < 0 else opened
+            before = self._text[:end].rstrip()  # markers may begin with blanks, and one bracket or two stars
+            begins = len(before.removesuffix("(").removesuffix("*").removesuffix("*").rstrip())
+            self._searched = max(begins, end - MAX_BLANKS)
+        return match
+
+    def _take(self, claim: Claim) -> None:
+        """Keeps a claim with its support, drops it, or stops before it. Raises: Violation."""
+        if self._stops_before(claim):
+            return
+        for key in claim.keys:
+            _require_citable(key, self._given)
+        passages = [self._given[key].chunk for key in claim.keys]
+        if _is_cited_refusal(claim.text, passages):  # models like to cite what does not answer
+            self._left_out.append(f"left out {claim.text[:80]!r}: it says that there is no answer")
+            return
+        if (glued := _NO_BLANK.search(claim.text)) and not any(glued[0] in text for text in self._around):
+            raise Violation("contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}")
+        try:
+            claim = self._supported(claim, passages)
+        except Unsupported as unsupported:
+            note = f"{unsupported} {', '.join(claim.keys)}"
+            if self._rules.unsupported == "refuse" or _is_part(claim.text, self._claims[-1:]):
+                raise Violation("unsupported", note) from None
+            self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
+            return
+        self._claims.append(claim)
+        self._shown(claim.cited)
+
+    def _stops_before(self, claim: Claim) -> bool:
+        """Whether there are sentences enough, and this is another one. Raises: Violation for too many parts of one."""
+        most = self._rules.max_sentences
+        if most is None or len(self._claims) < most:
+            return False
+        if not _goes_on(claim.text, self._claims[-1:]):
+            self._is_full = True
+            self._left_out.append(f"left out what follows {counted(most, 'sentence')} (answer.max_sentences)")
+        elif len(self._claims) >= most + MOST_PARTS:
+            raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
+        return self._is_full
+
+    def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
+        """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
+        said = shown = claim.text
+        if self._rules.quotes:
+            said, shown = backed(claim.text, passages)
+            _require_one(said)
+        return Claim(shown, claim.keys, support(said, passages, self._encode, self._around))
+
+
+def refusal(reason: Reason, *notes: str) -> Answer:
+    """The refusal: the fixed text, no citation, the reason."""
+    return Answer(REFUSAL, refused=True, reason=reason, notes=notes or (REASONS[reason],))
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a draft says that it has no answer, in the fixed words or in weaker ones, and cites nothing.
+
+    >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
+    (True, False)
+    """
+    return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
+
+
+def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
+    """Whether a sentence says that there is no answer, and is none of the passages' own unless it is the refusal."""
+    if text.strip(" .!").lower() == REFUSAL:
+        return True
+    return bool(_CITED_REFUSAL.search(unquoted(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
+
+
+def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
+    return any(" ".join(text.split()) in " ".join(chunk.text.split()) for chunk in passages)
+
+
+def _is_part(text: str, before: Sequence[Claim]) -> bool:
+    """Whether it may be a part of a sentence that has markers within: without it the rest may say the opposite."""
+    return _goes_on(text, before) or not _ENDED.search(text)
+
+
+def _goes_on(text: str, before: Sequence[Claim]) -> bool:
+    """Whether it goes on with a sentence that has markers within."""
+    return text[:1].islower() and any(not _ENDED.search(claim.text) for claim in before)
+
+
+def _claim(text: str, markers: str) -> Claim:
+    """A sentence with its keys. Raises: Violation where it is none, or several."""
+    if not text:
+        raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
+    _require_one(text)
+    keys = dict.fromkeys(f"c{int(number)}" for number in re.findall(r"\d+", markers))
+    return Claim(text, tuple(sorted(keys, key=_number)))
+
+
+def _require_one(text: str) -> None:
+    """That it is one sentence, whatever it quotes. Raises: Violation."""
+    alone = unquoted(text)
+    ends = [blank.start() for blank in _BLANK.finditer(alone) if "\n" in blank[0]]
+    ends += [end for _, end in sentence_spans(alone)[:-1]]
+    if ends:
+        raise Violation("contract", f"a sentence has no citation: {alone[: min(ends)][:80]!r}")
+
+
+def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
+    """That the key was given, and that its passage is somewhere; without pages all is page 1. Raises: Violation."""
+    if key not in given:
+        raise Violation("contract", f"cites {key}, which was not given")
+    chunk = given[key].chunk
+    if not 0 < chunk.start_page <= chunk.end_page:
+        raise Violation("contract", f"cites {key}, which is on pages {chunk.start_page} to {chunk.end_page}")
+
+
+def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
+    """One citation a key, in numerical order, with what its sentences quote of the passage, and their least support."""
+    keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
+    return tuple(_citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys)
+
+
+def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
+    chunk = item.chunk
+    quotes = (quoted(claim.text, chunk.text) for claim in using)
+    start, end = next(filter(None, quotes), None) or _nearest(using[0].text, chunk.text)
+    return Citation(
+        key=item.key,
+        doc_id=chunk.doc_id,
+        start_page=chunk.start_page,
+        end_page=chunk.end_page,
+        chunk_id=chunk.chunk_id,
+        start=chunk.start + start,
+        end=chunk.start + end,
+        quote=chunk.text[start:end],
+        support=min(claim.support for claim in using),
+    )
+
+
+def _nearest(claim: str, text: str) -> Span:
+    """Where the sentence of the passage is that shares most words with the claim; the first of equals."""
+    said = set(terms(claim))
+    spans = sentence_spans(text) or [(0, len(text))]
+    return max(spans, key=lambda span: overlap(said, set(terms(text[slice(*span)]))))
+
+
+def _number(key: str) -> int:
+    return int(key[1:])

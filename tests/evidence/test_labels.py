@@ -1,0 +1,94 @@
+"""Labels: what is asked of lamp 7 is answered of lamp 7, whatever fits as well."""
+
+import pytest
+
+from esrag.citations import REFUSAL
+from esrag.evidence.statements import statements
+from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
+from esrag.generating.extractive import ExtractiveGenerator
+from esrag.records import Chunk, Evidence
+from esrag.verifying.verify import verify
+
+
+def answer(question, *texts):
+    """The checked extractive answer over a passage of each text."""
+    chunks = [Chunk(f"d{n}", f"d{n}", 0, 0, len(text), 1, 1, text) for n, text in enumerate(texts, 1)]
+    given = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(chunks, 1))
+    task = GenerationTask(question, given, statements(question, given, None), NO_PROMPT, 3)
+    return verify(ExtractiveGenerator(GeneratorOptions()).generate(task).text, given)
+
+
+def lamps(*names, after="burns 5 litres."):
+    """A passage for each."""
+    return [f"Lamp {name} {after}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "expected"),
+    [
+        (
+            "How many litres does lamp 7 burn?",
+            [f"Lamp {n} burns {n} litres." for n in (8, 7, 77)],
+            "Lamp 7 burns 7 litres.",
+        ),
+        ("How many litres does lamp seven burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
+        ("How many litres does lamp no. 7 burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
+        ("How many litres does lamp Anna burn?", lamps("Bert", "Anna", "Carl"), "Lamp Anna burns 5 litres."),
+        ("How many litres does lamp A-7 burn?", lamps("A-8", "A-7", "B-7"), "Lamp A-7 burns 5 litres."),
+        (
+            "How many litres does lamp 7 of room 12 burn?",
+            lamps("7", "8", "7", after="of room 12 burns 5 litres.")[1:]
+            + lamps("7", after="of room 13 burns 5 litres."),
+            "Lamp 7 of room 12 burns 5 litres.",
+        ),
+        (
+            "How many litres were burnt on 3 May 2021?",
+            [f"On {day} May 2021 the lamp burnt {day} litres." for day in (2, 3, 4)],
+            "On 3 May 2021 the lamp burnt 3 litres.",
+        ),
+        (
+            "How many litres were burnt on 2021-05-03?",
+            [f"On 2021-05-0{day} the lamp burnt {day} litres." for day in (2, 3, 4)],
+            "On 2021-05-03 the lamp burnt 3 litres.",
+        ),
+        (
+            "How many litres does lamp 7 burn?",
+            ["Lamps 1 to 6 burn 5 litres.", "Lamps 7 to 9 burn 6 litres."],
+            "Lamps 7 to 9",
+        ),
+        (
+            "How many litres does lamp 7 burn?",
+            ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"],
+            "Lamp: 7, Litres: 4",
+        ),
+        ("How long does it take to burn 7 litres?", ["The lamp burns 5 litres in an hour."], "The lamp burns 5 litres"),
+        ("What are 3 uses of a lamp?", ["A lamp is used for light, heat and comfort."], "A lamp is used for light"),
+    ],
+)
+def test_the_one_that_is_asked_for_is_answered_with(question, texts, expected):
+    """And none of those beside it: by number, name, code, several numbers or a date."""
+    said = answer(question, *texts).text
+    assert said.startswith(expected)
+    assert said.count("[c") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("How many litres does lamp 999 burn?", lamps("1", "7", "99", "9990")),
+        ("How many litres does lamp 999 burn?", ["A lamp burns 5 litres."]),
+        ("How many litres does lamp Zoe burn?", lamps("Anna", "Bert")),
+        ("How many litres does lamp A-9 burn?", lamps("A-8", "A-7")),
+        ("How many litres were burnt on 2021-05-09?", ["On 2021-05-04 the lamp burnt 4 litres."]),
+        ("How many litres were burnt on May 9?", ["On May 4 the lamp burnt 4 litres."]),
+        ("How many litres does lamp 999 burn?", ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"]),
+    ],
+)
+def test_another_one_is_no_answer(question, texts):
+    """However alike it is."""
+    assert answer(question, *texts).text == REFUSAL
+
+
+def test_a_title_may_name_it():
+    """The sentences of a document about lamp 7 need not say so."""
+    assert answer("What does lamp 7 burn?", "Lamp 7\n\nThe lamp burns oil.").text == "The lamp burns oil. [c1]"

@@ -1,0 +1,208 @@
+"""The extractive generator quotes; it picks by meaning and words, and reads tables by the row."""
+
+import numpy as np
+import pytest
+
+from esrag.citations import REFUSAL
+from esrag.evidence.statements import stated, statements
+from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
+from esrag.generating.extractive import ExtractiveGenerator
+from esrag.records import Chunk, Evidence
+from esrag.verifying.verify import verify
+
+SIZES = (
+    "Table 3. Sizes (in bytes) of keys and ciphertexts of ML-KEM\n"
+    "encapsulation key decapsulation key ciphertext shared secret key\n"
+    "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32\nML-KEM-1024 1568 3168 1568 32"
+)
+
+
+def evidence(*texts):
+    """Evidence c1… with these texts."""
+    return tuple(
+        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03d}", "d", n, 0, len(text), 1, 1, text), 1 / n)
+        for n, text in enumerate(texts, 1)
+    )
+
+
+def answer(question, *texts, max_sentences=1, encode=None):
+    """The checked answer over these texts."""
+    given = evidence(*texts)
+    return verify(draft(question, given, max_sentences, encode).text, given)
+
+
+def draft(question, given, max_sentences=1, encode=None):
+    """What the generator writes of this evidence."""
+    task = GenerationTask(question, given, statements(question, given, encode), NO_PROMPT, max_sentences)
+    return ExtractiveGenerator(GeneratorOptions()).generate(task)
+
+
+def alike(texts):
+    """Vectors of texts that all mean the same."""
+    return np.ones((len(texts), 1), dtype=np.float32)
+
+
+def test_the_sentence_with_the_questions_words_is_quoted():
+    """Its own words, its own marker."""
+    found = answer(
+        "How long is the cable?", "The toaster has two slots.", "It is red. The cable is 80 cm long. It hums."
+    )
+
+    assert found.text == "The cable is 80 cm long. [c2]"
+
+
+def test_a_table_is_read_by_the_row_with_caption_and_header():
+    """The row that was asked for, not its neighbours."""
+    found = answer("What is the size of the encapsulation key of ML-KEM-768?", SIZES)
+
+    assert "ML-KEM-768 1184 2400 1088 32" in found.text
+    assert "ML-KEM-512" not in found.text
+    assert found.citations[0].key == "c1"
+
+
+RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{RESETTING}\n\n1. Press the button. Wait.\n2. Let go of it.\n\nThe lid is red.",
+            "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] 2) Let go of it. [c1]",
+        ),
+        (
+            f"{RESETTING}\n- press the button\n- let go of it\n\nThe lid is red.",
+            "To reset the kettle, do the following: - press the button - let go of it [c1]",
+        ),
+        (f"{RESETTING}\n\nIts button resets the kettle.", "Its button resets the kettle. [c1]"),
+        (
+            f"{RESETTING}\n\n- {'press the button and ' * 40}\n\nThe kettle has a button.",
+            "The kettle has a button. [c1]",
+        ),
+        ("Resetting the kettle.", "Resetting the kettle. [c1]"),
+        (
+            f"{RESETTING}\n(a) press the button\n(b) let go\n\nIt is red.",
+            "To reset the kettle, do the following: (a) press the button (b) let go [c1]",
+        ),
+    ],
+)
+def test_what_leads_to_a_list_is_said_with_it(text, said):
+    """And not without, nor is a heading that only names what is asked for, unless there is nothing else."""
+    assert answer("How is the kettle reset?", text).text == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Do employees get a bonus?", "Employees get a bonus."),
+        ("Is the kettle reset?", "The kettle is not reset."),
+        ("Hält der Kessel Wasser?", "Der Kessel hält Wasser."),
+    ],
+)
+def test_yes_or_no_may_be_said_in_the_questions_words(question, said):
+    """Only what asks for more than that is not answered by them."""
+    assert answer(question, f"The lid is red. {said} It rains.").text == f"{said} [c1]"
+
+
+def test_a_long_list_of_lists_is_read_in_no_time():
+    """Each line leads to the next ones; a reader of all of them for each would never end."""
+    assert len(list(stated("- a b c:\n" * 20_000))) == 20_000
+
+
+def test_a_pipe_table_is_read_by_the_row_with_its_header():
+    """As documents with real tables are loaded."""
+    table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
+
+    assert answer("How many litres has Kettle B?", table).text == "model: Kettle B, litres: 1.0, watts: 1500 [c1]"
+
+
+def test_meaning_counts_where_there_is_an_encoder():
+    """With no word in common the vectors decide."""
+    vectors = {
+        "How heavy is it?": (1, 0),
+        "The mass is 900 grams.": (0.9, 0.43589),
+        "The colour is a deep red.": (0, 1),
+    }
+
+    def encode(texts):
+        return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+    assert answer("How heavy is it?", "The colour is a deep red. The mass is 900 grams.", encode=encode).text == (
+        "The mass is 900 grams. [c1]"
+    )
+
+
+def test_further_sentences_stand_in_reading_order_and_say_something_else():
+    """Near the best, not its twin."""
+    found = answer(
+        "kettle litres watts",
+        "The kettle takes 1.7 litres and 2200 watts. The toaster is new.",
+        "The kettle takes 1.7 litres, and 2200 watts. Litres and watts of a kettle stand on the label under its base.",
+        max_sentences=3,
+    )
+
+    assert found.text.startswith("The kettle takes 1.7 litres and 2200 watts. [c1]")
+    assert [citation.key for citation in found.citations] == ["c1", "c2"]
+
+
+def test_nothing_to_quote_is_the_refusal():
+    """No evidence, or none that holds a sentence."""
+    assert draft("Why?", evidence("17")).text == REFUSAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See [c7] for more on kettles.", "A kettle is on. Is the kettle on? The kettle boils! kettle", "kettle " * 60],
+)
+def test_whatever_is_quoted_keeps_the_contract(text):
+    """Markers in documents, several sentences, none at all: cited, or refused for want of a sentence."""
+    found = answer("kettle", text, max_sentences=5)
+
+    assert not found.refused
+    assert {citation.key for citation in found.citations} == {"c1"}
+
+
+def test_a_text_that_stands_twice_is_one_statement():
+    """The first passage that says it is cited."""
+    found = statements("lamp", evidence("The lamp is green.", "The lamp is green."), None)
+    assert [statement.key for statement in found] == ["c1"]
+
+
+def test_what_is_said_of_another_is_left_out():
+    """Where the best sentence names what the question names, one that names its neighbour says nothing of it."""
+    of_another, of_it = (
+        f"The encapsulation key of {name} has a size of {size} bytes and its ciphertext one of {other} bytes."
+        for name, size, other in (("ML-KEM-512", 800, 768), ("ML-KEM-768", 1184, 1088))
+    )
+    question = "What is the size in bytes of the encapsulation key of ML-KEM-768?"
+    said = answer(question, f"{of_another} {of_it}", max_sentences=3, encode=alike)
+    assert said.text == f"{of_it} [c1]"
+
+
+def test_letters_of_formulas_are_letters():
+    """The k of a question is the 𝑘 of a standard."""
+    found = answer("What is the value of k?", "The value of 𝑛 is 256.", "The value of 𝑘 is 3.").text
+    assert found == "The value of 𝑘 is 3. [c2]"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Algorithm 19 ML-KEM.KeyGen()",
+        "Algorithm 8 SamplePolyCBD . . . . . . . . . 23",
+        "8 The SamplePolyCBD ........ 23",
+    ],
+)
+def test_headings_and_contents_say_nothing(heading):
+    """They hold the words of a question, and no answer."""
+    text = "It samples polynomials."
+    assert [said for said, _ in stated(f"{heading}\n\n{text}")] == [text]
+    assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text == f"{text} [c1]"
+
+
+def test_dots_before_a_value_are_no_list_of_contents():
+    """Specifications are written so."""
+    assert (
+        "1.7 litres"
+        in answer("What capacity has the kettle?", "It is red.\n\nCapacity of the kettle ........ 1.7 litres").text
+    )

@@ -1,0 +1,236 @@
+"""The preset cited-specs over a made-up standard: what docs/reference/cited-specs.md says and no other test holds."""
+
+import json
+import random
+import re
+from dataclasses import replace
+
+import pytest
+import yaml
+from fpdf import FPDF
+
+from esrag.citations import REFUSAL
+from esrag.cli.ask import Parts, shown_as_json
+from esrag.engines import SearchResult
+from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.fusing import fused, hits
+from esrag.engines.fusion import ranking
+from esrag.errors import UsageError
+from esrag.evaluation.calibrating import Labelled, calibrate
+from esrag.generating import Draft
+from esrag.generating.prompts import Prompts
+from esrag.ingesting import Silent
+from esrag.jobs.work import Work
+from esrag.pipeline import IngestRequest, ask, ingest, search
+from esrag.records import Chunk, Evidence
+from esrag.retrieving.variants import operations
+from esrag.settings import preset_text, resolve
+from esrag.stages import engine_options
+
+STEPS = ("1: t = Init() 2: t = Absorb(t, p)", "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)", "5: end for", "6: return t")
+PAGES = (
+    (
+        "Overview",
+        "ML-POT brews a pot of tea for two over a line that others listen to, and nobody else tastes it.",
+        "Its algorithms are ML-POT.KeyGen, ML-POT.Encaps and ML-POT.Decaps. Each of them has a section.",
+        "A pot of ML-POT holds a shared secret brew, and who spills it begins anew.",
+    ),
+    ("Stirring", "Algorithm 2 STIR128(p)", "Stirs the pot p.", *STEPS),
+    (
+        "Key generation",
+        "The key generation of ML-POT is ML-POT.KeyGen. It needs no input.",
+        "Algorithm 19 ML-POT.KeyGen()",
+        "1: d = Random(32) 2: z = Random(32)",
+        "3: return KeyGen_internal(d, z)",
+    ),
+    (
+        "Sizes",
+        "Table 3. Sizes (in bytes) of the parts of ML-POT",
+        "encapsulation key decapsulation key ciphertext",
+        "ML-POT-512 800 1632 768",
+        "ML-POT-768 1184 2400 1088",
+        "ML-POT-1024 1568 3168 1568",
+    ),
+)
+CHUNK = 60  # tokens: each page is a passage of its own
+SETTINGS = {
+    "preset": "cited-specs",
+    "embedding.provider": "hashing",
+    "embedding.model": "hashing",
+    "chunking.size": CHUNK,
+    "answer.refusal": 0,
+}
+
+
+def write_standard(path):
+    """The made-up standard as a PDF, each page a section."""
+    pdf = FPDF()
+    pdf.set_font("Helvetica", size=11)
+    for title, *lines in PAGES:
+        pdf.add_page()
+        pdf.start_section(title)
+        for line in (title, *lines):
+            pdf.cell(0, 8, line, new_x="LMARGIN", new_y="NEXT")
+    pdf.output(str(path))
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """Settings and stages over the standard and six memos that say the same, so that there are ties in each leg."""
+    folder = tmp_path_factory.mktemp("specs")
+    write_standard(folder / "pots.pdf")
+    for n in range(6):
+        (folder / f"memo{n}.txt").write_text("The lid of ML-POT-768 is made by ML-POT.KeyGen, and so is its spout.\n")
+    settings = resolve({**SETTINGS, "engine.url": str(folder / "index")}, {}, folder).settings
+    work = Work(settings)
+    assert ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Silent()).added == 7
+    yield settings, work.stages
+    work.close()
+
+
+def with_answer(settings, **values):
+    """The same settings but for some of the answer's."""
+    return settings.model_copy(update={"answer": settings.answer.model_copy(update=values)})
+
+
+class Says:
+    """A generator that says one thing, and counts how often it is asked."""
+
+    model, prompted = "says", False
+
+    def __init__(self, text):
+        self.text, self.count = text, 0
+
+    def generate(self, task):
+        """What it says."""
+        self.count += 1
+        return Draft(self.text)
+
+
+def test_the_preset_asks_for_all_of_it(esrag):
+    """Every value is in force after `esrag init`, and the commented lines are a generator's once they are none."""
+    assert esrag("init", "cited-specs").code == 0
+    shown = esrag("config", "show", "--json").json
+    values = {key: value for key, value in shown["values"].items() if shown["origins"].get(key) == "esrag.yaml"}
+    named = operations(values.pop("retrieval.operations"))
+    assert set(named.values()) == {"KeyGen", "Encaps", "Decaps", "Sign", "Verify"}
+    assert values == {
+        "retrieval.method": "hybrid",
+        "retrieval.fusion": "rrf",
+        "retrieval.variants": True,
+        "rerank.chain": "exact-tokens, lexical",
+        "answer.neighbours": 1,
+        "answer.unsupported": "refuse",
+    }
+    _, commented = preset_text("cited-specs").split("#\n")
+    generator = yaml.safe_load(commented.replace("# ", ""))["generator"]
+    flags = {f"generator.{key}": value for key, value in generator.items()}
+    assert resolve({**flags, "preset": "cited-specs"}, {}, esrag.folder).settings.generator.name == "openai"
+
+
+def test_the_questions_of_the_standard_as_they_are_typed(esrag):
+    """Steps and table by their pages, KeyGen's own page first, what is not there refused; rerankers can be left out."""
+    write_standard(esrag.folder / "pots.pdf")
+    assert esrag("init", "cited-specs").code == 0
+    assert esrag("ingest", "pots.pdf", ESRAG_CHUNKING__SIZE=str(CHUNK)).code == 0
+
+    steps = esrag("ask", "What are the steps in Algorithm 2 STIR128?", "--json").json
+    assert re.findall(r"(\d): ", steps["answer"]) == ["1", "2", "3", "4", "5", "6"]
+    assert {citation["start_page"] for citation in steps["citations"]} == {2}
+    size = esrag("ask", "What is the size of the encapsulation key of ML-POT-768?", "--json").json
+    assert "1184" in size["answer"]
+    assert {(each["doc_id"], each["start_page"], each["end_page"]) for each in size["citations"]} == {("pots", 4, 4)}
+    for question in ("How does ML-POT.KeyGen work?", "KeyGen"):
+        best = esrag("search", question, "--json").json["hits"][0]
+        assert (best["start_page"], [*best["added"]]) == (3, ["exact-tokens", "lexical"]), question
+    plain = esrag("search", "KeyGen", "--json", "--rerank", "").json["hits"]
+    assert {len(hit["added"]) for hit in plain} == {0}
+    ran = esrag("ask", "Who won the 2018 World Cup?", "--json", ESRAG_ANSWER__REFUSAL="0.5")
+    assert (ran.code, ran.json["answer"], ran.json["citations"]) == (3, REFUSAL, [])
+
+
+def test_search_shows_what_ask_retrieves(opened):
+    """The same hits with the same scores, through variants and rerankers."""
+    for question in ("How does ML-POT.KeyGen work?", "ML-POT key generation", "KeyGen"):
+        assert search(question, *opened).hits == ask(question, *opened).retrieved.hits != ()
+
+
+def test_neighbours_come_along_as_far_as_there_is_room(opened):
+    """The chunks before and after the hit, with its score, and never more passages than are allowed."""
+    settings, stages = opened
+    one = settings.model_copy(update={"retrieval": settings.retrieval.model_copy(update={"k": 1})})
+    evidence = {n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n), stages).evidence for n in (0, 1)}
+
+    assert [item.chunk.start_page for item in evidence[0]] == [2]
+    assert [item.chunk.start_page for item in evidence[1]] == [1, 2, 3]
+    assert len({item.score for item in evidence[1]}) == 1
+    assert len(ask("Algorithm 2 STIR128", with_answer(one, evidence_chunks=2), stages).evidence) == 2
+
+
+def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
+    """The refusal says that there were too few."""
+    settings, stages = opened
+    generator = Says("Anything. [c1]")
+    asked = ask("KeyGen", with_answer(settings, minimum_hits=99), replace(stages, generator=lambda: generator))
+
+    assert (asked.answer.text, asked.answer.reason, generator.count) == (REFUSAL, "too-few-hits", 0)
+
+
+def test_the_prompt_forbids_particulars_and_shows_steps_by_the_line():
+    """No number, length or variable that the passages do not have; and what a PDF ran together is apart."""
+    text = f"Algorithm 2 STIR128(p)\n{' '.join(STEPS)}"
+    chunk = Chunk("pots::p0002::c001", "pots", 1, 0, len(text), 2, 2, text)
+    prompt = Prompts().prompt("How?", [Evidence("c1", chunk, 1.0)], 3)
+
+    assert "Write no number, length, name, variable or other particular that is not in the passage" in prompt.system
+    assert [line for line in prompt.user.split("\n") if line[:3] == "| 2"] == ["| 2: t = Absorb(t, p)"]
+    assert [line[2] for line in prompt.user.split("\n") if line[3:4] == ":"] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_answers_and_their_evaluation_go_through_the_same_check(opened):
+    """What is not cited is refused in both: nothing of it counts as an answer."""
+    settings, stages = opened
+    uncited = replace(stages, generator=lambda: Says("ML-POT.KeyGen makes a lid."))
+    question = "What makes the lid of ML-POT-768?"
+    questions = [Labelled(question, (answer,), answerable=True) for answer in ("KeyGen", "KeyGen", "gold", "gold")]
+
+    assert ask(question, settings, uncited).answer.reason == "contract"
+    with pytest.raises(UsageError, match="not right and wrong answers"):
+        calibrate(questions, settings, uncited, None)
+    assert calibrate(questions, settings, stages, None).reported_questions == 2
+
+
+class Shuffled(EmbeddedEngine):
+    """An engine whose legs come by themselves, in another order each time, and are fused as every engine's are."""
+
+    def search(self, request):
+        """The hits of both legs."""
+        chunks, legs = {}, {}
+        for leg in ("keyword", "vector"):
+            alone = super().search(replace(request, method=leg, size=request.candidates)).hits
+            scores = {hit.chunk.chunk_id: hit.score for hit in random.sample(alone, len(alone))}
+            chunks |= {hit.chunk.chunk_id: hit.chunk for hit in alone}
+            legs[leg] = scores
+        scores, path = fused(request, legs)
+        in_order = {leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()}  # for the ranks shown
+        return SearchResult(hits(scores, chunks, in_order), path)
+
+
+def record(asked):
+    """The bytes that are printed, with all that can be shown, but for the times."""
+    shown = shown_as_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
+    del shown["took_ms"]
+    return json.dumps(shown, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("question", ["How does ML-POT.KeyGen work?", "What is the size of the lid of ML-POT-768?"])
+def test_a_hundred_times_the_same_bytes(opened, question):
+    """As the legs come, and shuffled; six documents say the same, so that much is decided by ties."""
+    settings, stages = opened
+    shuffled = replace(stages, engine=Shuffled(engine_options(settings.engine)))
+    plain, other = ({record(ask(question, settings, each)) for _ in range(100)} for each in (stages, shuffled))
+    shuffled.engine.close()
+
+    assert len(plain) == 1
+    assert plain == other
+    assert not json.loads(plain.pop())["refused"]
