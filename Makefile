@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test servers stop-servers test-live env check fmt docs bench clean
+.PHONY: help install demo test servers stop-servers test-live env check fmt bench clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list

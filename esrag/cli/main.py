@@ -27,6 +27,7 @@ COMMANDS = {
     "init": "esrag.cli.init:init",
     "config": "esrag.cli.config:config",
     "models": "esrag.cli.models:models",
+    "verify": "esrag.cli.verify:verify",
     "plugins": "esrag.cli.plugins:plugins",
     "doctor": "esrag.cli.doctor:doctor",
     "kibana": "esrag.cli.kibana:kibana",

@@ -81,6 +81,11 @@ def read_text() -> str:
     return sys.stdin.read(MAX_READ_CHARACTERS)
 
 
+def read_all(max_bytes: int) -> bytes:
+    """Return what stands on stdin, and not more than so many bytes of it."""
+    return sys.stdin.buffer.read(max_bytes)
+
+
 def read_line() -> str:
     """Return the next line of stdin, or "" at its end; of one longer than any question or path, the beginning."""
     line = sys.stdin.readline(MAX_READ_CHARACTERS)

@@ -24,7 +24,7 @@ MAX_BLANKS = 1000  # before markers
 MOST_PARTS = 20  # of a sentence beyond those that are sentences
 
 _MARKER = MARKERS.pattern
-_MARKERS = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
+MARKED = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
     rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
 )
 # Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
@@ -175,7 +175,7 @@ class Check:
 
     def _next_markers(self) -> re.Match[str] | None:
         """Return the next markers; what was searched for them in vain is not searched again with every piece."""
-        match = _MARKERS.search(self._text, self._searched)
+        match = MARKED.search(self._text, self._searched)
         if match is None:
             opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
             end = len(self._text) if opened < 0 else opened
@@ -239,7 +239,7 @@ def is_refusal(text: str) -> bool:
     >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
     (True, False)
     """
-    return not _MARKERS.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
+    return not MARKED.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
 
 
 def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:

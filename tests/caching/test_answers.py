@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import pytest
 
-import esrag
 from esrag.caching import Kind, answers, sealed
 from esrag.caching.answers import BRIEFLY_S, code_version, key_of, remembered
 from esrag.caching.opening import open_cache
@@ -220,7 +219,7 @@ def test_the_code_is_part_of_it(tmp_path, monkeypatch):
     for text in ("1", "1", "2"):
         (tmp_path / "part").mkdir(exist_ok=True)
         (tmp_path / "part" / "file.py").write_text(text)
-        monkeypatch.setattr(esrag, "__file__", str(tmp_path / "__init__.py"))
+        monkeypatch.setattr(answers, "PACKAGE", tmp_path)
         seen.append(code_version.__wrapped__())
 
     assert seen[0] == seen[1] != seen[2]

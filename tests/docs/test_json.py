@@ -85,6 +85,7 @@ PRINTED = {
     "esrag.error/1": ["chat"],  # asked for the sources of no answer
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
+    "esrag.verdict/1": ["verify", "draft.json"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
     "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
     "esrag.removal/1": ["remove", "lamp", "--dry-run"],
@@ -132,7 +133,13 @@ def questions(esrag):
     (esrag.folder / "questions.jsonl").write_text("\n".join(lines))
 
 
-@pytest.mark.usefixtures("ledger", "questions")
+@pytest.fixture
+def draft(esrag):
+    """A draft with its passage."""
+    (esrag.folder / "draft.json").write_text('{"draft": "It boils. [c1]", "passages": ["It boils."]}')
+
+
+@pytest.mark.usefixtures("ledger", "questions", "draft")
 def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():

@@ -1,4 +1,4 @@
-"""The producer's side of the queuest a real redis-server."""
+"""The producer's side of the queue against a real redis-server."""
 
 import json
 import ssl

@@ -1,0 +1,114 @@
+"""Drafts that anybody wrote: text with markers and its passages → what the check of citations says, by sentence."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from esrag.citations import MARKERS
+from esrag.errors import UsageError
+from esrag.evidence.statements import Encode
+from esrag.records import Answer, Chunk, Citation, Evidence
+from esrag.verifying.verify import MARKED, verify
+
+MAX_PASSAGES = 1000
+HINT = 'write {"draft": "A sentence. [c1]", "passages": ["text of c1", …]}'
+
+Passage = str | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceVerdict:
+    """A sentence with its markers, whether its passages support it, and if not, why; `support` is 0..1."""
+
+    text: str
+    supported: bool
+    reason: str
+    note: str
+    support: float
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftVerdict:
+    """Whether a draft would be an answer, and what the check says of each of its sentences."""
+
+    supported: bool
+    reason: str
+    note: str
+    sentences: tuple[SentenceVerdict, ...]
+
+
+def read_request(text: str) -> tuple[str, list[Passage]]:
+    """Return the draft and the passages of a JSON object. Raises: UsageError for anything else."""
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"expected a JSON object, found text that is not JSON: {error}", hint=HINT) from error
+
+    match request:
+        case {"draft": str(draft), "passages": list(passages)}:
+            return draft, passages
+    raise UsageError("expected an object with a draft and a list of passages", hint=HINT)
+
+
+def verify_draft(
+    draft: str, passages: Sequence[Passage], encode: Encode | None = None, *, quotes: bool = False
+) -> DraftVerdict:
+    """Check every sentence of a draft against the passages that it cites: the first is `c1`, the second `c2`.
+
+    A passage is its text, or a mapping of `text` and, if they are known, `title` and `section`. Without `encode` words
+    alone decide. With `quotes` each sentence has to hold words of its passage, to the letter. Raises: UsageError.
+    """
+    if len(passages) > MAX_PASSAGES:
+        raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
+    evidence = [_evidence(number, passage) for number, passage in enumerate(passages, start=1)]
+
+    whole = verify(draft, evidence, encode, quotes=quotes)
+    sentences = tuple(
+        _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes)) for sentence in _sentences(draft)
+    )
+    note = "; ".join(whole.notes) if whole.refused else ""
+    return DraftVerdict(supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences)
+
+
+def _sentences(draft: str) -> Iterator[str]:
+    """Yield each stretch of a draft that ends with markers, and what is left without any."""
+    start = 0
+    for found in MARKED.finditer(draft):
+        yield draft[start : found.end()].strip()
+        start = found.end()
+    if MARKERS.sub("", draft[start:]).strip(" \n.!?"):
+        yield draft[start:].strip()
+
+
+def _verdict(sentence: str, answer: Answer) -> SentenceVerdict:
+    return SentenceVerdict(
+        text=sentence,
+        supported=not answer.refused,
+        reason=answer.reason or "",
+        note="; ".join(answer.notes) if answer.refused else "",
+        support=min((citation.support for citation in answer.citations), default=0.0),
+        citations=answer.citations,
+    )
+
+
+def _evidence(number: int, passage: object) -> Evidence:
+    """Return a passage as evidence: a document of one page. Raises: UsageError for what is no passage."""
+    fields = {"text": passage} if isinstance(passage, str) else passage
+    if not (isinstance(fields, Mapping) and "text" in fields and all(isinstance(it, str) for it in fields.values())):
+        raise UsageError(f"expected passage {number} to be a text, or an object with a text", hint=HINT)
+
+    text = fields["text"]
+    chunk = Chunk(
+        chunk_id=f"c{number}",
+        doc_id=f"c{number}",
+        ordinal=0,
+        start=0,
+        end=len(text),
+        start_page=1,
+        end_page=1,
+        text=text,
+        title=fields.get("title", ""),
+        section=fields.get("section", ""),
+    )
+    return Evidence(key=f"c{number}", chunk=chunk, score=1.0)
