@@ -104,6 +104,7 @@ def answered(
     generator = stages.generator()  # what it lacks is said before anything is done
     found, steps = _searched(question, settings, stages, where)
     clock, draft, prompt = Clock(), Draft(REFUSAL), NO_PROMPT
+
     if reason := found.lacks:
         if reason == "no-hits" and where and retrieved(question, settings, stages, None).hits:
             reason = "filtered-out"
@@ -122,6 +123,7 @@ def answered(
         clock.lap("generate")
         answer = _or_steps(question, check.answer(draft.text), found.evidence)
         clock.lap("verify")
+
     took_ms = {**found.retrieved.took_ms, **clock.took_ms}
     sure = (found.signals, found.confidence, band(found.confidence))
     how = (*sure, found.evidence, found.retrieved, generator.model, took_ms, steps)
@@ -135,6 +137,7 @@ def _searched(
     steps: list[Step] = []
     notes: list[str] = []
     best: Found | None = None
+
     for query in islice(_queries(question, settings, stages, notes), settings.answer.steps):
         found = _found(question, query, settings, stages, where)
         steps.append(Step(query, len(found.retrieved.hits), found.confidence))
@@ -144,6 +147,7 @@ def _searched(
             break
     if best is None:
         raise AssertionError("the question itself is the first query")
+
     noted = replace(best.retrieved, notes=(*best.retrieved.notes, *notes))
     return replace(best, retrieved=noted), tuple(steps)
 
@@ -155,6 +159,7 @@ def _queries(question: str, settings: Settings, stages: Stages, notes: list[str]
     """
     queries = [*variants(question, operations(settings.retrieval.operations))]
     yield from queries
+
     while (query := _worded(question, queries, settings, stages, notes)) and query not in queries:
         queries.append(query)
         yield query

@@ -104,10 +104,12 @@ def parse(condition: str) -> Filter:
     if match is None or not match[3].strip(", "):
         hint = "write it as field=value, field=a,b, field=start*, field!=value or field>=number"
         raise UsageError(f"{condition[:MAX_SHOWN]!r} is not a condition", hint=hint)
+
     field, operator, value = match[1], match[2], match[3].rstrip()
     if operator in ("=", "!="):
         equal = _equal(field, value)
         return Not(equal) if operator == "!=" else equal
+
     bound, is_open = scalar(value), operator in (">", "<")
     return Range(field, low=bound, low_open=is_open) if ">" in operator else Range(field, high=bound, high_open=is_open)
 

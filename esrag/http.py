@@ -111,6 +111,7 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
     """
     decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
     rest, data = "", []
+
     for part in body:
         *lines, rest = (rest + decoder.decode(part)).split("\n")
         for line in lines:
@@ -137,6 +138,7 @@ def within(
     came: SimpleQueue[tuple[Entry, ...] | Exception] = SimpleQueue()
     left = Event()
     Thread(target=_give, args=(source, came.put, left.is_set), daemon=True).start()
+
     try:
         while (still_s := ends - clock()) > 0:  # looked at each time: entries may come faster than they are taken
             try:

@@ -19,12 +19,14 @@ def is_dead(owner: str) -> bool:
     number = rest.partition(" ")[0]
     if machine != _machine() or not number.isdigit():
         return False
+
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:
         return True
     except PermissionError:
         return False
+
     return False
 
 

@@ -67,6 +67,7 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
     """
     started = perf_counter()
     engine, key = work.stages.engine, _key(request, work.settings)
+
     with engine.writer(work.made, rebuild=request.rebuild) as writer:
         target = Target(work.made, lambda: nullcontext(writer), _none if request.rebuild else engine.vectors_of)
         total = 0
@@ -82,6 +83,7 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
             _done_here(job, work, target, progress, eager=eager)
         if not request.rebuild:
             remove_gone(writer, job)
+
     work.ledger.end(job.job_id)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
 
@@ -101,6 +103,7 @@ def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eage
     """Does what there is to do of a job. Raises: EsragError where it was cancelled, or a rebuild is not whole."""
     if job.state != "open":
         return
+
     drain(work, job, target, progress, eager=eager)
     counts = work.ledger.counts(job.job_id).batches
     if work.ledger.job(job.job_id).state == "cancelled":
@@ -118,6 +121,7 @@ def over_window(work: Work) -> str:
     embedder, size = work.stages.embedder, work.settings.chunking.size
     if embedder is None or size <= embedder.window:
         return ""
+
     came = f"chunking.size is {size}, and the encoder reads {embedder.window} tokens at once"
     return f"{came}: a longer chunk gets the mean of its parts' vectors; a size of {embedder.window} or less avoids it"
 
@@ -257,6 +261,7 @@ def ask(
     make = partial(answered, question, settings, stages, where, shown)
     if stages.cache is None:
         return _with_notes(make(), notes)
+
     prompts = prompts_of(settings).fingerprint if stages.generator().prompted else ""
     generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
@@ -278,11 +283,13 @@ def search(question: str, settings: Settings, stages: Stages, where: Filter | No
     question = prepare_question(question)
     notes = check_filter(where, stages.engine)
     make = partial(retrieved, question, settings, stages, where)
+
     if stages.cache is None:
         found = make()
     else:
         key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
         found, _ = remembered(stages.cache, key, SearchResult, make, _brings_little)
+
     return replace(found, notes=(*notes, *found.notes))
 
 

@@ -652,4 +652,5 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")
+
     return settings

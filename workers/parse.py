@@ -40,6 +40,7 @@ def main(arguments: list[str]) -> None:
         forbid_sockets()
     answers = _own_stdout()
     watch_pages(_Pages(answers))
+
     for line in sys.stdin.buffer:
         # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
         signal.setitimer(signal.ITIMER_REAL, timeout_s)

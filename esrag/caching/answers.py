@@ -49,6 +49,7 @@ def remembered(
     """
     if (found := _kept(cache, key, shape)) is not None:
         return found, True
+
     token, found = _turn(cache, key, shape)
     if found is not None:
         return found, True
@@ -87,10 +88,12 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
         body: bytes = _adapter(shape).dump_json(made, warnings="error")
     except PydanticSerializationError:  # a plugin's number, for example, that JSON does not know
         return made
+
     value = sealed(key, body)
     again = _unpacked(key, value, shape)
     if again is None:  # NaN, for example
         return made
+
     cache.set_many({key: value}, ttl_s)
     return again
 

@@ -38,6 +38,7 @@ class Breaker:
         """What the action gives; `otherwise` where it fails or is not run."""
         if not self._lets_through():
             return otherwise
+
         try:
             given = action()
         except self._refusals as error:
@@ -48,6 +49,7 @@ class Breaker:
             self._open_until = self._clock() + OPEN_S
             self._say(error)
             return otherwise
+
         self._open_until = 0.0
         return given
 

@@ -47,6 +47,7 @@ def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Findi
     opened = open_cache(settings)
     if opened is None:
         return
+
     try:
         yield Finding("ok", f"{where}: {opened.usage()}")
     except EsragError as error:
@@ -65,8 +66,10 @@ def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
     if isinstance(facts, Exception):
         yield Finding("error", f"queue {where} does not answer: {facts}", "start it, or look at queue.url")
         return
+
     yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
     policy = facts.get("maxmemory_policy")
+
     if policy != "noeviction":
         what = f"queue {where} throws batches away when it is full: maxmemory-policy {policy}"
         yield Finding("error", what, "set its maxmemory-policy to noeviction")

@@ -140,6 +140,7 @@ def _open(path: Path) -> sqlite3.Connection:
     make_folder(path.parent)
     make_file(path)
     connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
+
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.executescript(_SCHEMA)
@@ -150,6 +151,7 @@ def _open(path: Path) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
+
     return connection
 
 

@@ -67,6 +67,7 @@ class Measured:
         starts, ends = self._offsets
         first, stop = bisect_right(ends, start), bisect_left(starts, end)
         covered = start
+
         while stop - first > self._budget.size:
             last = self._word_end(first + self._budget.size // 2, first + self._budget.size)
             if starts[last] > covered:  # several tokens may lie on one character

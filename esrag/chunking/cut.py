@@ -20,6 +20,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
     page_starts = [page.start for page in document.pages]
     on_page: Counter[int] = Counter()
     made: list[Chunk] = []
+
     for ordinal, span in enumerate(chunker(document)):
         page = _page(document.pages, page_starts, span.start)
         on_page[page] += 1
@@ -40,6 +41,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
                 metadata=document.metadata,
             )
         )
+
     return tuple(made)
 
 

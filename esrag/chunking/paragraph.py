@@ -18,12 +18,14 @@ class ParagraphChunker:
         """Spans in order that cover the text."""
         measured = self._budget.measure(document.text)
         units: list[Span] = []
+
         for start, end in _paragraphs(document.text):
             if measured.count(start, end) <= self._budget.size:
                 units.append(Span(start, end))
             else:
                 inner = sentence_spans(document.text[start:end])
                 units.extend(measured.fitted((start + first, start + last) for first, last in inner))
+
         return measured.pack(units)
 
 

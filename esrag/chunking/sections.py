@@ -60,6 +60,7 @@ class SectionsChunker:
         """What is not to be cut further: sentences, and tables with the short caption or heading over them."""
         units: list[Span] = []
         cursor = part.start
+
         for table in tables:
             for start, end in trimmed(text, max(table.start, cursor), min(table.end, part.end)):
                 if measured.count(start, end) > self._budget.size * _LARGEST_TABLE:
@@ -68,6 +69,7 @@ class SectionsChunker:
                 is_labelled = bool(units) and self._is_label(measured, text, part, units)
                 units.append(Span(units.pop().start if is_labelled else start, end))
                 cursor = end
+
         return units + self._sentences(measured, text, part, cursor, part.end)
 
     def _is_label(self, measured: Measured, text: str, part: Section, units: Sequence[Span]) -> bool:

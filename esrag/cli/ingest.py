@@ -144,6 +144,7 @@ def _show_plan(plan: "Plan", *, as_json: bool) -> int:
     """Prints what would happen; a source that cannot be read is as much a failure as it would be."""
     counts = {state: plan.count(state) for state in ("added", "changed", "renamed")}
     counts |= {"removed": plan.removed, "unchanged": plan.unchanged, "failed": sum(s.failed for s in plan.skips)}
+
     if as_json:
         print_json({"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]})
     else:
@@ -152,4 +153,5 @@ def _show_plan(plan: "Plan", *, as_json: bool) -> int:
         for skip in plan.skips:
             remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
         print_text("would be: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+
     return 1 if counts["failed"] else 0

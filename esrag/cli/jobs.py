@@ -233,10 +233,12 @@ def _named(ledger: "Ledger", name: str | None) -> "Job":
         if not known:
             raise JobMissing("there is no job yet", hint="esrag ingest FOLDER makes one")
         return known[0]
+
     meant = [job for job in known if name and job.job_id.startswith(name)]
     if len(meant) > 1 and name not in {job.job_id for job in meant}:
         hint = f"write more of it: {', '.join(job.job_id for job in meant[:EXAMPLES])}"
         raise UsageError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
+
     return meant[0] if len(meant) == 1 else ledger.job(name)
 
 
@@ -320,6 +322,7 @@ def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
             given_up.append(_told(batch, "state", "traceback") | {"files": len(batch.left)})
         elif batch.state == "pending" and batch.error and job.state == "open":
             waiting.append(_told(batch, "not_before_ms"))
+
     by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
     errors = [{"reason": reason, "count": cause.count, "sources": list(cause.sources)} for reason, cause in by_count]
     return {"errors": errors, "given_up": given_up, "waiting": waiting}
@@ -378,6 +381,7 @@ def _print(told: dict[str, Any]) -> None:
     _say(f"files: {_listed(files)}{_of_when(told)}")
     _say(f"batches: {_listed(told['batches'])}")
     _say(f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused")
+
     for cause in _first(told["errors"], "causes"):
         _say(f"{cause['count']:,} failed: {cause['reason']}")
         for source in cause["sources"]:

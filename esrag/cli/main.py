@@ -111,6 +111,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError) and error.strerror:
         remark(f"error: {error.strerror.lower()}: {error.filename or 'standard output'}")
         return 1
+
     remark(f"error: {type(error).__name__}: {error}")
     remark("hint: this is a bug; esrag --debug … shows where")
     return 1

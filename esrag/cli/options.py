@@ -49,6 +49,7 @@ def retrieval_options(command: Command) -> Command:
     """What `ask` and `search` have in common."""
     fusions, methods = click.Choice(["rrf", "weighted"]), click.Choice(["vector", "keyword", "hybrid"])
     conditions = "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; give it again for more."
+
     for option in (
         json_option,
         click.option(
@@ -74,6 +75,7 @@ def retrieval_options(command: Command) -> Command:
         click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."),
     ):
         command = option(command)
+
     return settings_options(command)
 
 
@@ -81,11 +83,13 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     """A time, written 800ms or 1.5s. Raises: UsageError."""
     if given is None:
         return None
+
     written = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(ms|s)", given)
     time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
     if not time_ms:
         hint = "write it as 800ms or 1.5s"
         raise UsageError(f"invalid --budget value {given!r}: expected a time", hint=hint)
+
     return time_ms
 
 

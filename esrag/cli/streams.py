@@ -116,6 +116,7 @@ def _guard(stream: TextIO) -> TextIO:
     """The stream over a file that notes its own failure; a sign that its encoding lacks is written as an escape."""
     if not isinstance(stream, TextIOWrapper):
         return stream
+
     output = _Output(stream.fileno(), "w", closefd=False)
     _OUTPUTS.append(output)
     return TextIOWrapper(

@@ -109,6 +109,7 @@ class _Watch:
         moved, self._ended = ended != self._ended, ended
         done = seen.job.files - seen.counts.files.get("pending", 0)
         pace, left = self._pace(done, seen)
+
         with suppress(EngineUnreachable):  # the next look says so
             self._tell_idle(seen, moved=moved, queued=queued)
             if isinstance(self._shown, BarProgress):
@@ -157,11 +158,13 @@ class _Watch:
         is_open = seen.job.state == "open"
         if len(self._told) == self._ended or (is_open and started < self._read_at):
             return False
+
         for batch in self._ledger.batches(seen.job.job_id, {"done", "failed", "dead"}):
             if batch.batch_id not in self._told:
                 self._told.add(batch.batch_id)
                 for source, came in _outcomes(batch):
                     lines.step(source, came)
+
         self._read_at = time.monotonic() + 10 * (time.monotonic() - started)
         return True
 

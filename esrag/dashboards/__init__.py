@@ -43,8 +43,10 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
     if not is_address(engine.url):
         hint = "set engine.url to the address of Elasticsearch or OpenSearch"
         raise SettingsError("Kibana shows what a server holds, and engine.url is a folder", hint=hint)
+
     client = Client(kibana_url, engine)
     objects = saved_objects(engine.index)
+
     try:
         product, version = client.product()
         client.store(product, objects)

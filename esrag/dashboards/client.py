@@ -59,6 +59,7 @@ class Client:
             self._is_neither()
         if answer.status != _OK:
             raise self._refused(answer)
+
         version = answer.body.get("version") if isinstance(answer.body, Mapping) else None
         return answer.product, str(version.get("number", "")) if isinstance(version, Mapping) else ""
 

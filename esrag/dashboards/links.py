@@ -22,11 +22,13 @@ def evidence_link(url: str, engine: Product, index: str, chunk_ids: Sequence[str
     """
     view = object_id("view", index)
     query = {"language": "kuery", "query": chunks_query(chunk_ids)}
+
     if engine == "elasticsearch":
         source = {"type": "dataView", "dataViewId": view}
         return f"{url.rstrip('/')}/app/discover#/?" + _parameters(
             _a={"columns": _COLUMNS, "dataSource": source, "filters": [], "query": query}
         )
+
     dataset = {"id": view, "title": index, "type": "INDEX_PATTERN"}
     return f"{url.rstrip('/')}/app/data-explorer/discover#?" + _parameters(
         _a={"discover": {"columns": _COLUMNS, "sort": []}, "metadata": {"indexPattern": view, "view": "discover"}},

@@ -155,9 +155,11 @@ class _Bert:
         rows = np.concatenate([self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts])
         biases = np.concatenate([self.weights.rows(f"{part}.bias", hidden) for part in parts])
         weight, bias = f"{layer}.attention.self.weight", self.graph.constant(f"{layer}.attention.self.bias", biases)
+
         if self.precision == "fp32":
             inputs = (states, self.graph.constant(weight, rows.T), bias)
             return self.graph.add("Attention", *inputs, domain=MICROSOFT, num_heads=heads)
+
         columns, column_scales = self._quantised_columns(weight, rows)
         quantised, scale, zero_point = self.graph.quantise_linearly(states)
         weight_zero_point = self.graph.constant("weight_zero_point", np.int8(0))

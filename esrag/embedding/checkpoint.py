@@ -98,6 +98,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     if config.hidden_size % config.num_attention_heads:
         sizes = f"{config.hidden_size} over {config.num_attention_heads} heads"
         raise ModelError(f"{folder / 'config.json'}: hidden_size does not divide among the heads, got {sizes}")
+
     require_files(folder, "tokenizer.json", WEIGHTS_FILE)
     return Checkpoint(folder, config, _pooling(folder), _max_tokens(folder, config))
 
@@ -126,6 +127,7 @@ def _pooling(folder: Path) -> Pooling:
     path = folder / "modules.json"
     if not path.exists():
         return "mean"
+
     modules = _parsed(_Modules, {"entries": _json(path)}, path).entries
     kinds = [module.type.rpartition(".")[2] for module in modules]
     if kinds not in _SUPPORTED_MODULES:
@@ -133,6 +135,7 @@ def _pooling(folder: Path) -> Pooling:
     if modules[0].path or not re.fullmatch(r"\w+", modules[1].path):
         paths = f"{modules[0].path!r} and {modules[1].path!r}"
         raise ModelError(f"{path} has its modules in {paths}, expected '' and a folder such as '1_Pooling'")
+
     return _pooling_mode(folder / modules[1].path / "config.json")
 
 
@@ -141,6 +144,7 @@ def _pooling_mode(path: Path) -> Pooling:
     values = _json(path)
     if not isinstance(values, dict):
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
+
     stated = values.get("pooling_mode")
     flags = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
     modes = flags if stated is None else stated if isinstance(stated, list) else [stated]
@@ -195,10 +199,12 @@ class Weights:
         """
         if name not in self._keys:
             raise ModelError(f"{self._path} has no tensor {name}")
+
         stated = self._file.get_slice(self._keys[name]).get_dtype()
         if stated not in _NUMBER_TYPES:
             allowed = ", ".join(_NUMBER_TYPES)
             raise ModelError(f"{self._path}: {name} holds numbers of type {stated}, expected one of {allowed}")
+
         tensor = self._file.get_tensor(self._keys[name])
         if tensor.shape != shape:
             raise ModelError(f"{self._path}: {name} has shape {tensor.shape}, expected {shape} from config.json")

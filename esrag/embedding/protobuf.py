@@ -20,6 +20,7 @@ def varint(value: int) -> bytes:
     """
     rest = value & _SIXTY_FOUR_BITS
     groups = bytearray()
+
     while rest > _SEVEN_BITS:
         groups.append(rest & _SEVEN_BITS | _MORE_FOLLOW)
         rest >>= 7

@@ -114,6 +114,7 @@ class ServiceEmbedder(ABC):
         """As many as one request takes, and of tokens no more than the limits give at once."""
         batch: list[Piece] = []
         tokens = 0
+
         for piece in (piece for few in pieces for piece in few):
             too_large = self._most_tokens is not None and tokens + len(piece.spans) > self._most_tokens
             if batch and (too_large or len(batch) == self.most_texts):
@@ -153,10 +154,12 @@ class ServiceEmbedder(ABC):
         failed.require_settings(message, "embedding")
         if not failed.passes:
             return EmbeddingError(message)
+
         hint = "run the command again later; embedding.requests_per_minute and tokens_per_minute slow it down"
         if failed.status == 0:
             message = f"{self._url} did not answer: {said}"
             hint = "is the service running, and is embedding.url its address?"
+
         return ServiceBusy(f"{message} ({TRIES} tries)", wait_s=failed.wait_s or 0, hint=hint)
 
 

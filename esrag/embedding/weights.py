@@ -95,10 +95,12 @@ def locate(
     """
     if record := _named(model, pinned):
         return _present(record) or _downloaded(record, offline=offline, report=report)
+
     path = Path(model).expanduser()
     if not path.is_dir():
         hint = f"known models: {_names(pinned)}; or give a BERT folder"
         raise ModelError(f"no model or folder named {model!r}", hint=hint)
+
     require_files(path, "config.json", WEIGHTS_FILE)
     return ModelFolder(path.resolve().name, path, weights_hash(path))
 
@@ -154,12 +156,14 @@ def weights_hash(folder: Path) -> str:
     stat = path.stat()
     stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"
     note = _cache_folder() / "hashes" / sha256(os.fsencode(path)).hexdigest()
+
     try:
         remembered = note.read_text(encoding="ascii")
     except (OSError, ValueError):
         remembered = ""
     if match := re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", remembered):
         return match[1]
+
     digest = _hashed(path)
     _remember(note, f"{stamp} {digest}")
     return digest

@@ -56,10 +56,12 @@ def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors |
     if request.vector is None or not dimensions:
         have = "the index holds no vectors" if not dimensions else "the question has no vector"
         raise EngineError(f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid")
+
     vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
     if len(vector) != dimensions or not np.isfinite(vector).all():
         came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
         raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
+
     return vector
 
 

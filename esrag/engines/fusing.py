@@ -20,6 +20,7 @@ def fused(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
     path: str
     scores: Mapping[str, float]
     shares = [1 - request.vector_weight, request.vector_weight]
+
     if len(legs) == 1:
         ((path, scores),) = legs.items()
     elif request.fusion == "rrf":
@@ -27,6 +28,7 @@ def fused(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
         path, scores = "rrf-client", rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled)
     else:
         path, scores = "weighted-client", weighted([legs["keyword"], legs["vector"]], shares)
+
     return dict(islice(scores.items(), request.size)), path
 
 

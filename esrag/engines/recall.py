@@ -35,6 +35,7 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
     asked = heapq.nsmallest(questions, engine.vectors(), key=lambda pair: lot(pair[0]))
     if not asked:
         return None
+
     sought = np.stack([vector for _, vector in asked])
     found = [nearest(engine, vector, k, candidates) for vector in sought]
     best, scores, chunks = _compared(engine, sought, found, k)
@@ -62,6 +63,7 @@ def _compared(
     best = np.full((len(sought), k), -np.inf, dtype=np.float32)
     scores: list[list[float]] = [[] for _ in found]
     chunks = 0
+
     for ids, block in _blocks(engine.vectors()):
         exact = sought @ block.T
         best = np.partition(np.hstack([best, exact]), -k, axis=1)[:, -k:]
@@ -69,6 +71,7 @@ def _compared(
         for row, wanted in enumerate(found):
             scores[row] += [float(exact[row, columns[chunk_id]]) for chunk_id in wanted if chunk_id in columns]
         chunks += len(ids)
+
     return best, scores, chunks
 
 

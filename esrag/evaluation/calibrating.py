@@ -152,6 +152,7 @@ def _joined(folder: Path) -> Iterator[Labelled]:
     """A collection's questions, each with what the row of its `_id` says of the answer."""
     file = folder / "answers.jsonl"
     answers = {str(row.get("_id")): _answer(row, place) for place, row in _rows(file)}
+
     for place, row in _rows(folder / "queries.jsonl"):
         key, question = str(row.get("_id")), row.get("text", "")
         if not (_are_texts([question]) and "_id" in row):
@@ -233,10 +234,12 @@ def _fitted(points: Iterable[Point], accuracy: float | None) -> float:
         runs = ((j, [*run]) for j, run in groupby(answering, key=lambda point: round(point.kept + point.spared, 4)))
         _, best_run = max(runs, key=lambda found: (found[0], len(found[1])))
         return best_run[(len(best_run) - 1) // 2].threshold
+
     found = next((point.threshold for point in answering if point.accuracy >= accuracy), None)
     if found is None:
         best = max(point.accuracy for point in answering)
         raise UsageError(f"no threshold reaches an accuracy of {accuracy}; the best is {best}")
+
     return found
 
 

@@ -46,6 +46,7 @@ def kept_spans(
     """
     if sum(map(len, texts)) <= keep_characters:
         return tuple(tuple(trimmed(text, 0, len(text))) for text in texts)
+
     named = compounds(question)
     sentences = [one for place, text in enumerate(texts) for one in _sentences(place, text, named, fit)]
     kept = dict(enumerate(sentences))
@@ -54,6 +55,7 @@ def kept_spans(
         if too_many <= 0:
             break
         too_many -= kept.pop(n).cost
+
     return tuple(_joined([(n, one) for n, one in kept.items() if one.place == place]) for place in range(len(texts)))
 
 
@@ -63,6 +65,7 @@ def _sentences(place: int, text: str, named: set[str], fit: Callable[[str], floa
     fits = _with_headers(said, [fit(sentence) for sentence in said])
     best = fits.index(max(fits, default=0.0)) if fits else 0
     nexts = [start for start, _ in spans[1:]] + [0]
+
     for n, (start, end) in enumerate(spans):
         cost = end - start + max(MARK_CHARACTERS, nexts[n] - end)
         is_needed = n == best or "|" in said[n] or bool(_PARTICULAR.search(said[n]) or named & set(terms(said[n])))
@@ -87,6 +90,7 @@ def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
     """Sentences in the order in which they are given up: at first all but one of each passage, then whole passages."""
     left = Counter(one.place for one in sentences)
     last: dict[int, int] = {}
+
     for n in sorted(range(len(sentences)), key=lambda n: (sentences[n].is_needed, sentences[n].fit, -n)):
         place = sentences[n].place
         left[place] -= 1

@@ -41,9 +41,11 @@ def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequen
     asked = _labels(in_figures(question))
     if not asked:
         return list(statements)
+
     texts = {item.key: in_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
     if any(not _is_spoken_of(labels, texts.values()) for word, labels in asked.items() if word not in _DATES):
         return []
+
     titles = {item.key: in_figures(_title(item.chunk)) for item in evidence}
     return [one for one in statements if not _is_of_another(asked, in_figures(one.text), titles[one.key])]
 
@@ -70,6 +72,7 @@ def _labels(text: str) -> dict[str, set[str]]:
     """
     found: dict[str, set[str]] = defaultdict(set)
     words = [word for word in _WORD.finditer(text) if word[0].lower() not in _NUMBER_WORDS]
+
     for before, word in pairwise(words):
         is_label = word[0][0].isdigit() or (word[0][0].isupper() and word[0].lower() not in STOP_WORDS)
         is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING

@@ -40,6 +40,7 @@ def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
         known = best.get(hit.chunk.chunk_id)
         if known is None or hit.score > known.score:
             best[hit.chunk.chunk_id] = hit
+
     chosen = sorted(_within(best.values(), room), key=_order)
     return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
 
@@ -63,6 +64,7 @@ def compressed(
         spans = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
         before, pairs = kept, zip(evidence, spans, strict=True)
         kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
+
     return kept
 
 
@@ -88,6 +90,7 @@ def _excess(evidence: Sequence[Evidence], room: Room) -> float:
 def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
     chosen: list[Hit] = []
     characters, tokens = room.characters, room.tokens
+
     for hit in hits:
         if len(chosen) == room.chunks:
             break
@@ -97,6 +100,7 @@ def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
             characters, tokens = characters - long, tokens - many
         elif not chosen:
             raise _too_large(f"the best passage, {hit.chunk.chunk_id},", hit.chunk.text, room)
+
     return chosen
 
 

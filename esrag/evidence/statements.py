@@ -81,12 +81,14 @@ def statements(
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     seen: set[str] = set()
     found: list[Statement] = []
+
     for item in evidence:
         for text, source in stated(item.chunk.text):
             line = said(text)
             if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
                 seen.add(line)
                 found.append(Statement(item.key, len(found), line, source))
+
     return found
 
 
@@ -103,12 +105,14 @@ def _fits(
     lengths = np.minimum([len(words) for words in held], FULL_LENGTH_WORDS) / FULL_LENGTH_WORDS
     words, around = _coverage(asked, held), _coverage(asked, passages)[place]
     fits: Scores = WORDS * words + PASSAGE * around + PLACE / (1 + np.array(place)) + LENGTH * lengths
+
     if encode is None:
         fits /= 1 - MEANING
     else:
         guesses = CONSTANT + BY_CLOSENESS * _closeness(evidence)[place] + BY_WORDS * words + BY_PASSAGE * around
         likely = np.full(len(found), np.inf) if whole else fits + MEANING * np.minimum(1, guesses + DOUBT)
         fits += MEANING * _meanings(question, texts, fits, likely, encode)
+
     return fits.round(6)
 
 
@@ -180,6 +184,7 @@ def lines(text: str) -> Iterator[Line]:
     """
     reader = TableReader(text)
     spans = sentence_spans(text)
+
     for number, (start, end) in enumerate(spans):
         span = text[start:end]
         source = " ".join(span.split())
@@ -205,6 +210,7 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
     """
     start, end = spans[number]
     parts = [text[start:end]]
+
     for begins, ends in islice(spans, number + 1, None):
         item = text[begins:ends]
         if not (ITEM.match(item) or _NUMBERED.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
@@ -213,4 +219,5 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
             return parts[0]
         parts.append(_NUMBERED.sub(r"\1) ", item))
         end = ends
+
     return " ".join(parts)

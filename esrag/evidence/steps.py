@@ -77,11 +77,13 @@ def _algorithm(text: str, number: int) -> tuple[int, Labels]:
     """Where the heading "Algorithm N" starts, and its labels."""
     after = 0
     is_headed = any(int(heading[1]) == number for heading in _HEADING.finditer(text))
+
     for labels in _runs(text) if is_headed else ():
         heading = _heading(text, after, labels[0])
         if heading and int(heading[1]) == number:
             return heading.start(), labels
         after = labels[-1].end()
+
     return 0, []
 
 
@@ -116,9 +118,11 @@ def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
     """Whether a label is the next one of the same algorithm, and what lies between is one step."""
     if int(label[1]) != int(last[1]) + 1 or (not _begins_line(text, label) and _IS_RATIO.match(text, label.end())):
         return False
+
     between = text[last.end() : label.start()]
     if _size(between) > _LONGEST_STEP or _HEADING.search(text, last.end(), label.start()):
         return False
+
     _, *later_lines = between.split("\n")
     _, *later_paragraphs = _BLANK_LINE.split(between)
     return not any(map(_ROW_OR_HEADING.search, later_lines)) and not re.search("[A-Za-z]", "".join(later_paragraphs))
@@ -130,11 +134,13 @@ def _spans(text: str, labels: Labels) -> Spans:
     ends = [*starts[1:], _end(text, labels)]
     spans: list[tuple[int, int]] = []
     begun: int | None = None
+
     for label, start, end in zip(labels, starts, ends, strict=True):
         begun = start if begun is None else begun
         if text[label.end() : end].strip() or text[start : label.start()].strip() or label is labels[-1]:
             spans += trimmed(text, begun, end)
             begun = None
+
     return tuple(spans)
 
 
@@ -157,11 +163,13 @@ def _end(text: str, labels: Labels) -> int:
     rest, *lines = text[end:].split("\n")
     end += len(rest)
     without = 0 if rest.strip() else _trailing(text, labels)
+
     for line in lines:
         if not line.strip() or _ROW_OR_HEADING.search(line) or not (without or _GOES_ON.match(line)):
             break
         without -= bool(without)
         end += 1 + len(line)
+
     return end
 
 

@@ -97,6 +97,7 @@ def named_row(span: str) -> Row | None:
     """
     if "\n" in span or not NAMED_ROW.match(span):
         return None
+
     cells: list[tuple[str, str]] = []
     for part in span.split("; "):
         name, colon, cell = part.partition(": ")
@@ -104,6 +105,7 @@ def named_row(span: str) -> Row | None:
             cells.append((name, cell))
         elif cells:
             cells.append((cells[-1][0], f"{cells.pop()[1]}; {part}"))
+
     return Row(cells=tuple(cells))
 
 
@@ -115,6 +117,7 @@ def captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
     if len(lines) <= 2:  # noqa: PLR2004 -- a caption and one line: no rows to tell apart
         yield " ".join(lines), None
         return
+
     first = next((n for n, line in enumerate(lines[2:], 2) if re.search(r"\d", line)), 2)
     header = " ".join(lines[1:first])
     for line in lines[first:]:

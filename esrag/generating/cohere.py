@@ -45,6 +45,7 @@ class CohereGenerator(ServiceGenerator):
     def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
         text, citations = "", []
         end: Any = None
+
         with cohere_failures():
             for number, event in enumerate(self._events(task)):
                 if event.type == "message-start" and number:
@@ -57,6 +58,7 @@ class CohereGenerator(ServiceGenerator):
                     end = event.delta
                 if len(text) + 1024 * len(citations) > self._most_bytes:  # each of them comes with its passage
                     raise OverflowError
+
         self._check_end(end and end.finish_reason)
         yield marked(text, [*_cited(citations, text)], [item.key for item in task.evidence])
         yield from _usage(end.usage)
@@ -88,12 +90,14 @@ def marked(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     """
     if is_refusal(text) or len(text) > LONGEST_DRAFT:
         return text
+
     parts, done = [], 0
     for start, end in sentence_spans(masked(text)):
         found = {name for first, last, ids in cited if first < end and last > start for name in ids}
         markers = "" if _is_marked(text, start, end) else "".join(f"[{key}]" for key in keys if key in found)
         parts.append(f"{text[done:end]} {markers}" if markers else text[done:end])
         done = end
+
     return "".join((*parts, text[done:]))
 
 

@@ -53,11 +53,13 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     ranked = sorted(_telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order))
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
     chosen: list[Statement] = []
+
     for statement in ranked:
         if len(chosen) == max_sentences or statement.fit < NEAR * ranked[0].fit:
             break
         if named.issubset(terms(statement.text)) and all(_alike(statement, other) < ALIKE for other in chosen):
             chosen.append(statement)
+
     return sorted(chosen, key=lambda statement: statement.order)
 
 

@@ -61,6 +61,7 @@ class OpenAIGenerator(ServiceGenerator):
                 if text is not None:
                     has_text = True
                     yield text
+
         self._check_end(reason)
         if not has_text:
             raise GeneratorError(f"{self._url} answers without a text", hint="look at generator.model")
@@ -99,6 +100,7 @@ def _chunks(response: HTTPResponse, most_bytes: int) -> Iterator[Mapping[str, An
     """The objects of a stream up to its end, or the one of a server that does not stream. Raises: Failed."""
     body = parts(response, most_bytes)
     is_whole = response.headers.get_content_type() == "application/json"
+
     for data in [b"".join(body).decode(), _END] if is_whole else server_sent(body):
         chunk = _DONE if data == _END else json.loads(data)
         if error := chunk.get("error"):

@@ -74,6 +74,7 @@ class Prompts:
                     raise SettingsError(f"{name}, line {node.lineno}: unknown variable {node.name!r}", hint=_hint(name))
             if missing := sorted(known - used):
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
+
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
         self.rewriting("How large?", ())
         self.reformulating("How large?", ())

@@ -40,6 +40,7 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     """
     if not earlier or not _leans(question):
         return question
+
     about = subject(earlier[-1])
     return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
 
@@ -98,10 +99,12 @@ def _exchanged(question: str, before: str) -> str:
     words = technical_words(question)
     if set(terms(question)) - {term for word in words for term in terms(word)}:
         return ""
+
     for word in words:
         for other in technical_words(before):
             if word != other and _DIGITS.sub("#", word) == _DIGITS.sub("#", other):
                 return before.replace(other, word)
+
     return ""
 
 

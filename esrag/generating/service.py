@@ -120,8 +120,10 @@ class ServiceGenerator(ABC):
         failed.require_settings(message, "generator")
         if not failed.passes:
             return GeneratorError(message)
+
         hint = f"ask again in {failed.wait_s:.0f} s" if failed.wait_s else "ask again later"
         if failed.status == 0:
             message = f"{self._url} {'broke its answer off' if began else 'did not answer'}: {said}"
             hint = "is generator.url its address, and generator.timeout_s enough?"
+
         return GeneratorError(f"{message} ({tries} {'try' if tries == 1 else 'tries'})", hint=hint)

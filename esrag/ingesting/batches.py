@@ -88,6 +88,7 @@ class Ingestion:
             self._embedder.embed(())  # opens the model while the parser starts
         batch = _Batch(progress.step, alive, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
         encoding = Encoding(self._embedder, target.known, self._cache, alive) if self._embedder else None
+
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
                 for task, parsed in batch.read(tasks, self._parser):
@@ -106,6 +107,7 @@ class Ingestion:
         if batch.replaced:
             with target.writing() as writer:
                 writer.remove_former(batch.kept())
+
         return batch.result(encoding)
 
     def _all_prepared(

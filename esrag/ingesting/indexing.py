@@ -49,6 +49,7 @@ class Encoding:
             portion = new[start : start + _ENCODED_TEXTS]
             vectors |= zip(portion, self._encoded(portion), strict=True)
             self._alive()
+
         self.embedded += len(new)
         self.reused += sum(len(one.chunks) for one in documents) - len(new)
         return [replace(one, vectors=_rows(one, vectors, self._embedder.dimensions)) for one in documents]

@@ -54,6 +54,7 @@ def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stag
     embedder = anew.embedder if anew else None
     made = _made(source.fingerprint(), embedder)
     name = target.create(made)
+
     try:
         fresh = at(name)
         encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
@@ -74,6 +75,7 @@ def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stag
     except IndexBusy:  # nothing was done; after any other failure it may be in use
         target.drop(name)
         raise
+
     return Moved(name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness)
 
 
@@ -137,6 +139,7 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
         problems.append("the documents differ")
     if problems:
         raise EngineError(f"the new index is not what the old one is: {'; '.join(problems)}", hint="run: esrag doctor")
+
     sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
     found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
@@ -144,6 +147,7 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
     if agreement < least or (found_again is not None and found_again < LEAST_AGREEMENT):
         said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
         raise EngineError(f"the new index answers otherwise: {said}", hint="run: esrag doctor")
+
     return agreement, found_again
 
 

@@ -155,6 +155,7 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     ids = {file.source: known[file.source] for file in files if file.source in known}
     taken = set(known.values())
     rest = [file for file in files if file.source not in known]
+
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
         uses = Counter(candidate(file) for file in files)  # all of them: an ingest cut short must not free a name
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
@@ -162,6 +163,7 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
         ids |= named
         taken |= set(named.values())
         rest = [file for file in rest if file.source not in named]
+
     return ids
 
 
@@ -214,6 +216,7 @@ def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str
     """The sha256 of each file by source, and the files that are empty or cannot be read."""
     digests: dict[str, str] = {}
     skips: list[Skip] = []
+
     for file in files:
         try:
             digest = sha256_of(file.source, max_bytes)
@@ -224,6 +227,7 @@ def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str
                 skips.append(Skip(file.source, "is empty", failed=False))
             else:
                 digests[file.source] = digest
+
     return digests, skips
 
 

@@ -115,6 +115,7 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
         raise SettingsError(message, hint=f"install them: {install_hint('queue')}") from error
     if not settings.url:
         raise SettingsError("queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0")
+
     app = Celery(name, **options)
     app.conf.update(celery_settings(settings))
     return app

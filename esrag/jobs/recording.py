@@ -32,6 +32,7 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     ledger.reap(is_dead)
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
     older = [it for it in known if it.state == "open" and it.key == key]
+
     if not work.settings.queue.url:  # no worker has it, and no other command: that would hold the index
         lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
         ledger.reap(lambda owner: owner in lost)
@@ -56,6 +57,7 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
         taken = {task.source for batch in begun for task in batch.tasks}
         fresh = [task for task in plan.tasks if task.source not in taken]
         return ledger.open(job, _batches(fresh, work.settings), begun)
+
     for it in older:  # nothing to do is not worth writing down
         ledger.cancel(it.job_id, "nothing of it is left to do")
     return replace(job, state="done")
@@ -113,11 +115,13 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
     dead = {task.source: (task, batch) for batch in ledger.dead() if batch.job_id in job_ids for task in batch.left}
     skips = []
+
     for task in plan.tasks:
         former, batch = dead.get(task.source, (None, None))
         if batch and _is_as_it_was(task, former):
             again = f"it is tried again when it changes, or by esrag jobs retry {batch.job_id}"
             skips.append(Skip(task.source, f"{batch.error}; {again}"))
+
     left_out = {skip.source for skip in skips}
     tasks = tuple(task for task in plan.tasks if task.source not in left_out)
     return replace(plan, tasks=tasks, skips=(*plan.skips, *skips))
@@ -143,9 +147,11 @@ def displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
     engine = work.engine(job.index)
     held = {doc_id: source for source, doc_id in promised(work, job.index).items()}
     gone = gone_sources(job)
+
     for document in engine.documents() if engine.exists() and not job.rebuild else ():
         if document.source not in gone:
             held[document.doc_id.partition("#")[0]] = document.source
+
     return {task.source for task in tasks if held.get(task.doc_id, task.source) != task.source}
 
 
@@ -167,6 +173,7 @@ def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Tas
     """Tasks in portions that a worker takes at once."""
     portion: list[Task] = []
     size_bytes = 0
+
     for task in tasks:
         own_bytes = _size_bytes(task.source, settings.queue.batch_bytes // _STORED_FILES)
         large = size_bytes + own_bytes > settings.queue.batch_bytes

@@ -93,6 +93,7 @@ def _disagreements(work: Work) -> Iterator[str]:
     stored = stored_sources(work.stages.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
+
     for what, sources in (
         ("not in the index, and no failure says why", said.keys() - stored),
         (

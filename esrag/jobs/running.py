@@ -67,6 +67,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
     ledger = work.ledger
     work.ingestion.watch(progress.reading)
     budgets = Budgets(work.settings.loading.budget_s)
+
     while True:
         for waiting in ledger.waiting(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)
@@ -113,6 +114,7 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
     batch = work.ledger.claim(batch_id, work.owner)
     if batch is None:
         return None
+
     job = work.ledger.job(batch.job_id)
     try:
         _perform(work, batch, lambda: _target(work, job), Silent(), patient=True)
@@ -153,6 +155,7 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
     started = time.perf_counter()
     ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
     surely = partial(_surely, lease_s if patient else 0.0)
+
     try:
         result = _load(work, batch, target, progress, budgets)
     except _Stopped:
@@ -209,6 +212,7 @@ def line_of(error: BaseException) -> str:
         return error.line
     if isinstance(error, OSError) and error.strerror:
         return f"{type(error).__name__}: {error.strerror}"
+
     places = traceback.extract_tb(error.__traceback__)
     where = f", {Path(places[-1].filename).name} line {places[-1].lineno}" if places else ""
     return f"{type(error).__name__}{where} (esrag ingest --eager shows what it says)"

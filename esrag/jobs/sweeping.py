@@ -82,6 +82,7 @@ def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
     swept = 0.0
     trouble = ""
     seen: Seen | None = None
+
     while True:
         if queue and time.monotonic() - swept > min(1.0, work.settings.queue.sweep_s):
             trouble = _sweep(work, queue)

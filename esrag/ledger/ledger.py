@@ -63,6 +63,7 @@ class Ledger:
         """
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
+
         numbered = enumerate(chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1)
         for some in _portions(numbered):
             named = (replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id) for number, it in some)
@@ -266,6 +267,7 @@ class Ledger:
         now_ms, holder = self._now_ms(), uuid4().hex
         row = next(iter(self._store.get([_SWEEPER])), Row(_SWEEPER, "lock", "", ""))
         mine = replace(row, state="held", due_ms=now_ms + round(1000 * for_s), body=holder)
+
         if row.due_ms > now_ms or not all(self._store.write([mine])):
             yield False
             return
@@ -344,6 +346,7 @@ class Ledger:
         key = batch_key(batch.batch_id)
         if not self._change([key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None):
             return []  # its owner was not dead after all; from here on he cannot end it any more
+
         pieces = list(_pieces(batch))
         for some in _portions(pieces):
             self._store.write([batch_row(piece) for piece in some])
@@ -387,6 +390,7 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
     """A batch a file: those that something came of already are done, the first of them with the batch's figures."""
     error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
     told, result = {outcome.source: outcome for outcome in batch.result.outcomes}, batch.result
+
     for number, task in enumerate(batch.tasks, start=1):
         piece = Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,))
         if outcome := told.get(task.source):
@@ -404,6 +408,7 @@ def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch 
     failed = {it.source for it in outcomes if it.state == "failed" and is_meant(it.source)}
     if batch.state == "running" or not failed:
         return None
+
     kept = tuple(outcome for outcome in outcomes if outcome.source not in failed)
     beginnings = tuple(f"{source}:" for source in failed)
     parts = tuple(part for part in batch.result.parts if not part.source.startswith(beginnings))

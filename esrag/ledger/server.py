@@ -40,6 +40,7 @@ class ServerStore:
         """Writes rows, each by itself; see `Store.write`."""
         mark = uuid4().hex
         answers = self._bulk([_action(row, mark) for row in rows])
+
         for row, answer in zip(rows, answers, strict=True):
             if "error" in answer and answer["status"] != _CONFLICT:
                 raise refusal(self._connection.shown_url, answer["status"], answer, about=row.key)
@@ -114,6 +115,7 @@ class ServerStore:
             self._make()
         answers: dict[int, Mapping[str, Any]] = {}
         left: Sequence[int] = range(len(actions))
+
         for wait_s in (*_WAITS_S, None):
             for some in _portions(left, actions):
                 answers |= zip(some, self._answers([actions[number] for number in some]), strict=True)
@@ -123,6 +125,7 @@ class ServerStore:
             if any(answers[number]["status"] == _NOT_FOUND for number in left):
                 self._make()
             time.sleep(wait_s)
+
         return [answers[number] for number in range(len(actions))]
 
     def _is_to_be_sent_again(self, answer: Mapping[str, Any]) -> bool:
@@ -223,6 +226,7 @@ def _portions(numbers: Iterable[int], actions: Sequence[str]) -> Iterator[list[i
     """The numbers of actions in portions of at most _BULK_BYTES, but for a single large one."""
     portion: list[int] = []
     size_bytes = 0
+
     for number in numbers:
         if portion and size_bytes + len(actions[number]) > _BULK_BYTES:
             yield portion

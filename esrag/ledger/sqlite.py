@@ -186,6 +186,7 @@ class SqliteStore:
         except BaseException:
             connection.close()
             raise
+
         connection.close()
         return connect(self._path, mode)
 
@@ -240,6 +241,7 @@ def _is_written(connection: apsw.Connection, row: Row) -> bool:
         sql = f"INSERT OR IGNORE INTO entries VALUES (?, {_marks(values[:-1])}, 1, ?)"  # noqa: S608 -- marks
         connection.execute(sql, (row.key, *values))
         return connection.changes() == 1
+
     names = ("kind", "job_id", "state", "due_ms", "queued_ms", *SUMS, "body")
     changes = ", ".join(f"{name} = ?" for name in names)
     sql = f"UPDATE entries SET {changes}, version = version + 1 WHERE key = ? AND version = ?"  # noqa: S608 -- constants

@@ -38,6 +38,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
         raise ParsingError(
             "is an encrypted or old binary Office file: save it without a password in the current format"
         )
+
     try:
         archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -46,6 +47,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
     if unpacked > _MOST_UNPACKED or (unpacked > _SMALL and unpacked > _MOST_RATIO * len(data)):
         size = f"{unpacked // _MIB} MiB from {len(data) // 1024} KiB"
         raise ParsingError(f"unpacks to {size}, at most {_MOST_UNPACKED // _MIB} MiB and {_MOST_RATIO} : 1 are allowed")
+
     return archive
 
 

@@ -78,11 +78,13 @@ def _is_inkless(element: Any, style: Mapping[str, str]) -> bool:
     colour = _colour(style.get("color", ""))
     if not colour:
         return False
+
     for place in (element, *element.iterancestors()):
         declared = _declarations(place)
         behind = _colour(declared.get("background-color", declared.get("background", "")))
         if behind and behind != "clear":
             return colour in ("clear", behind)
+
     return colour == "clear"
 
 
@@ -91,6 +93,7 @@ def _colour(value: str) -> str:
     value = value.replace(", ", ",").replace("( ", "(").replace(" )", ")")
     if _CLEAR.fullmatch(value):
         return "clear"
+
     value = _NAMES.get(value, value)
     digits = _HEX.fullmatch(value)
     if not digits:

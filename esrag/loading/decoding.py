@@ -31,6 +31,7 @@ def decode(data: bytes, declared: str = "") -> str:
     """
     if not is_text(data):
         raise ParsingError(_NOT_TEXT)
+
     for encoding in (_encoding(data[:_SAMPLE]), declared, "utf-8"):
         try:
             if encoding:

@@ -57,9 +57,11 @@ def _write(layout: Layout, block: Any, levels: dict[str, int], titles: list[str]
     if block.tag == _TABLE:
         layout.table(_rows(block))
         return
+
     text = _text(block)
     style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
     level = levels.get(style.get(f"{_WORD}val"), -1) if style is not None else -1
+
     if level > 0:
         layout.heading(text, level)
     elif block.find(f"{_WORD}pPr/{_WORD}numPr") is not None and text.strip():
@@ -77,6 +79,7 @@ def _levels(styles: Any) -> dict[str, int]:
     """
     levels: dict[str, int] = {}
     parents: dict[str, str] = {}
+
     for style in styles.iter(f"{_WORD}style"):
         key = style.get(f"{_WORD}styleId", "")
         name, outline, parent = (style.find(f"{_WORD}{path}") for path in ("name", f"pPr/{_WORD}outlineLvl", "basedOn"))
@@ -87,6 +90,7 @@ def _levels(styles: Any) -> dict[str, int]:
             levels[key] = int(number) + 1
         elif parent is not None:
             parents[key] = parent.get(f"{_WORD}val", "")
+
     inherited = {key: levels[parent] for key, parent in parents.items() if levels.get(parent, 0) > 0}
     return inherited | levels
 
@@ -217,6 +221,7 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
     """Remove the runs and rows that are hidden; how many characters they held. Without styles nothing is removed."""
     if vanished is None:
         return 0
+
     hidden = [row for row in root.iter(f"{_WORD}tr") if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None]
     hidden += [run for run in root.iter(f"{_WORD}r") if _is_hidden(run, vanished)]
     characters = 0
@@ -225,6 +230,7 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
         for text in element.iter(f"{_WORD}t"):
             text.text = ""
         element.getparent().remove(element)
+
     return characters
 
 
@@ -234,6 +240,7 @@ def _is_hidden(run: Any, vanished: set[str]) -> bool:
     said = _vanish(properties)
     if said is not None:
         return said
+
     paragraph = next(run.iterancestors(_PARAGRAPH), None)
     of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
     of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
@@ -254,6 +261,7 @@ def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:
     colour = properties.find(f"{_WORD}color")
     if colour is None or colour.get(f"{_WORD}val", "").upper() != _WHITE:
         return False
+
     boxed = next(run.iterancestors(_TABLE, _BOX), None) is not None
     marks = ("shd", "highlight")
     shaded = any(properties.find(f"{_WORD}{mark}") is not None for mark in marks)

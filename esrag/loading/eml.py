@@ -67,6 +67,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
         part = None
     if part is None:
         return
+
     data = _payload(part)
     try:
         if part.get_content_type() == "text/html":

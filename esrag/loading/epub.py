@@ -35,6 +35,7 @@ class EpubLoader:
             for name in _spine(package, posixpath.dirname(opf)):
                 if problem := _add_page(layout, files, name, keep_hidden=source.keep_hidden):
                     yield Skipped(name, problem)
+
         title, author = (package.findtext(f".//{_DUBLIN_CORE}{field}", "") for field in ("title", "creator"))
         yield layout.document(source, "epub", title, {"author": author})
 

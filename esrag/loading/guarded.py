@@ -31,8 +31,10 @@ def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
     """
     if not source.data:
         raise ParsingError("is empty")
+
     skipped: list[Skipped] = []
     loaded, uncounted = False, 0
+
     for part in _loaded(source):
         kept = _checked(part, source, max_characters)
         if not isinstance(kept, Skipped):
@@ -74,6 +76,7 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
     """The part, or why its document is left out."""
     if isinstance(part, Skipped):
         return part
+
     where = part.doc_id.removeprefix(source.doc_id).removeprefix("#")
     if not part.text.strip():
         return Skipped(f"row {where}" if where else "", "holds no text")
@@ -81,6 +84,7 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
         limit = f"loading.max_characters allows {max_characters}: split it or raise the limit"
         reason = f"holds {counted(len(part.text), 'character')}, {limit}"
         return Skipped(f"row {where}" if where else "", reason)
+
     return part
 
 

@@ -45,6 +45,7 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
     count = count_header_rows(filled[first:])
     if count == 1:
         return filled
+
     header = join_header(filled[first : first + count])
     return [*filled[:first], header, *filled[first + count :]]
 
@@ -61,6 +62,7 @@ def join_header(rows: Sequence[Row]) -> Row:
     """Return one name a column, of what stands over it; without spans a name holds for the empty cells right of it."""
     width = max(map(len, rows))
     columns: list[list[str]] = [[] for _ in range(width)]
+
     for number, row in enumerate(rows):
         has_spans = any(left and left == cell for left, cell in pairwise(row))
         name = ""
@@ -70,6 +72,7 @@ def join_header(rows: Sequence[Row]) -> Row:
             name = cell or ("" if has_spans or not is_named_below else name)
             if name and name not in columns[column][-1:]:
                 columns[column].append(name)
+
     return [" ".join(names) for names in columns]
 
 
@@ -83,6 +86,7 @@ def spread(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
     """
     below: dict[int, _Covering] = {}
     copies = 0
+
     for cells in rows:
         given = sum(bool(text) for text, _, _ in cells)
         is_title = given == 1 and not below
@@ -120,6 +124,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
         return False
     if any(cell and cell == upper[column - 1] for column, cell in enumerate(upper) if column):
         return True  # cells that cover several columns
+
     is_repeated = len(set(lower)) < len(lower)
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
     return has_figures and (is_repeated or not upper[0] or not lower[0])

@@ -50,6 +50,7 @@ class HtmlLoader:
         tree = parsed(text)
         layout = Layout()
         title = ""
+
         if tree is not None:
             hidden = 0 if source.keep_hidden else remove_concealed(tree)
             layout.leave_out(hidden)

@@ -94,6 +94,7 @@ class Parser:
         """
         asked: subprocess.Popen[bytes] | None = None
         name = ""
+
         try:
             for source in chain(sources, [None]):
                 outcome = self._outcome(asked, name) if asked else None

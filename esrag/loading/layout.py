@@ -115,9 +115,11 @@ def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Sectio
     made: list[Section] = []
     above: list[tuple[int, str]] = []
     ends = [start for start, _, _ in headings[1:]] + [end]
+
     for (start, level, title), stop in zip(headings, ends, strict=False):
         above = [(outer, name) for outer, name in above if outer < level] + [(level, title)]
         made.append(Section(tuple(name for _, name in above), start, stop))
+
     return tuple(made)
 
 

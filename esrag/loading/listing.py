@@ -156,6 +156,7 @@ def _globbed(pattern: Path, argument: str, selection: Selection) -> Listing:
         matched = _Matched(pattern.relative_to(root).as_posix())
     except ParsingError as error:
         return Listing((), (Problem(argument, error.line),))
+
     listing = _Walk(root, selection, matched).listing() if _is_folder(root) else Listing(())
     if listing.files or listing.problems or listing.left_out:
         return listing
@@ -267,6 +268,7 @@ class _Walk:
         if rules.ignores(self._in_root(path), is_folder=is_folder):
             self._left_out["is ignored"].append(source_of(path))
             return False
+
         return True
 
     def _follow(self, path: Path, rules: IgnoreRules) -> None:
@@ -346,6 +348,7 @@ def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], 
     problems: list[Problem] = []
     found: list[str] = []
     folders = [""]
+
     while folders:
         folder = folders.pop()
         for name, is_folder in root.entries(folder):
@@ -356,6 +359,7 @@ def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], 
                 problems.append(Problem(f"{root.url}/{relative}", "has names that begin with /, which are not listed"))
             elif not is_folder and taken(relative):
                 found.append(relative)
+
     return Listing(tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found)), tuple(problems))
 
 

@@ -52,6 +52,7 @@ def _without_comments(body: str) -> tuple[str, int]:
     """The lines without what stands in comments outside code, and how many characters that were."""
     kept: list[str] = []
     hidden, is_inside, last = 0, False, body.rfind("-->")
+
     for start, line, code in _lines(body):
         piece, position = "", 0
         while position <= len(line):
@@ -70,6 +71,7 @@ def _without_comments(body: str) -> tuple[str, int]:
             else:
                 is_inside = not is_inside
         kept.append(piece)
+
     return "\n".join(kept), hidden
 
 
@@ -82,6 +84,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     match = _FRONT_MATTER.match(text)
     if match is None or match.end() > _MOST_FRONT_MATTER:
         return {}, text, ""
+
     try:
         fields = yaml.safe_load(match[1] or "")
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-01

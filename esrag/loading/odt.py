@@ -40,6 +40,7 @@ class OdtLoader:
             meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
         if body is None:
             raise ParsingError("is an OpenDocument file without a text")
+
         layout, parts = Layout(), [content, *([] if styles is None else [styles])]
         if not source.keep_hidden:
             layout.leave_out(_remove_hidden(body, _hidden_styles(parts)))

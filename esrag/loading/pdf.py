@@ -46,9 +46,11 @@ class PdfLoader:
         texts, hidden = [text for text, _ in pages], sum(count for _, count in pages)
         if not any(text.strip() for text in texts):
             raise ParsingError(_without_text(len(texts), hidden))
+
         layout = Layout()
         layout.leave_out(hidden)
         separator = "\n\n"
+
         for number, lines in enumerate(_page_lines(texts), start=1):
             layout.page(number)
             _write(layout, lines, separator)
@@ -144,6 +146,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
     filled = list(whole)
     least = max(_LEAST_PAGES, _REPEATED * len(pages))
+
     for edge in (slice(None, _EDGE), slice(-1, -_EDGE - 1, -1)):
         keys = [[_keys(line, number) for line in page[edge]] for number, page in enumerate(filled)]
         counts = Counter(key for page in keys for key in set().union(*page))
@@ -151,6 +154,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
             repeated = [any(counts[key] >= least for key in line) for line in page]
             count = [*repeated, False].index(False)
             filled[index] = filled[index][count:] if edge.step is None else filled[index][: len(filled[index]) - count]
+
     return filled if any(filled) else whole  # pages that are all alike have no running lines
 
 

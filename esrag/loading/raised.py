@@ -65,6 +65,7 @@ def _pieces_before(element: Any, raised: AbstractSet[Any]) -> Iterator[str]:
             if sibling in raised or not _INLINE.fullmatch(sibling.tag.rpartition("}")[2]):
                 return
             yield _text(sibling)
+
     parent = element.getparent()
     if parent is not None:
         yield parent.text or ""

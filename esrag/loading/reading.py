@@ -26,6 +26,7 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
     """
     if is_address(source):
         return b"".join(place_of(source).pieces(max_bytes))
+
     path = path_of(source)
     try:
         for attempt in range(_TRIES):
@@ -51,6 +52,7 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
         for piece in place_of(source).pieces(max_bytes):
             digest.update(piece)
         return digest.hexdigest()
+
     path = path_of(source)
     try:
         require_regular(path.stat().st_mode)  # before it is opened, which a device may take as a command
@@ -77,11 +79,13 @@ def stamp(source: str) -> str:
     """What changes when a source is written, as far as can be told without reading it. Raises: ParsingError."""
     if is_address(source):
         return place_of(source).stamp()
+
     path = path_of(source)
     try:
         status = path.stat()
     except OSError as error:
         raise unreadable(path, error) from error
+
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
@@ -110,6 +114,7 @@ def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
         require_size(before.st_size, max_bytes)
         data = file.read(before.st_size + 1)
         after = os.fstat(file.fileno())
+
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     return data if unchanged and len(data) == before.st_size else None
 

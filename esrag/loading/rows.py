@@ -245,10 +245,12 @@ class _Rows:
         names = list(fields)
         text, title, row_id = self._text or _named(names, _TEXTS), _named(names, _TITLES), _named(names, _IDS)
         layout = Layout()
+
         if text:
             layout.add(_shown(fields.get(text)))
         else:
             layout.add("\n".join(value for value in fields.values() if isinstance(value, str)))
+
         doc_id = f"{self._source.doc_id}#{self._next_id(_shown(fields.get(row_id)) or str(number))}"
         others = {name: value for name, value in fields.items() if name not in (text, title, row_id)}
         return layout.document(Source(doc_id, "", b""), self._kind, _shown(fields.get(title)), others)

@@ -50,6 +50,7 @@ def _literal_lines(lines: Sequence[Line]) -> set[int]:
     """Where the lines of literal blocks and directives start: what is indented below a line that opens one."""
     found: set[int] = set()
     outer: int | None = None  # the indent of the line that opened the block
+
     for start, line in lines:
         if not line.strip():
             continue
@@ -59,6 +60,7 @@ def _literal_lines(lines: Sequence[Line]) -> set[int]:
             continue
         is_opening = line.rstrip().endswith("::") or line.lstrip().startswith((".. code", ".. sourcecode", ">>> "))
         outer = indent if is_opening else None
+
     return found
 
 
@@ -113,6 +115,7 @@ def top_fields(lines: Sequence[Line]) -> dict[str, str]:
     """The fields before the first blank line, if that block is nothing but fields."""
     fields: dict[str, str] = {}
     last = ""
+
     for _, line in lines:
         match = _FIELD.fullmatch(line)
         if not line.strip():
@@ -124,6 +127,7 @@ def top_fields(lines: Sequence[Line]) -> dict[str, str]:
             fields[last] += " " + line.strip()
         elif not re.match(r":?[A-Za-z][\w -]*:\s*$", line):
             return {}
+
     return fields
 
 

@@ -82,12 +82,14 @@ def place_of(url: str) -> Place:
     """
     protocol, _, rest = url.partition("://")
     protocol = protocol.lower()
+
     if "::" in protocol or protocol in _NO_STORES:
         message = f"{protocol}:// is not read: not a store by itself"
         raise ParsingError(message, hint="name files by their paths, and stores as in s3://bucket/folder")
     if _PASSWORD.match(url):
         hint = "put it where the store's own library looks for it, such as AWS_SECRET_ACCESS_KEY"
         raise ParsingError("holds a password, which would be stored with every document", hint=hint)
+
     url = f"{protocol}://{rest.rstrip('/')}"
     if not rest.strip("/"):
         raise ParsingError("names no bucket or server")

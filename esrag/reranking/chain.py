@@ -36,6 +36,7 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
     """
     end, depth = limits.clock() + limits.budget_s, min(limits.depth, len(hits))
     notes: list[str] = []
+
     for name, reranker in chain if hits else ():
         try:
             reached = _reordered(question, hits[:depth], reranker, end, limits.clock)
@@ -52,6 +53,7 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
             hits = list(_falling([*reached, *hits[len(reached) :]]))
             if len(reached) < depth:
                 notes.append(f"{name} had time for {len(reached)} of {depth} hits")
+
     return Reranked(tuple(hits), tuple(notes))
 
 
@@ -64,6 +66,7 @@ def _reordered(
     given = reranker.added(question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf)
     if len(given) != len(hits):
         raise RerankError(f"it scored {len(given)} of {len(hits)} hits")
+
     changed = [_changed(hit, added) for hit, added in zip(hits, given, strict=True)]
     if reranker.cost != "free":
         _left_s(end, clock)

@@ -64,10 +64,12 @@ class MaximalMarginalRelevance:
         relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
         order: list[int] = []
         left = list(range(len(hits)))
+
         while left:
             nearest = alike[np.ix_(left, order)].max(axis=1) if order else np.zeros(len(left))
             value = (self._relevance * relevance[left] - (1 - self._relevance) * nearest).round(6)
             order.append(left.pop(int(value.argmax())))  # of equals the one that came first
+
         return by("mmr", _moved(hits, order))
 
 

@@ -92,5 +92,6 @@ def _holds(text: str, words: str) -> bool:
     """
     if words == _DIGIT:
         return any(character.isdigit() for character in text)
+
     found = set(re.findall(r"\w+", text.lower()))
     return any(word in found for word in words.lower().split("|"))

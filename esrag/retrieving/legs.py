@@ -30,6 +30,7 @@ def retrieve(
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or use --method keyword"
         raise UsageError("the vector method needs a model, and embedding.model is none", hint=hint)
+
     clock, vector = Clock(), None
     if embedder and settings.method != "keyword":
         vector = query_vector(question, embedder)

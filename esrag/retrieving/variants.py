@@ -55,6 +55,7 @@ def fused(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> tuple[Hi
     """
     if len(results) == 1:
         return tuple(results[0])
+
     first = {hit.chunk.chunk_id: hit for hits in reversed(results) for hit in hits}
     scores = rrf([{hit.chunk.chunk_id: hit.score for hit in hits} for hits in results], rank_constant)
     return tuple(replace(first[chunk_id], score=score, fused_score=score) for chunk_id, score in scores.items())
@@ -67,6 +68,7 @@ def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
         yield " ".join(words)
     named = dict(_named(question, words, operations))
     yield from named.values()
+
     for number in _ALGORITHM.findall(question):
         yield f"Algorithm {number}"
         yield from (f"Algorithm {number} {word}" for word in (*words, *named) if "." in word)

@@ -78,6 +78,7 @@ def normalise(text: str) -> str:
     text = unicodedata.normalize("NFC", _with_few_marks(_SOFT_HYPHEN.sub("", drop_unshowable(text))))
     if text.isascii() or not _ANY_INVISIBLE.search(text):
         return text
+
     seen = _NEEDED_OR_INVISIBLE.sub(lambda found: found[1] or "", text)
     return unicodedata.normalize("NFC", seen)
 
@@ -147,6 +148,7 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
     """Offsets of the stretches no sentence runs across: paragraphs, headings, items, rows; trimmed, in order."""
     start = offset = 0
     previous = ""
+
     for raw in text.split("\n"):
         line = raw.strip()
         if _parts(previous, line):

@@ -94,6 +94,7 @@ def _read(found: re.Match[str]) -> str:
         return found[0]
     if not counts and len(words) == 1 and words[0] in _COUNT_NOTHING:
         return found[0]
+
     read, thousands, rest = list[int](), 0, 0
     for word in words:
         value = _SPELLED.get(word, 0)
@@ -105,6 +106,7 @@ def _read(found: re.Match[str]) -> str:
             rest += value
         else:
             read, thousands, rest = [*read, thousands + rest], 0, value
+
     return " ".join(map(str, [*read, thousands + rest])) + counts
 
 
@@ -163,6 +165,7 @@ def _plain(unit: str) -> str:
     """
     if unit in _SIGNS:
         return _SIGNS[unit]
+
     word = unit.lower()
     word = _UNLIKE.get(word, word.removesuffix("s"))
     return f"{word[:-2]}er" if word.endswith("tre") else word

@@ -120,11 +120,13 @@ def _terms_of(piece: str) -> tuple[str, ...]:
     if piece.isascii() and piece.isalpha() and piece[1:].islower():  # most are; the rest comes to the same, later
         lowered = piece.lower()
         return () if lowered in STOP_WORDS else (_stem(lowered)[:LONGEST_TERM],)
+
     whole = _trimmed(piece)
     parts = [part for part in _CONNECTORS.split(whole) if part]
     compound = whole.lower().replace(",", "")
     if _NUMBER.fullmatch(compound):
         return (compound[:LONGEST_TERM],)
+
     made = [compound] if compound != parts[0].lower() and len(compound) <= LONGEST_TERM else []
     for part in parts:
         made += _word_terms(part)
@@ -159,6 +161,7 @@ def _trimmed(piece: str) -> str:
 def _is_technical(piece: str) -> bool:
     if piece.isalpha() and piece[1:].islower():  # most words are; what follows takes five times as long
         return False
+
     word = _trimmed(piece)
     if len(word) > LONGEST_TERM or not any(character.isalpha() for character in word):
         return False

@@ -20,6 +20,7 @@ def clauses(sentence: str) -> tuple[str, ...]:
     """
     first, *rest = _BOUNDARY.split(sentence)
     found, words = [[first]], len(terms(first))
+
     for boundary, part in zip(rest[::2], rest[1::2], strict=True):
         more = len(terms(part))
         if words >= MIN_WORDS and more >= MIN_WORDS:
@@ -28,6 +29,7 @@ def clauses(sentence: str) -> tuple[str, ...]:
         else:
             found[-1] += [boundary, part]
             words += more
+
     return tuple("".join(pieces).strip() for pieces in found)
 
 

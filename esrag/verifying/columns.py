@@ -28,6 +28,7 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
         return _is_out_of_place(number, said, _words(row.header), numbers(row.line))
     if len(row.cells) < _NAMED or not all(name for name, _ in row.cells):
         return False
+
     headers = [(len(said.intersection(terms(name))), cell) for name, cell in row.cells]
     own = [shared for shared, cell in headers if number in numbers(cell)]
     # A cell that the sentence names says which row it speaks of: "Kiel is a city of …".
@@ -51,6 +52,7 @@ def is_of_another_year(number: str, said: set[str], line: Line) -> bool:
         cells = " ".join(cell for _, cell in line.row.cells)
         near = (" ".join(headers_of(number, line.row)), cells or line.row.line, line.row.above)
         given = next(filter(None, (set(_YEAR.findall(text)) for text in near)), set())
+
     return bool(given) and number not in given and given.isdisjoint(asked)
 
 
@@ -62,6 +64,7 @@ def headers_of(number: str, row: Row) -> list[str]:
     """
     if not row.header:
         return [name for name, cell in row.cells if number in numbers(cell)]
+
     words, held = _words(row.header), numbers(row.line)
     spare = max(len(words) - len(held), 0)
     return [" ".join(words[n : n + spare + 1]) for n, other in enumerate(held) if other == number]

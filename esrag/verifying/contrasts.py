@@ -115,6 +115,7 @@ def _turn(said: Sense, held: Sense) -> str:
     """
     if bool(COMPARISON.search(said.text)) != bool(COMPARISON.search(held.text)):
         return ""
+
     opposed = [pair for pair in PAIRS if _are_opposed(pair, said, held)]
     turns = len(opposed) + _negations(said, held, opposed) - _negations(held, said, opposed)
     if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):

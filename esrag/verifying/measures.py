@@ -37,6 +37,7 @@ def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], ti
     prose = [*titles, *(line.text for line in lines if line.row is None)]
     general = frozenset(unit for text in prose for unit in _units(text))
     named = compounds(sentence)
+
     for use in dict.fromkeys(uses(sentence)):
         with_it = [line for line in lines if use.number in line.text]
         own = [line for line in with_it if named & compounds(line.text)]
@@ -45,6 +46,7 @@ def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], ti
         found = found or [measure for text in texts for measure in _of_text(use.number, text, frozenset())]
         if found and not any(_is_read_as(use, measure, general, sentence) for measure in found):
             return " ".join(filter(None, (use.number, use.scale, use.unit)))
+
     return ""
 
 

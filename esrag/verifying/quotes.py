@@ -42,6 +42,7 @@ def backed(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
     texts = [chunk.text for chunk in passages]
     if any(_own(sentence, text) for text in texts):
         return sentence, sentence
+
     parts = list(_parts(sentence))
     for rest, quote, full_stop in parts:
         for text in texts:
@@ -98,8 +99,10 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
     closes = _CLOSES.search(sentence)
     if not closes:
         return
+
     marks = _OPENS.finditer(sentence, max(closes.start() - MOST_CHARACTERS - 1, 0), closes.start())
     full_stop = closes[1] or (sentence[closes.start() - 1] if sentence[closes.start() - 1] in ".!?…" else "")
+
     for opens in sorted(marks, key=lambda mark: sentence[mark.start() - 1] != "(")[:MOST_WITHIN]:
         quote = sentence[opens.end() : closes.start()].strip(_ENDS)
         if len(quote.split()) >= LEAST_WORDS or (not quote.isascii() and len(terms(quote)) >= LEAST_WORDS):

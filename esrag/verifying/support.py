@@ -66,9 +66,11 @@ def support(
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
     if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
         return 1.0  # to the letter
+
     words, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
     if not words:
         raise Unsupported("no word of it is in")
+
     _require_particulars(sentence, texts, held, around)
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_measures(sentence, found, texts, [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages])
@@ -187,11 +189,13 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
     """
     if not (given := numbers(sentence)):
         return
+
     named, said = compounds(sentence), _said(sentence)
     words = said - {term for number in given for term in terms(number)}
     counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
     others = [shared for line, shared, _ in counted if (own := _own_numbers(line)) and own.isdisjoint(given)]
     elsewhere = max(others, default=0)
+
     for number in given:
         with_it = [(line, shared) for line, shared, held in counted if number in held]
         known = max((shared for _, shared in with_it), default=len(words))

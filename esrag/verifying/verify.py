@@ -147,11 +147,13 @@ class Check:
             self.read(draft)
         if not (self._claims or self._violation) and is_refusal(self._text):
             return refusal("model-refused")
+
         self._look(ended=True)
         if self._violation:
             return refusal(self._violation.reason, self._violation.note)
         if not self._claims:
             return refusal("unsupported", *self._dropped) if self._dropped else refusal("model-refused")
+
         text = " ".join(claim.cited for claim in self._claims)
         notes = (*self._dropped, *self._left_out)
         return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
@@ -188,6 +190,7 @@ class Check:
         """Keeps a claim with its support, drops it, or stops before it. Raises: Violation."""
         if self._stops_before(claim):
             return
+
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
@@ -196,6 +199,7 @@ class Check:
             return
         if (glued := _NO_BLANK.search(claim.text)) and not any(glued[0] in text for text in self._around):
             raise Violation("contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}")
+
         try:
             claim = self._supported(claim, passages)
         except Unsupported as unsupported:
@@ -217,6 +221,7 @@ class Check:
             self._left_out.append(f"left out what follows {counted(most, 'sentence')} (answer.max_sentences)")
         elif len(self._claims) >= most + MOST_PARTS:
             raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
+
         return self._is_full
 
     def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:

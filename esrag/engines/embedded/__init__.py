@@ -158,11 +158,13 @@ class EmbeddedEngine:
         other = indexes.existing(self._places.url, name)
         if other == self._places:
             raise already_in_use(name)
+
         with self._locked(), indexes.locked(other, self._options.lock_wait_s):
             former = self.generation() if self.exists() else None
             require_generation(former or 0, since)
             indexes.raise_generation(other, former or 0)
             indexes.exchange(self._places, other)
+
         return "" if former is None else name
 
     def drop(self, name: str) -> None:
@@ -192,6 +194,7 @@ class EmbeddedEngine:
     def _rebuilding(self, fingerprint: Fingerprint) -> Iterator[EmbeddedWriter]:
         places = self._places
         require_replaceable(places.folder)
+
         try:
             with _writing(places.new, fingerprint, self._former_generation() + 1) as writer:
                 yield writer

@@ -48,6 +48,7 @@ def stored(places: Places) -> StoredIndex:
         documents = value(connection, "SELECT count(*) FROM documents")
         chunks = value(connection, "SELECT count(*) FROM chunks")
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
+
     problem = UNFINISHED if places.unfinished.exists() else ""
     return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use
 

@@ -36,6 +36,7 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     depth = max(request.candidates, request.size)
     where = allowed_rows(request.filter) if request.filter is not None else None
     legs: dict[Leg, dict[str, float]] = {}
+
     if request.method != "vector":
         legs["keyword"] = _keyword_leg(snapshot, request.text, depth, where)
         clock.lap("keyword")
@@ -54,6 +55,7 @@ def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | N
     known = sorted((count, term) for term in question_terms(text) if (count := snapshot.count(term)))
     if not known:
         return {}
+
     chosen = _rarest([count for count, _ in known], depth)
     ordered = [term for _, term in known]
     rare, frequent = ordered[:chosen], ordered[chosen:]
@@ -99,6 +101,7 @@ def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition 
     matching = f"SELECT rowid, -bm25(words) AS score FROM words WHERE words MATCH ? {condition}"  # noqa: S608 -- constants
     sql = f"{matching} ORDER BY score DESC LIMIT ?"
     limit = depth + _TIES
+
     while True:
         rows: list[Any] = snapshot.connection.execute(sql, (expression, *values, limit)).fetchall()
         found = [(row, round(score, _SCORE_DECIMALS)) for row, score in rows]

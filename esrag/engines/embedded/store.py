@@ -248,8 +248,10 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
         _require_new(folder)
         hint = "make it with: esrag ingest FOLDER"
         raise IndexMissing(f"the index in {folder} is empty: its making was cut short", hint=hint)
+
     _require_application(connection, folder)
     version = value(connection, "PRAGMA user_version")
+
     if version != SCHEMA_VERSION:
         age, hint = (
             ("a newer", f"upgrade esrag, or {REBUILD_HINT}") if version > SCHEMA_VERSION else ("an older", REBUILD_HINT)
@@ -279,6 +281,7 @@ def _refuse_foreign(folder: Path) -> NoReturn:
 def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoReturn:
     if has_wrong_checksum(error):
         raise damaged(folder, "the checksum of a page is wrong") from error
+
     code = result(error)
     if code in {apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED}:
         raise IndexBusy(f"the index in {folder} is held by another program", hint=_AGAIN_HINT) from error

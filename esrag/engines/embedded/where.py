@@ -68,9 +68,11 @@ def _leaf(leaf: Leaf) -> Condition:
     if leaf.field in _DOCUMENT_COLUMNS:
         sql, values = _holds(leaf, _Value(_DOCUMENT_COLUMNS[leaf.field], "'text'"))
         return f"c.document IN (SELECT d.key FROM documents d WHERE {sql})", values  # noqa: S608 -- constants only
+
     sql, values = _holds(leaf, _ITEM)
     if leaf.field == "keywords":
         return f"EXISTS (SELECT 1 FROM json_each(c.keywords) item WHERE {sql})", values  # noqa: S608 -- constants only
+
     chosen = "SELECT f.key FROM facts f, json_each(f.facts) item WHERE item.key = ?"
     return f"c.facts IN ({chosen} AND ({sql}))", (_bindable(leaf.field), *values)
 
@@ -95,6 +97,7 @@ def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
     sql = f"({value.kind} = 'text' AND {value.sql} IN {_JSON_LIST})"
     if value.kind == "'text'":
         return f"{value.sql} IN {_JSON_LIST}", (json.dumps(texts),)
+
     sql += f" OR ({value.kind} IN ('integer', 'real') AND {value.sql} IN {_JSON_LIST})"
     sql += f" OR {value.kind} IN {_JSON_LIST}"
     return sql, (json.dumps(texts), json.dumps(numbers), json.dumps(truths))

@@ -37,6 +37,7 @@ class EmbeddedWriter:
         """Stores documents, all or none; none is refused. Raises: EngineError, IndexUnwritable."""
         if not documents:
             return {}
+
         with failures(self._folder, writing=True):
             now = state(self._connection)
             dimensions = now.fingerprint.dimensions
@@ -108,6 +109,7 @@ class EmbeddedWriter:
         keys = f"SELECT key FROM documents WHERE {which}"  # noqa: S608 -- a constant
         if not self._connection.execute(f"{keys} LIMIT 1", (wanted,)).fetchone():
             return 0
+
         chunks = f'SELECT "row" FROM chunks WHERE document IN ({keys})'  # noqa: S608 -- a constant
         for table, rows_of in (
             ("words", f"rowid IN ({chunks})"),
@@ -116,6 +118,7 @@ class EmbeddedWriter:
             ("documents", which),
         ):
             self._connection.execute(f"DELETE FROM {table} WHERE {rows_of}", (wanted,))  # noqa: S608
+
         return 1
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
@@ -126,6 +129,7 @@ class EmbeddedWriter:
         first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
         facts: dict[str, int] = {}
         chunk_rows: list[tuple[Any, ...]] = []
+
         for index, (chunk, text) in enumerate(zip(prepared.chunks, prepared.indexed_texts, strict=True)):
             merged = rows.encoded({**prepared.document.metadata, **chunk.metadata})
             if merged not in facts:
@@ -135,6 +139,7 @@ class EmbeddedWriter:
             span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
             linked = (facts[merged], text_hash(text), place)
             chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))
+
         many = self._connection.executemany
         many(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", chunk_rows)  # noqa: S608 -- question marks
         many("INSERT INTO passages VALUES (?, ?)", ((first + i, c.text) for i, c in enumerate(prepared.chunks)))

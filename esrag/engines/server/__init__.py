@@ -78,6 +78,7 @@ class ServerEngine:
         """Both legs, the filter and the fusion. Raises: IndexMissing, EngineError, UsageError."""
         index = self._indexes.current()
         asked = Search(self._connection.server, index.made, request, index.vectors)
+
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
@@ -85,6 +86,7 @@ class ServerEngine:
                 if not _cannot_fuse(error):
                     raise
                 self._fuses.pop(index.name, None)  # another thread may have been quicker
+
         return asked.client(self._connection, index.name)
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
@@ -157,6 +159,7 @@ class ServerEngine:
         self._indexes.require_alias(old)
         if old == new:
             raise already_in_use(name)
+
         both = [index for index in (old, new) if index]
         with ExitStack() as held:
             for index in both:
@@ -165,6 +168,7 @@ class ServerEngine:
             require_generation(generations[0], since)
             self._indexes.set_generation(new.name, max(generations) + 1)
             self._indexes.swap(old.name if old else "", new.name, keep=True)
+
         return old.name if old else ""
 
     def drop(self, name: str) -> None:
@@ -272,6 +276,7 @@ class ServerEngine:
         """The same with what else is shown of them, a page at a time."""
         index, after = self._indexes.current(), None
         sort = [{field: "asc"} for field in order]
+
         while True:
             body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
             if after:

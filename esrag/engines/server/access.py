@@ -31,6 +31,7 @@ def authorization(options: EngineOptions) -> dict[str, str]:
         if not re.fullmatch(r"[!-~]+", key):
             raise SettingsError("engine.api_key holds characters that no key has", hint="give its encoded form, base64")
         return {"authorization": f"ApiKey {key}"}
+
     parts = _parts(options.url)
     user = options.username or unquote(parts.username or "")
     password = options.password or unquote(parts.password or "")

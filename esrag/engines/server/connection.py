@@ -125,6 +125,7 @@ class Connection:
         least, words = _SUPPORTED[product]
         if version < least:
             raise EngineError(f"{self.shown_url} is {product} {number}, esrag needs {words}", hint="upgrade the server")
+
         self._major = version[0]
         return Server(product, version, f"{product} {number}")
 
@@ -201,6 +202,7 @@ class Connection:
     def _once(self, method: str, path: str, body: Body, parameters: Mapping[str, Any]) -> Any:
         if self._send is None:
             raise AssertionError("opened before")
+
         lines = body is not None and not isinstance(body, Mapping)
         kind = "application/x-ndjson" if lines else "application/json"
         text = _text(body)
@@ -332,6 +334,7 @@ def _reason(error: Any) -> str:
     """The reason an error gives and that of its cause; of one that only says that something failed, the cause's."""
     if not isinstance(error, Mapping):
         return str(error or "")
+
     shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
     parts = [*shards, error.get("caused_by"), *error.get("suppressed", ()), *error.get("root_cause", ())]
     inner = next(filter(None, (_reason(part) for part in parts if part)), "")

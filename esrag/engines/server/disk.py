@@ -24,6 +24,7 @@ def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, fl
     free = node["fs"]["total"]["available_in_bytes"]
     low, high, flood = marks = _watermarks(node, settings)
     what = f"{free / _GIB:.1f} GiB free on the node {node['name']}"
+
     if free <= flood:
         finding = _low(what, flood, "flood-stage", "indexes on it become read-only", level="error")
     elif free <= high:
@@ -32,6 +33,7 @@ def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, fl
         finding = _low(what, low, "low", "no new shards are put there")
     else:
         finding = Finding("ok", what if low else f"{what}; its watermarks are off")
+
     return sum(free > mark for mark in marks), free / (low or 1), finding
 
 

@@ -67,6 +67,7 @@ def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]
     except EsragError as error:
         yield Finding("error", str(error), error.hint)
         return
+
     place = _Place(server, connection.shown_url, name, index, ask, fuses)
     for part, look in _PARTS.items():
         try:
@@ -115,6 +116,7 @@ def _version(place: _Place) -> Iterator[Finding]:
 def _health(place: _Place) -> Iterator[Finding]:
     status = place.health["status"]
     what = f"the index {place.name} is {status}" if place.name else f"the cluster is {status}"
+
     if status == "green":
         yield Finding("ok", what)
     elif status == "red":
@@ -133,6 +135,7 @@ def _licence(place: _Place) -> Iterator[Finding]:
     if place.server.product == "opensearch":
         yield from _plugins(place)
         return
+
     fuses = _fuses(place)
     try:
         licence = place.ask("/_license")["license"]
@@ -142,6 +145,7 @@ def _licence(place: _Place) -> Iterator[Finding]:
         return
     active, kind = licence["status"] == "active", licence["type"]
     path = _path(active and kind in _LICENCES_THAT_FUSE if fuses is None else fuses)
+
     if not active:
         advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
         yield Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)

@@ -83,6 +83,7 @@ class Indexes:
             behind = ", ".join(sorted(answer))
             hint = "keep one of them, or set engine.index to another name"
             raise EngineError(f"the alias {name} stands for several indexes: {behind}", hint=hint)
+
         ((own_name, body),) = answer.items()
         return _index(own_name, body)
 
@@ -176,6 +177,7 @@ class Indexes:
         gone = {"remove": {"index": old, "alias": alias}} if keep else {"remove_index": {"index": old}}
         marked = {"remove": {"index": new, "alias": self._unfinished, "must_exist": False}}
         actions = [{"add": {"index": new, "alias": alias}}, marked, *([gone] if old else ())]
+
         try:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:

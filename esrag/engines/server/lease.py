@@ -68,6 +68,7 @@ class Lease:
             answer = self._found()  # another was quicker, or an answer of ours was lost
             if answer is None or answer["_source"]["holder"] != self._holder:
                 return False
+
         self._held = _unchanged_since(answer)
         return True
 

@@ -64,9 +64,11 @@ def index_body(product: Product, fingerprint: Fingerprint, options: EngineOption
     body["settings"]["index"] |= {"number_of_shards": options.shards, "number_of_replicas": options.replicas}
     mappings = body["mappings"]
     mappings["_meta"] = {"esrag": meta(fingerprint)}
+
     if fingerprint.dimensions:
         _require_quantisable(product, fingerprint.dimensions, options.quantisation)
         mappings["properties"]["embedding"] = _vector_mapping(product, fingerprint.dimensions, options)
+
     return body
 
 
@@ -99,6 +101,7 @@ def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
     if said.get("schema") != SCHEMA:
         message = f"the index {index} has schema {said.get('schema')}, this esrag reads {SCHEMA}"
         raise IndexMismatch(message, hint=hint)
+
     return Fingerprint(said["model"], said["dimensions"], said["chunker"])
 
 
@@ -115,6 +118,7 @@ def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
         graph, space = method.get("parameters", {}), field.get("space_type") or method.get("space_type")
         similarity = _inverse(_SPACES).get(space, plain.similarity)
         quantisation = "int8" if "encoder" in graph else plain.quantisation
+
     built = graph.get("m", plain.hnsw_m), graph.get("ef_construction", plain.hnsw_ef_construction)
     return VectorField(similarity, quantisation, *built)
 

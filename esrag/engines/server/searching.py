@@ -53,6 +53,7 @@ class Search:
         if self.vector is not None and field is None:  # a server finds no neighbours in it, and says nothing
             message = f"the index lost the field of the vectors that it was made with ({made.dimensions} dimensions)"
             raise IndexMismatch(message, hint=REBUILD_HINT)
+
         self._server = server
         self._field = field or VectorField()
         wanted = [where.query(request.filter)] if request.filter is not None else []
@@ -89,11 +90,13 @@ class Search:
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
         if any(hit["_score"] < _LEAST_SCORE for hit in given["hits"]["hits"]):
             raise EngineError("the server gave a list that it did not fuse", hint="is the neural-search plugin whole?")
+
         legs = self._leg_scores(answers)
         scores, path = fused(self.request, legs)
         sources = {hit["_source"]["chunk_id"]: hit["_source"] for hit in given["hits"]["hits"]}
         if scores.keys() - sources.keys():
             return self._result(connection, index, scores, legs, path)
+
         chunks = {key: chunk_of(sources[key]) for key in scores}
         return SearchResult(hits(scores, chunks, legs), f"{self.request.fusion}-native")
 
@@ -103,6 +106,7 @@ class Search:
         """The hits, read by their ids; one that was removed meanwhile is none any more."""
         if not scores:
             return SearchResult((), path)
+
         wanted = {"bool": {"filter": [{"terms": {"chunk_id": list(scores)}}, *self._filters]}}
         body = {"query": wanted, "size": len(scores), "track_total_hits": False, "_source": CHUNK_SOURCE}
         (answer,) = _multi_search(connection, index, body)
@@ -132,11 +136,13 @@ class Search:
         """Ids and scores alone: a hundred entries, each unpacked with its vector, take longer than the search."""
         shown = {"stored_fields": "_none_", "docvalue_fields": ["chunk_id"]}
         common = {"size": self.depth, "track_total_hits": False, **shown}
+
         if leg == "keyword":
             query = {"bool": {"must": [self._match()], "filter": self._filters}}
             return {**common, "query": query, "sort": [{"_score": "desc"}, {"chunk_id": "asc"}]}
         if self._server.product == "elasticsearch":
             return {**common, "knn": {**self._knn(), "filter": self._filters}}
+
         filtered = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
         return {**common, "query": {"knn": {"embedding": filtered}}}
 
@@ -148,6 +154,7 @@ class Search:
         else:
             queries = [self._match(), {"knn": {"embedding": self._nearest()}}]
             filtered = {"filter": {"bool": {"filter": self._filters}}, "queries": queries}
+
         hybrid = {"pagination_depth": self.depth, **filtered}
         pipeline = {"phase_results_processors": [self._processor()]}
         return {**self._shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
@@ -217,6 +224,7 @@ def _multi_search(
     whole = {**header, "search_type": "dfs_query_then_fetch"}
     lines = [line for body in others for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
     answers = connection.search(lines)
+
     for answer in answers:
         failed = answer.get("_shards", {}).get("failed", 0)
         if failed or answer.get("timed_out"):
@@ -224,4 +232,5 @@ def _multi_search(
             raise EngineError(
                 f"{connection.shown_url}: {what}, so hits would be missing", hint="look at the server's log"
             )
+
     return answers

@@ -28,9 +28,11 @@ def facts(chunk: Chunk, metadata: Metadata, source: str, kind: str) -> list[str]
     texts |= {"doc_id": chunk.doc_id, "source": source, "kind": kind}
     found = [_token(field, "t", value) for field, value in texts.items()]
     found += [_token("keywords", "t", word) for word in chunk.keywords]
+
     for field, value in {**metadata, **chunk.metadata}.items():
         if field not in texts and field not in {"keywords", "page"}:
             found += _tokens(field, value)
+
     return sorted(set(found))
 
 
@@ -90,6 +92,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
         kind, text = "b", written(value)
     else:
         kind, text = "n", _ordered(value)
+
     start = _token(field, kind, "")
     around = {"lt": start[:-1] + ";"} if sign.startswith("g") else {"gte": start}  # ";" follows ":"
     return {"range": {"facts": {sign: _token(field, kind, text), **around}}}
@@ -108,11 +111,13 @@ def _on_pages(leaf: Leaf) -> Query:
 def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Query:
     if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
         return _NEVER
+
     lowest, highest = _INTEGER_32
     first = lowest if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
     last = highest if high is None else math.ceil(high) - 1 if high_open else math.floor(high)
     if first > last or first > highest or last < lowest:
         return _NEVER
+
     on_or_after = {"range": {"end_page": {"gte": max(first, lowest)}}}
     return {"bool": {"filter": [on_or_after, {"range": {"start_page": {"lte": min(last, highest)}}}]}}
 

@@ -78,12 +78,14 @@ class ServerWriter:
         """Stores documents, each replacing its former self; gives those the server refused. Raises: EngineError."""
         if not documents:
             return {}
+
         documents = [replace(one, vectors=self._rows_of(one)) for one in documents]
         _require_apart(documents)
         self._lease.renew()
         records = self._records([one.document.doc_id for one in documents])
         before = {doc_id: record for doc_id, record in records.items() if record["entry"] == "document"}
         refused: dict[str, Refused] = {}
+
         for step in (_intent, _chunks, _stale, _finished):
             good = [one for one in documents if one.document.doc_id not in refused]
             refused |= self._bulk(action for one in good for action in step(one, before.get(one.document.doc_id)))
@@ -281,6 +283,7 @@ def _bulks(actions: Iterable[_Action]) -> Iterator[list[_Action]]:
     """Portions of at most BULK_ENTRIES entries and, but for a single large one, BULK_BYTES."""
     portion: list[_Action] = []
     size = 0
+
     for action in actions:
         length = len(action.text)
         if portion and (len(portion) == BULK_ENTRIES or size + length > BULK_BYTES):
