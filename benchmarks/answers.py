@@ -18,7 +18,7 @@ import numpy as np
 
 from esrag.asking import Asked
 from esrag.cli.rendering import render
-from esrag.evaluation.calibrating import Judged, curve, shown
+from esrag.evaluation.calibrating import Judged, curve, thin_points
 from esrag.evidence import NEAR
 from esrag.evidence.statements import statements
 from esrag.ingesting import Silent
@@ -178,7 +178,7 @@ def _coverage(cases: list[Case], svg: Path | None) -> None:
     shipped = resolve({}, environ={}, folder=Path("/")).settings.answer.refusal
     print(f"\nall {len(cases)} questions of the reporting half\n")
     print("| refused below | answered | of those right | right ones kept | wrong ones refused |\n|" + " --- |" * 5)
-    for point in shown(points, shipped):
+    for point in thin_points(points, shipped):
         shares = (point.coverage, point.accuracy, point.kept, point.spared)
         print(f"| {point.threshold:.2f} | {' | '.join(f'{share:.3f}' for share in shares)} |")
     if svg:

@@ -33,7 +33,7 @@ from answers import lines
 from safetensors.numpy import load_file, save_file
 from texts import as_file, rows
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.embedding.weights import locate
 from esrag.engines import Prepared
 from esrag.generating import Draft, GenerationTask
@@ -109,7 +109,7 @@ def _filled(work: Work, folder: Path, wanted: int) -> int:
     ingest(IngestRequest([str(as_file(folder / "texts.jsonl", rows(documents)))]), work, Silent())
     engine = work.stages.engine
     chunks = list(engine.chunks())
-    missing = [*_mixed(chunks, engine.vectors_of([indexed_text(chunk) for chunk in chunks]), wanted - len(chunks))]
+    missing = [*_mixed(chunks, engine.vectors_of([text_to_index(chunk) for chunk in chunks]), wanted - len(chunks))]
     with engine.writer(work.made) as writer:
         for first in range(0, len(missing), DOCUMENTS_A_BATCH):
             writer.replace(missing[first : first + DOCUMENTS_A_BATCH])
@@ -126,7 +126,7 @@ def _mixed(chunks: Sequence[Chunk], vectors: Mapping[str, np.ndarray], wanted: i
         made = tuple(
             Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text) for n, text in enumerate(texts)
         )
-        means = np.array([sum(vectors[indexed_text(chunk)] for chunk in three) for three in sources])
+        means = np.array([sum(vectors[text_to_index(chunk)] for chunk in three) for three in sources])
         stored = StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), 1, len(texts))
         yield Prepared(stored, made, texts, means / np.linalg.norm(means, axis=1, keepdims=True))
 
@@ -148,7 +148,7 @@ def _questions(work: Work, count: int) -> list[str]:
 
 def _chunk_ms(stages: Stages) -> float:
     """What the encoder takes for a chunk, by which machines can be compared."""
-    texts = [indexed_text(chunk) for chunk in islice(stages.engine.chunks(), ENCODED)]
+    texts = [text_to_index(chunk) for chunk in islice(stages.engine.chunks(), ENCODED)]
     began = time.perf_counter()
     if stages.encode:
         stages.encode(texts)

@@ -9,25 +9,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.citations import REFUSAL, Reason, unheard
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement
-from esrag.evidence.algorithms import extracted, with_steps
+from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.confidence import Signals, band, confidence
 from esrag.evidence.contradiction import contradiction
-from esrag.evidence.selection import Room, compressed, documents, select
+from esrag.evidence.selection import Room, compress_evidence, documents, select
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
 from esrag.generating import NO_PROMPT, Draft, GenerationTask, Generator, Prompt, Usage
-from esrag.generating.rewriting import reformulated, subject
+from esrag.generating.rewriting import reformulate, subject
 from esrag.records import Answer, Evidence
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.retrieving.variants import fused, operations, variants
+from esrag.retrieving.variants import fuse_searches, operations, variants
 from esrag.settings import Settings
 from esrag.stages import Stages, prompts_of
 from esrag.text import word_spans
@@ -78,13 +78,13 @@ class Found:
     lacks: Reason | None
 
 
-def retrieved(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
+def retrieve_hits(question: str, settings: Settings, stages: Stages, where: Filter | None) -> SearchResult:
     """The hits in the order of the rerankers, which look at more of them than come back."""
     wanted, chain, limits = settings.retrieval, stages.rerankers(), settings.rerank
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
     wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
     found = [retrieve(wording, stages.engine, stages.embedder, deep, where) for wording in wordings]
-    clock, hits = Clock(), fused([each.hits for each in found], wanted.rank_constant)
+    clock, hits = Clock(), fuse_searches([each.hits for each in found], wanted.rank_constant)
     reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
     if chain:
         clock.lap("rerank")
@@ -97,7 +97,7 @@ def _summed(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
 
 
-def answered(
+def answer_question(
     question: str, settings: Settings, stages: Stages, where: Filter | None, shown: Shown | None = None
 ) -> Asked:
     """The answer, made now. Raises: as `pipeline.ask`."""
@@ -106,7 +106,7 @@ def answered(
     clock, draft, prompt = Clock(), Draft(REFUSAL), NO_PROMPT
 
     if reason := found.lacks:
-        if reason == "no-hits" and where and retrieved(question, settings, stages, None).hits:
+        if reason == "no-hits" and where and retrieve_hits(question, settings, stages, None).hits:
             reason = "filtered-out"
         used_up = 1 < len(steps) == settings.answer.steps
         answer = refusal("budget" if reason == "below-threshold" and used_up else reason)
@@ -171,7 +171,7 @@ def _worded(question: str, queries: Sequence[str], settings: Settings, stages: S
     """The next query of the model's; "" where there is none, or it fails."""
     generator = stages.generator()
     try:
-        return reformulated(question, queries, generator, prompts_of(settings)) if generator.prompted else ""
+        return reformulate(question, queries, generator, prompts_of(settings)) if generator.prompted else ""
     except GeneratorError as error:
         notes.append(f"the model's other words were left out: {error.line}")
         return ""
@@ -179,7 +179,7 @@ def _worded(question: str, queries: Sequence[str], settings: Settings, stages: S
 
 def _found(question: str, query: str, settings: Settings, stages: Stages, where: Filter | None) -> Found:
     """What a query finds, and how well that answers the question."""
-    result = retrieved(query, settings, stages, where)
+    result = retrieve_hits(query, settings, stages, where)
     clock = Clock()
     evidence, stated = _evidence(question, result, settings, stages)
     is_plain = query == question and not settings.retrieval.variants
@@ -205,12 +205,12 @@ def _evidence(
     around = with_neighbours(hits, stages.engine, limits.neighbours)
     evidence = select(around, room.without_sizes if compress else room)
     stated = statements(question, evidence, stages.encode, whole=compress)
-    return (compressed(question, evidence, stated, room) if compress else evidence), stated
+    return (compress_evidence(question, evidence, stated, room) if compress else evidence), stated
 
 
 def _or_steps(question: str, answer: Answer, evidence: Sequence[Evidence]) -> Answer:
     """The answer; for a refused one the steps of the algorithm that is asked for, where the evidence has them."""
-    steps = verify(extracted(question, evidence), evidence) if answer.refused else answer
+    steps = verify(extract_steps(question, evidence), evidence) if answer.refused else answer
     if steps.refused or steps is answer:
         return answer
     return replace(steps, notes=(f"the draft was refused ({answer.reason}): these are the document's own steps",))
@@ -235,7 +235,7 @@ def _closeness_to(question: str, result: SearchResult, stages: Stages) -> float 
     """The same of the question, where other words were searched for: by the vectors that are stored."""
     if stages.embedder is None or _closeness(result) is None:
         return None
-    stored = stages.engine.vectors_of([indexed_text(hit.chunk) for hit in result.hits])
+    stored = stages.engine.vectors_of([text_to_index(hit.chunk) for hit in result.hits])
     vector = query_vector(question, stages.embedder)
     return max((round(float(row @ vector), 6) for row in stored.values()), default=None)
 

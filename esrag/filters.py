@@ -135,7 +135,7 @@ def scalar(text: str) -> Scalar:
     return {"true": True, "false": False}.get(text, text)
 
 
-def written(value: Scalar) -> str:
+def format_value(value: Scalar) -> str:
     """A value as it is written: `scalar` reads it back.
 
     >>> written(True), written(2024)

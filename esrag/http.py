@@ -75,7 +75,7 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
 
 
 @contextmanager
-def posted(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
+def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
     """The answer to a JSON body, to be read; a key is sent where there is one. Raises: Failed."""
     headers = {"Content-Type": "application/json", "User-Agent": "esrag"}  # some turn urllib's own name away
     if key:
@@ -209,7 +209,7 @@ def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
         return None
 
 
-def shown_words(said: str, key: str) -> str:
+def redact(said: str, key: str) -> str:
     """A service's words as they may be shown: without the key, without what a terminal would act on."""
     line = " ".join(normalise(said.replace(key, "********") if key else said).split())
     return line[:_SHOWN_CHARACTERS] or "no reason given"

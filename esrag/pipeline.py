@@ -12,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from esrag import plugins
-from esrag.asking import Asked, Shown, answered, retrieved
+from esrag.asking import Asked, Shown, answer_question, retrieve_hits
 from esrag.caching import Kind
-from esrag.caching.answers import code_version, key_of, remembered
+from esrag.caching.answers import code_version, get_or_compute, key_of
 from esrag.engines import Engine, SearchResult, Vectors
 from esrag.engines.clock import Clock
 from esrag.errors import (
@@ -28,10 +28,10 @@ from esrag.errors import (
     UsageError,
 )
 from esrag.filters import Filter
-from esrag.generating.rewriting import rewritten, standalone
+from esrag.generating.rewriting import make_standalone, rewrite
 from esrag.ingesting import Progress, planning
 from esrag.ingesting.batches import Target
-from esrag.jobs.recording import job_key, open_job, promised, record_removal
+from esrag.jobs.recording import job_key, list_promised_ids, open_job, record_removal
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import drain, files_left, remove_gone, take_over
 from esrag.jobs.work import Work
@@ -43,7 +43,7 @@ from esrag.retrieving.conditions import check_filter, require_of_documents
 from esrag.retrieving.legs import prepare_question
 from esrag.settings import Settings, is_address
 from esrag.stages import Stages, prompts_of
-from esrag.text import closest, counted
+from esrag.text import closest, format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _done_here(job: Job, work: Work, target: Target, progress: Progress, *, eage
     if work.ledger.job(job.job_id).state == "cancelled":
         raise JobEnded(f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}")
     if job.rebuild and (lost := counts["failed"] + counts["dead"]):
-        message = f"the rebuild lacks {counted(lost, 'batch')} and is thrown away; the index is as it was"
+        message = f"the rebuild lacks {format_count(lost, 'batch')} and is thrown away; the index is as it was"
         raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 
@@ -151,7 +151,7 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
         keep_missing=request.keep_missing,
         rebuild=request.rebuild,
         max_bytes=work.settings.loading.max_bytes,
-        promised=promised(work, work.settings.engine.index),
+        promised=list_promised_ids(work, work.settings.engine.index),
     )
 
 
@@ -235,7 +235,7 @@ def _selection(request: IngestRequest, settings: Settings) -> Selection:
 def _stored(request: IngestRequest, engine: Engine) -> Mapping[str, planning.StoredSource]:
     """What the index holds; one that cannot be read may be replaced by a rebuild that names what is to be in it."""
     try:
-        return planning.stored_sources(engine.documents())
+        return planning.group_by_source(engine.documents())
     except IndexMissing:
         return {}
     except EngineError as error:
@@ -258,37 +258,37 @@ def ask(
     clock = Clock()
     question = prepare_question(question)
     notes = check_filter(where, stages.engine)
-    make = partial(answered, question, settings, stages, where, shown)
+    make = partial(answer_question, question, settings, stages, where, shown)
     if stages.cache is None:
         return _with_notes(make(), notes)
 
     prompts = prompts_of(settings).fingerprint if stages.generator().prompted else ""
-    generator = (settings.generator, plugins.made_by("generators", settings.generator.name), prompts)
+    generator = (settings.generator, plugins.distribution_of("generators", settings.generator.name), prompts)
     key = _cache_key(Kind.ANSWER, question, settings, stages, (where, settings.answer, generator))
-    asked, cached = remembered(stages.cache, key, Asked, make, _is_brief)
+    asked, cached = get_or_compute(stages.cache, key, Asked, make, _is_brief)
     clock.lap("cache")
     return _with_notes(replace(asked, cached=True, took_ms=clock.took_ms) if cached else asked, notes)
 
 
-def followed_up(question: str, earlier: Sequence[str], settings: Settings, stages: Stages) -> str:
+def resolve_followup(question: str, earlier: Sequence[str], settings: Settings, stages: Stages) -> str:
     """A question that leans on earlier ones as one of its own: by the model that writes answers, else by rules."""
     generator = stages.generator()
     if generator.prompted:
-        return rewritten(question, earlier, generator, prompts_of(settings))
-    return standalone(question, earlier)
+        return rewrite(question, earlier, generator, prompts_of(settings))
+    return make_standalone(question, earlier)
 
 
 def search(question: str, settings: Settings, stages: Stages, where: Filter | None = None) -> SearchResult:
     """The hits alone; from the cache, where the same was asked before. Raises: as `ask`."""
     question = prepare_question(question)
     notes = check_filter(where, stages.engine)
-    make = partial(retrieved, question, settings, stages, where)
+    make = partial(retrieve_hits, question, settings, stages, where)
 
     if stages.cache is None:
         found = make()
     else:
         key = _cache_key(Kind.QUERY, question, settings, stages, (where,))
-        found, _ = remembered(stages.cache, key, SearchResult, make, _brings_little)
+        found, _ = get_or_compute(stages.cache, key, SearchResult, make, _brings_little)
 
     return replace(found, notes=(*notes, *found.notes))
 
@@ -317,7 +317,9 @@ def _cache_key(kind: Kind, question: str, settings: Settings, stages: Stages, ot
     user = (engine.username, engine.api_key.get_secret_value())  # a server may let each see something else
     index = (address, engine.index, stages.engine.generation(), *user)
     model = stages.embedder.fingerprint if stages.embedder else ""
-    chain = [(plugins.made_by("rerankers", name), getattr(it, "fingerprint", "")) for name, it in stages.rerankers()]
+    chain = [
+        (plugins.distribution_of("rerankers", name), getattr(it, "fingerprint", "")) for name, it in stages.rerankers()
+    ]
     services = (settings.rerank.url, settings.generator.url)  # which no settings show
     of = (question, settings.retrieval, settings.rerank, chain, services)
     return key_of(kind, code_version(), index, model, *of, *others)

@@ -54,7 +54,7 @@ def plugins() -> tuple[Plugin, ...]:
     )
 
 
-def made_by(stage: str, name: str) -> str:
+def distribution_of(stage: str, name: str) -> str:
     """The distribution and its version that brought what is registered under a name; "" where that is not known."""
     entry = _entries(stage).get(name)
     return f"{entry.dist.name} {entry.dist.version}" if entry and entry.dist else ""

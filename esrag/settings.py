@@ -377,7 +377,7 @@ def value_of(settings: BaseModel, key: str) -> Any:
     return value
 
 
-def shown(value: Any) -> Any:
+def mask_value(value: Any) -> Any:
     """Return a value as the user may see it: secrets are masked, the password in an address too."""
     if isinstance(value, SecretStr):
         return "********" if value.get_secret_value() else ""

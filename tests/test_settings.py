@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from esrag import settings, trust
 from esrag.errors import SettingsError
-from esrag.settings import Settings, fields, preset_layer, presets, resolve, shown, value_of, variable
+from esrag.settings import Settings, fields, mask_value, preset_layer, presets, resolve, value_of, variable
 
 
 @pytest.fixture
@@ -187,8 +187,8 @@ def test_the_default_preset_changes_nothing():
 
 def test_secrets_are_masked():
     """A secret is never shown, not even its length; other values are."""
-    assert shown(SecretStr("hunter2")) == shown(SecretStr("x")) == "********"
-    assert shown(7) == 7
+    assert mask_value(SecretStr("hunter2")) == mask_value(SecretStr("x")) == "********"
+    assert mask_value(7) == 7
 
 
 def test_every_setting_has_a_description_and_a_variable():
@@ -225,7 +225,7 @@ def test_secrets_come_from_the_environment_alone(key, where, tmp_path):
 @pytest.mark.parametrize("address", ["http://me:a@s3c/ret@host", "https://me:s3cret@host:9200", "http://s3cret@host"])
 def test_a_password_in_an_address_is_masked(address):
     """Whatever characters it has."""
-    assert shown(address) in {"http://********@host", "https://********@host:9200"}
+    assert mask_value(address) in {"http://********@host", "https://********@host:9200"}
 
 
 @pytest.mark.parametrize(

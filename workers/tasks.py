@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from esrag.errors import EsragError
 from esrag.jobs.queue import BATCH_TASK, SWEEP_TASK, Queue, celery
 from esrag.settings import Settings
-from esrag.text import counted
+from esrag.text import format_count
 
 from .sweeping import Sweeping
 
@@ -64,7 +64,7 @@ class Process:
         with _told(batch_id), _limited(self._settings.queue.time_limit_s):
             batch = run_batch(self._work(), batch_id)
             if batch and batch.state != "running":  # another's by now
-                work = f"{counted(len(batch.tasks), 'file')}, {counted(batch.result.chunks, 'chunk')}"
+                work = f"{format_count(len(batch.tasks), 'file')}, {format_count(batch.result.chunks, 'chunk')}"
                 result = f"{work}, {batch.took_ms / 1000:.1f} s"
                 _log.info("%s %s: %s", batch_id, batch.state, batch.error or result)
 

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from random import uniform
 from typing import Protocol
 
-from esrag.text import counted
+from esrag.text import format_count
 
 
 class Kind(StrEnum):
@@ -42,7 +42,7 @@ class Usage:
     def __str__(self) -> str:
         size = "" if self.size_bytes is None else f", {self.size_bytes / 2**20:.1f} MiB"
         counts = ((self.vectors, "vector"), (self.answers, "answer"), (self.queries, "query"))
-        return ", ".join(counted(number, noun) for number, noun in counts) + size
+        return ", ".join(format_count(number, noun) for number, noun in counts) + size
 
 
 class Cache(Protocol):
@@ -85,12 +85,12 @@ class Cache(Protocol):
 _SEAL_BYTES = 16
 
 
-def sealed(key: str, body: bytes) -> bytes:
+def seal(key: str, body: bytes) -> bytes:
     """Return a value to keep under a key."""
     return _seal(key, body) + body
 
 
-def unsealed(key: str, value: bytes) -> bytes | None:
+def unseal(key: str, value: bytes) -> bytes | None:
     """Return the body of a value that was kept under a key; None if it is not as it was written."""
     body = value[_SEAL_BYTES:]
     return body if value[:_SEAL_BYTES] == _seal(key, body) else None
@@ -100,6 +100,6 @@ def _seal(key: str, body: bytes) -> bytes:
     return blake2b(body, digest_size=_SEAL_BYTES, key=blake2b(key.encode()).digest()).digest()
 
 
-def jittered(ttl_s: float) -> float:
+def jitter(ttl_s: float) -> float:
     """Between 0.9 and 1.1 of it."""
     return uniform(0.9 * ttl_s, 1.1 * ttl_s)  # noqa: S311 -- it spreads load, and guards nothing

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from esrag.caching import Cache, Kind, sealed, unsealed
+from esrag.caching import Cache, Kind, seal, unseal
 
 PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def code_version() -> str:
     return digest.hexdigest()
 
 
-def remembered(
+def get_or_compute(
     cache: Cache, key: str, shape: type[T], make: Callable[[], T], brief: Callable[[T], bool]
 ) -> tuple[T, bool]:
     """What is kept under the key, or what `make` gives, which is then kept; and whether it was kept.
@@ -89,7 +89,7 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
     except PydanticSerializationError:  # a plugin's number, for example, that JSON does not know
         return made
 
-    value = sealed(key, body)
+    value = seal(key, body)
     again = _unpacked(key, value, shape)
     if again is None:  # NaN, for example
         return made
@@ -99,7 +99,7 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
 
 
 def _unpacked(key: str, value: bytes, shape: type[T]) -> T | None:
-    body = unsealed(key, value)
+    body = unseal(key, value)
     if body is None:
         return None
     try:

@@ -7,7 +7,7 @@ from esrag.caching.opening import open_cache
 from esrag.caching.redis import client
 from esrag.engines import Finding
 from esrag.errors import EsragError
-from esrag.settings import CacheSettings, Settings, is_redis, shown
+from esrag.settings import CacheSettings, Settings, is_redis, mask_value
 
 _TIMEOUT_S = 2.0
 _EVICTS = "give it maxmemory and maxmemory-policy allkeys-lfu"
@@ -21,7 +21,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if cache:
         yield from _cache(settings.cache, asked.get(cache, {}))
     if queue:
-        yield from _queue(shown(queue), asked[queue])
+        yield from _queue(mask_value(queue), asked[queue])
     told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
     if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
         what = "cache.url and queue.url are one Redis: where the cache has to make room, the queue would lose batches"
@@ -43,7 +43,7 @@ def _asked(url: str, setting: str) -> _Facts | Exception:
 
 
 def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Finding]:
-    where = f"cache {shown(settings.url)}"
+    where = f"cache {mask_value(settings.url)}"
     opened = open_cache(settings)
     if opened is None:
         return

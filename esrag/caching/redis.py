@@ -6,11 +6,11 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from esrag.caching import Kind, Usage, jittered
+from esrag.caching import Kind, Usage, jitter
 from esrag.caching.breaker import Breaker
 from esrag.errors import CacheUnreachable, EsragError, SettingsError
 from esrag.plugins import install_hint
-from esrag.settings import shown
+from esrag.settings import mask_value
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -29,7 +29,7 @@ class RedisCache:
         self._client: Any = client(url, "cache.url", TIMEOUT_S)  # its types say str where bytes come
         import redis
 
-        self._where = shown(url)
+        self._where = mask_value(url)
         self._refused = redis.ResponseError
         self._failed = (redis.RedisError, OSError)
         self._breaker = Breaker(self._where, self._failed, (redis.ResponseError,))
@@ -48,7 +48,7 @@ class RedisCache:
         for some in _portions(list(items)):
             pipeline = self._client.pipeline(transaction=False)
             for key in some:
-                pipeline.set(PREFIX + key, items[key], px=round(1000 * jittered(ttl_s)))
+                pipeline.set(PREFIX + key, items[key], px=round(1000 * jitter(ttl_s)))
             self._breaker.run(pipeline.execute, [])
 
     def lock(self, key: str, for_s: float) -> str | None:

@@ -9,7 +9,7 @@ from secrets import token_hex
 from threading import Lock
 from typing import TypeVar
 
-from esrag.caching import Kind, Usage, jittered
+from esrag.caching import Kind, Usage, jitter
 from esrag.caching.breaker import Breaker
 from esrag.errors import EsragError
 from esrag.private import make_file, make_folder
@@ -102,7 +102,7 @@ class SqliteCache:
 
     def _set(self, items: Mapping[str, bytes], ttl_s: float) -> None:
         now = self._clock()
-        rows = [(key, value, now + jittered(ttl_s)) for key, value in items.items()]
+        rows = [(key, value, now + jitter(ttl_s)) for key, value in items.items()]
         with self._connected() as connection, connection:  # one transaction
             if not self._purged:
                 connection.execute("DELETE FROM entries WHERE until <= ?", (now,))

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from esrag.caching import Cache, Kind, sealed, unsealed
+from esrag.caching import Cache, Kind, seal, unseal
 from esrag.embedding import Vectors
 
 _STORED = np.dtype("<f2")
@@ -23,7 +23,7 @@ class VectorCache:
         """The vectors that are kept, by text: unit rows, float32, shape (dimensions,). What is damaged is missing."""
         keys = {self._key(text): text for text in texts}
         found = self._cache.get_many(list(keys))
-        whole = {keys[key]: body for key, value in found.items() if (body := unsealed(key, value)) is not None}
+        whole = {keys[key]: body for key, value in found.items() if (body := unseal(key, value)) is not None}
         rows = np.frombuffer(b"".join(whole.values()), dtype=_STORED).reshape(-1, self._dimensions)
         return dict(zip(whole, _units(rows), strict=True))
 
@@ -31,7 +31,7 @@ class VectorCache:
         """Keeps the rows; gives them as `known` will, so that an index is the same with an empty and a full cache."""
         stored = rows.astype(_STORED)
         bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
-        self._cache.set_many({key: sealed(key, body) for key, body in bodies.items()}, self._cache.ttl_s)
+        self._cache.set_many({key: seal(key, body) for key, body in bodies.items()}, self._cache.ttl_s)
         return _units(stored)
 
     def _key(self, text: str) -> str:

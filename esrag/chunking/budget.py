@@ -9,7 +9,7 @@ from functools import cached_property
 from esrag.chunking import TokenSpans
 from esrag.errors import SettingsError
 from esrag.records import Span
-from esrag.text import pieces, trimmed
+from esrag.text import pieces, trim_span
 
 _PIECE_CHARACTERS = 50_000  # given to the tokenizer at once
 # A word piece model calls any run of more than 100 letters one unknown token; without a bound of our own a chunk of
@@ -125,4 +125,4 @@ def _parts(start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[Span]:
-    return (Span(*offsets) for offsets in trimmed(text, start, end))
+    return (Span(*offsets) for offsets in trim_span(text, start, end))

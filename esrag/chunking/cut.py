@@ -45,7 +45,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
     return tuple(made)
 
 
-def indexed_text(chunk: Chunk) -> str:
+def text_to_index(chunk: Chunk) -> str:
     r"""What is embedded and searched: title, section path and text, a line each; the stored text stays a true slice.
 
     >>> indexed_text(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget
 from esrag.records import Document, Span
-from esrag.text import sentence_spans, trimmed
+from esrag.text import sentence_spans, trim_span
 
 
 class ParagraphChunker:
@@ -34,7 +34,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
     start = offset = 0
     for line in text.split("\n"):
         if not line.strip():
-            yield from trimmed(text, start, offset)
+            yield from trim_span(text, start, offset)
             start = offset
         offset += len(line) + 1
-    yield from trimmed(text, start, len(text))
+    yield from trim_span(text, start, len(text))

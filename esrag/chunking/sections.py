@@ -7,7 +7,7 @@ from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget, Measured
 from esrag.chunking.outline import outline
 from esrag.records import Document, Section, Span
-from esrag.text import CAPTION, sentence_spans, trimmed
+from esrag.text import CAPTION, sentence_spans, trim_span
 
 # Sections below a quarter of the size (a heading over its subsections, a definition of one line) say little alone;
 # tables above eight times the size (a sheet of ten thousand rows) are no passage, and are cut between their rows.
@@ -62,7 +62,7 @@ class SectionsChunker:
         cursor = part.start
 
         for table in tables:
-            for start, end in trimmed(text, max(table.start, cursor), min(table.end, part.end)):
+            for start, end in trim_span(text, max(table.start, cursor), min(table.end, part.end)):
                 if measured.count(start, end) > self._budget.size * _LARGEST_TABLE:
                     continue
                 units += self._sentences(measured, text, part, cursor, start)

@@ -58,7 +58,7 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     asked = run(question, settings, stages, parse_all(where), partial(_streamed, sentences) if stream else None)
     kibana_url = _kibana_url(kibana, asked, settings, stages)
     if as_json:
-        print_json(shown_as_json(asked, kibana_url, parts))
+        print_json(to_json(asked, kibana_url, parts))
     else:
         _show(asked, kibana_url, parts, sentences)
     return REFUSED if asked.answer.refused else 0
@@ -76,9 +76,9 @@ def _kibana(settings: "Settings") -> str:
 
     if not (settings.kibana.url and is_address(settings.engine.url)):
         return ""
-    from esrag.dashboards.client import shown_url
+    from esrag.dashboards.client import mask_url
 
-    return shown_url(settings.kibana.url)
+    return mask_url(settings.kibana.url)
 
 
 def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stages") -> str:
@@ -94,7 +94,7 @@ def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stag
     return evidence_link(kibana, stages.engine.product, settings.engine.index, chunk_ids)
 
 
-def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
+def to_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
     """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
     answer = asked.answer
     how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "steps": [*map(asdict, asked.steps)]}
@@ -121,7 +121,7 @@ def shown_as_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, An
 
 
 def _evidence(asked: "Asked") -> list[dict[str, Any]]:
-    from esrag.evidence.selection import sent
+    from esrag.evidence.selection import render_passage
 
     names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
     return [
@@ -129,7 +129,7 @@ def _evidence(asked: "Asked") -> list[dict[str, Any]]:
             "key": item.key,
             "score": item.score,
             **{name: getattr(item.chunk, name) for name in names},
-            "sent": sent(item),
+            "sent": render_passage(item),
         }
         for item in asked.evidence
     ]

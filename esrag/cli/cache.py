@@ -7,7 +7,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.caching import Cache
@@ -24,10 +24,10 @@ def cache() -> None:
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
     """Count what is kept."""
-    from esrag.settings import shown
+    from esrag.settings import mask_value
 
     settings = settings_of(**options)
-    usage, where = _opened(settings).usage(), shown(settings.cache.url)
+    usage, where = _opened(settings).usage(), mask_value(settings.cache.url)
     if as_json:
         print_json({"schema": "esrag.cache/1", "where": where, **asdict(usage)})
     else:
@@ -39,7 +39,7 @@ def stats(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def clear(**options: Any) -> int:
     """Remove all that esrag keeps in the cache. What others keep there stays."""
-    print_text(f"removed {counted(_opened(settings_of(**options)).clear(), 'entry')}")
+    print_text(f"removed {format_count(_opened(settings_of(**options)).clear(), 'entry')}")
     return 0
 
 

@@ -39,7 +39,7 @@ def calibrate(
     is reported. Each is judged by its first search, whatever answer.steps allows.
     """
     from esrag.cli.rendering import render
-    from esrag.evaluation.calibrating import shown
+    from esrag.evaluation.calibrating import thin_points
     from esrag.settings import settings_file
 
     if svg and not svg.parent.is_dir():
@@ -48,7 +48,7 @@ def calibrate(
     if as_json:
         print_json(_as_json(fitted))
     else:
-        points = [*shown(fitted.curve, fitted.threshold)]
+        points = [*thin_points(fitted.curve, fitted.threshold)]
         print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
     path = settings_file(os.environ, Path())
     if write:

@@ -104,11 +104,11 @@ class Conversation:
                 print_json(_failed(line, error))
 
     def _ask(self, line: str) -> None:
-        from esrag.pipeline import ask, followed_up
+        from esrag.pipeline import ask, resolve_followup
         from esrag.retrieving.legs import prepare_question
 
         typed = prepare_question(line)
-        question = followed_up(typed, self.earlier, self.settings, self.stages)
+        question = resolve_followup(typed, self.earlier, self.settings, self.stages)
         if question != typed:
             remark(f"asked: {question}")
         self.last, self.typed = ask(question, self.settings, self.stages, self.where), typed
@@ -123,12 +123,12 @@ class Conversation:
 
     def _show(self, template: str, *, evidence: bool = False, explain: bool = False) -> None:
         """The last answer as the template has it, or as JSON with the parts that are asked for."""
-        from esrag.cli.ask import Parts, shown_as_json
+        from esrag.cli.ask import Parts, to_json
         from esrag.cli.rendering import render
 
         asked = self._answered()
         if self.as_json:
-            shown = shown_as_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain))
+            shown = to_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain))
             print_json(shown | {"typed": self.typed})
         else:
             values = {"evidence": asked.evidence, "model": asked.model, "printed": False, "kibana_url": ""}

@@ -27,10 +27,10 @@ def config() -> None:
 @settings_options
 def show(*, origin: bool, as_json: bool, **options: Any) -> int:
     """Print every setting and what it means; secrets are masked."""
-    from esrag.settings import fields, not_allowed, shown, value_of
+    from esrag.settings import fields, mask_value, not_allowed, value_of
 
     resolved = look_at(**options)
-    values = {key: shown(value_of(resolved.settings, key)) for key, _ in fields()}
+    values = {key: mask_value(value_of(resolved.settings, key)) for key, _ in fields()}
     origins = {key: resolved.origins.get(key, "default") for key in values}
     for layer, keys in resolved.withheld:
         remark(f"nothing is sent anywhere yet: {not_allowed(layer, keys)}")
@@ -54,7 +54,7 @@ def allow(file: Path | None) -> int:
     changes. Without it, a file that was found in a folder may not name an address, a path outside its folder, or what
     TLS trusts.
     """
-    from esrag.settings import decides, shown
+    from esrag.settings import decides, mask_value
     from esrag.trust import allow as remember
 
     for layer in _layers(file):
@@ -63,7 +63,7 @@ def allow(file: Path | None) -> int:
             remember(path, content)
             remark(f"allowed {path}")
         for key in decides(layer):
-            print_text(_line(key, shown(layer.values[key])))
+            print_text(_line(key, mask_value(layer.values[key])))
     return 0
 
 

@@ -13,7 +13,7 @@ import click
 
 from esrag.cli.options import json_option, resolve, settings_options
 from esrag.cli.output import print_json, print_text
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.engines import Finding
@@ -48,11 +48,11 @@ def doctor(*, as_json: bool, **options: Any) -> int:
 def _settings(resolved: "Resolved") -> "Finding":
     """Return which settings files and which index are used."""
     from esrag.engines import Finding
-    from esrag.settings import shown
+    from esrag.settings import mask_value
 
     files = " and ".join(str(path) for path in resolved.files)
     used = f"settings from {files}" if files else "no settings file"
-    return Finding("ok", f"{used}, index in {shown(resolved.settings.engine.url)}")
+    return Finding("ok", f"{used}, index in {mask_value(resolved.settings.engine.url)}")
 
 
 def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
@@ -151,7 +151,7 @@ def _sound(work: "Work") -> "Iterator[Finding]":
     if not wrong and engine.exists():
         sizes = [document.chunk_count for document in engine.documents()]
         made = engine.fingerprint().model or "no model"
-        yield Finding("ok", f"index is sound: {counted(len(sizes), 'document')}, made with {made}")
+        yield Finding("ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}")
         yield from _recall(work.stages, sum(sizes))
 
 
@@ -171,7 +171,9 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding(
-            "warning", f"{counted(len(failed), 'file')} failed to be ingested", f"run: esrag jobs show {max(failed)}"
+            "warning",
+            f"{format_count(len(failed), 'file')} failed to be ingested",
+            f"run: esrag jobs show {max(failed)}",
         )
 
 

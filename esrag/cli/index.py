@@ -10,7 +10,7 @@ import click
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import UsageError
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.engines import StoredIndex
@@ -126,7 +126,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     from esrag.cli.progress import progress
     from esrag.ingesting.batches import fingerprint
     from esrag.ingesting.migration import move, require_same_chunks
-    from esrag.settings import shown
+    from esrag.settings import mask_value
     from esrag.stages import open_engine, open_stages
 
     if "" in {to, model}:
@@ -152,7 +152,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     _tell(moved, as_json=as_json)
     if as_json:
         return 0
-    wanted = [*([f"engine.url to {shown(to)}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
+    wanted = [*([f"engine.url to {mask_value(to)}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
     if wanted:
         remark(f"now set {' and '.join(wanted)}")
     _say_the_way_back(moved.former)
@@ -176,7 +176,7 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     if as_json:
         print_json({"schema": "esrag.recall/1", **asdict(measured)})
     else:
-        of = f"{counted(measured.questions, 'question')} over {counted(measured.chunks, 'chunk')}"
+        of = f"{format_count(measured.questions, 'question')} over {format_count(measured.chunks, 'chunk')}"
         print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= LEAST_RECALL else 1
 
@@ -185,7 +185,9 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
     if as_json:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return
-    print_text(f"{counted(moved.documents, 'document')}, {counted(moved.chunks, 'chunk')}, {moved.embedded} embedded")
+    print_text(
+        f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, {moved.embedded} embedded"
+    )
     again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
     print_text(f"keyword hits in common {moved.agreement}{again}")
 
@@ -220,7 +222,7 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
         made = one.fingerprint
         model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
         size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
-        holds = f"{counted(one.documents, 'document')}, {counted(one.chunks, 'chunk')}{size}"
+        holds = f"{format_count(one.documents, 'document')}, {format_count(one.chunks, 'chunk')}{size}"
         print_text(f"{'*' if one.in_use else ' '} {one.name}  {holds}")
         if one.problem:
             print_text(f"  {one.problem}")

@@ -10,7 +10,7 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import read_line
 from esrag.errors import QueueUnreachable, UsageError
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.ingesting.planning import Plan
@@ -127,14 +127,16 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
         if len(report.skipped) > SHOWN_SKIPS:
             remark(f"and {len(report.skipped) - SHOWN_SKIPS} more; --json lists all")
         if report.hidden_files:
-            found = f"{counted(report.hidden_characters, 'character')} in {counted(report.hidden_files, 'file')}"
+            found = (
+                f"{format_count(report.hidden_characters, 'character')} in {format_count(report.hidden_files, 'file')}"
+            )
             remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
         print_text(
             f"{report.added} added, {report.changed} changed, {report.renamed} renamed, {report.removed} removed, "
             f"{report.unchanged} unchanged, {report.failed} failed, {len(report.skipped) - report.failed} skipped"
         )
         print_text(
-            f"{counted(report.chunks, 'chunk')}, {report.embedded} embedded, {report.reused} reused, "
+            f"{format_count(report.chunks, 'chunk')}, {report.embedded} embedded, {report.reused} reused, "
             f"in {report.took_ms / 1000:.1f} s"
         )
     return 1 if report.failed else 0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from esrag.ledger import Batch, Counts, Job
     from esrag.ledger.ledger import Ledger
 from esrag.cli.watching import follow
-from esrag.text import counted
+from esrag.text import format_count
 
 EXAMPLES = 3
 
@@ -124,7 +124,7 @@ def cancel(job: str, **options: Any) -> int:
 @settings_options
 def resume(job: str, **options: Any) -> int:
     """Open JOB again, which was cancelled: what is left of it is done."""
-    from esrag.jobs.recording import displaced, refusal
+    from esrag.jobs.recording import find_displaced, refusal
 
     with _opened(options) as work:
         ledger, found = work.ledger, _named(work.ledger, job)
@@ -133,12 +133,14 @@ def resume(job: str, **options: Any) -> int:
             print_text(f"nothing of {found.job_id} is left to do")
             return 0
         pending = list(ledger.batches(found.job_id, {"pending"}))
-        if why := refusal(work, found) or _displaced_line(displaced(work, found, chain(*(it.left for it in pending)))):
+        if why := refusal(work, found) or _displaced_line(
+            find_displaced(work, found, chain(*(it.left for it in pending)))
+        ):
             raise UsageError(f"{found.job_id} cannot go on: {why}", hint="run: esrag ingest FOLDER")
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
         ledger.mark_queued(queued, queued=False)  # their messages came while nobody wanted them
         ledger.reopen(found.job_id)
-        print_text(f"{found.job_id} is open, {counted(left, 'file')} left")
+        print_text(f"{found.job_id} is open, {format_count(left, 'file')} left")
         _hand_out(work, [found])
     return 0
 
@@ -150,7 +152,7 @@ def prune(*, older_than: float, **options: Any) -> int:
     """Remove jobs from the ledger that ended long ago. The index is not touched."""
     with _opened(options) as work:
         count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
-    print_text(f"removed {counted(count, 'job')}")
+    print_text(f"removed {format_count(count, 'job')}")
     return 0
 
 
@@ -162,7 +164,7 @@ def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
     elif not (job.files or job.gone):
         print_text(f"nothing to do, {job.unchanged:,} unchanged")
     else:
-        print_text(f"{job.job_id}: {counted(job.files, 'file')} for the workers")
+        print_text(f"{job.job_id}: {format_count(job.files, 'file')} for the workers")
         remark(f"to see how it goes: esrag jobs show {job.job_id} --follow")
     for skip in job.skips[:SHOWN]:
         remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
@@ -260,7 +262,7 @@ def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> Non
 
 def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
     """How many batches of a job wait again; what is not tried again is said."""
-    from esrag.jobs.recording import displaced, refusal
+    from esrag.jobs.recording import find_displaced, refusal
 
     if not work.ledger.counts(job.job_id).files["failed"]:
         return 0
@@ -270,7 +272,7 @@ def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list
     batches = list(work.ledger.batches(job.job_id))
     failed = {source for batch in batches for source, _ in _failures(batch)}
     tasks = (task for batch in batches for task in batch.tasks if task.source in failed)
-    but = displaced(work, job, tasks)
+    but = find_displaced(work, job, tasks)
     if but:
         remark(f"{job.job_id}: {_displaced_line(but)}; run esrag ingest")
     return work.ledger.retry(job.job_id, batch_ids, sources, but)
@@ -361,9 +363,9 @@ def _listed_as(job: "Job", told: dict[str, Any]) -> str:
     if job.note.startswith(TAKEN_OVER):
         return f"{'resumed':9}  as {job.note.removeprefix(TAKEN_OVER)}"
     if job.key == REMOVAL_KEY:
-        return f"{job.state:9}  documents of {counted(job.removed, 'source')} removed by hand"
+        return f"{job.state:9}  documents of {format_count(job.removed, 'source')} removed by hand"
     done = told["files"] - told["failed"] - told["queued"] - told["dropped"]
-    figures = f"{done:,} of {counted(told['files'], 'file')}, {told['failed']:,} failed, {told['queued']:,} left"
+    figures = f"{done:,} of {format_count(told['files'], 'file')}, {told['failed']:,} failed, {told['queued']:,} left"
     return f"{job.state:9}  {figures}{_of_when(told)}"
 
 
@@ -387,7 +389,7 @@ def _print(told: dict[str, Any]) -> None:
         for source in cause["sources"]:
             _say(source, indent=2)
     for batch in _first(told["given_up"], "batches"):
-        _say(f"{batch['state']}: batch {batch['batch_id']}, {counted(batch['files'], 'file')}: {batch['error']}")
+        _say(f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: {batch['error']}")
     for batch in _first(told["waiting"], "batches"):
         wait = span(batch["not_before_ms"] / 1000 - time.time())
         _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")

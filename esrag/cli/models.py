@@ -21,9 +21,9 @@ def models() -> None:
 @json_option
 def list_models(*, as_json: bool) -> int:
     """List the known models and where each is."""
-    from esrag.embedding.weights import known
+    from esrag.embedding.weights import list_models
 
-    for state in known():
+    for state in list_models():
         _print(state, as_json=as_json)
     return 0
 

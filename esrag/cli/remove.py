@@ -8,7 +8,7 @@ import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.records import StoredDocument
@@ -79,7 +79,7 @@ def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bo
 
 def _counted(documents: "tuple[StoredDocument, ...]") -> str:
     count, chunks = len(documents), sum(document.chunk_count for document in documents)
-    return f"{counted(count, 'document')}, {counted(chunks, 'chunk')}"
+    return f"{format_count(count, 'document')}, {format_count(chunks, 'chunk')}"
 
 
 def _named(documents: "tuple[StoredDocument, ...]") -> str:

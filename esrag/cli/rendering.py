@@ -7,7 +7,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from esrag.cli.output import pages
-from esrag.evidence.selection import sent
+from esrag.evidence.selection import render_passage
 
 
 def render(name: str, **values: Any) -> str:
@@ -19,5 +19,5 @@ def render(name: str, **values: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.globals.update(pages=pages, sent=sent)
+    environment.globals.update(pages=pages, sent=render_passage)
     return environment.get_template(name).render(values).strip("\n")

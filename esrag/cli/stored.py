@@ -9,7 +9,7 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import pages, print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 from esrag.errors import UsageError
-from esrag.text import counted
+from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.engines import Engine
@@ -27,7 +27,7 @@ def docs(*, as_json: bool, **options: Any) -> int:
         if as_json:
             print_json({"schema": "esrag.document/1", **asdict(document)})
         else:
-            size = f"{counted(document.chunk_count, 'chunk')}, {counted(document.characters, 'character')}"
+            size = f"{format_count(document.chunk_count, 'chunk')}, {format_count(document.characters, 'character')}"
             print_text(f"{document.doc_id}  ({document.kind}, {size})  {document.title}".rstrip())
     return 0
 

@@ -34,12 +34,12 @@ def worker(*, concurrency: int, **options: Any) -> int:
     nothing: another takes its batch.
     """
     from esrag.jobs.queue import Queue
-    from esrag.settings import shown
+    from esrag.settings import mask_value
 
     settings = _shared(settings_of(**options), concurrency)
     Queue(settings.queue).depth()  # says in one line that Celery is missing, and what Celery would say for ever
     app = import_module("esrag.workers.tasks").application(settings)
-    _say_in_one_line(f"ready: {concurrency} at a time from {shown(settings.queue.url)}")
+    _say_in_one_line(f"ready: {concurrency} at a time from {mask_value(settings.queue.url)}")
     return _run(app, concurrency)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from esrag.dashboards.client import Client, Product
 from esrag.dashboards.links import dashboard_link
-from esrag.dashboards.objects import saved_objects
+from esrag.dashboards.objects import build_objects
 from esrag.engines import EngineOptions
 from esrag.errors import SettingsError
 from esrag.settings import is_address
@@ -45,7 +45,7 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
         raise SettingsError("Kibana shows what a server holds, and engine.url is a folder", hint=hint)
 
     client = Client(kibana_url, engine)
-    objects = saved_objects(engine.index)
+    objects = build_objects(engine.index)
 
     try:
         product, version = client.product()

@@ -42,7 +42,7 @@ class Client:
 
     def __init__(self, url: str, engine: EngineOptions) -> None:
         there = replace(engine, url=url)
-        self.shown_url = shown_url(url)
+        self.shown_url = mask_url(url)
         if urlsplit(url).username:  # they are meant for this address
             there = replace(there, username="", password="", api_key="")
         self._headers = {"accept": "application/json", **access.authorization(there)}
@@ -115,10 +115,10 @@ class Client:
         raise EngineError(f"{self.shown_url} does not answer as Kibana or OpenSearch Dashboards do", hint=hint)
 
 
-def shown_url(kibana_url: str) -> str:
+def mask_url(kibana_url: str) -> str:
     """An address without user and password. Raises: SettingsError."""
     try:
-        return access.shown(kibana_url)
+        return access.mask_url(kibana_url)
     except SettingsError as error:
         raise _no_address() from error
 

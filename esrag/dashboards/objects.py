@@ -18,7 +18,7 @@ def object_id(name: str, index: str) -> str:
     return f"esrag-{name}-{index}"
 
 
-def saved_objects(index: str) -> list[dict[str, Any]]:
+def build_objects(index: str) -> list[dict[str, Any]]:
     """The objects for the index behind this alias, each referring to others of the list only."""
     kept = json.loads((files("esrag.mappings") / "dashboards.json").read_text(encoding="utf-8"))
     return [_for_index(item, index) for item in kept]

@@ -9,7 +9,7 @@ The contract, for every class registered under `esrag.embedders`:
 - `embed(texts, kind)` → float32, shape (len(texts), dimensions), unit rows; no text gives (0, dimensions). A text
   longer than the window is embedded in windows and pooled, never cut. A text's vector does not depend on the others.
 
-`checked` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is an
+`check_vectors` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is an
 error before anything is indexed.
 """
 
@@ -74,7 +74,7 @@ class Embedder(Protocol):
         ...
 
 
-def checked(vectors: Vectors, count: int, dimensions: int) -> Vectors:
+def check_vectors(vectors: Vectors, count: int, dimensions: int) -> Vectors:
     """The vectors, if they keep the contract.
 
     Raises: EmbeddingError for a wrong shape, NaN, infinity or a row whose length is not 1 (to 1e-3).

@@ -55,7 +55,7 @@ def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
     return bert.graph.to_bytes()
 
 
-def quantised_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+def quantise_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     """Rows as int8 with a scale each, symmetric about 0, so that `quantised * scale` is close to the row.
 
     >>> quantised_rows(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32))[0].tolist()
@@ -124,7 +124,7 @@ class _Bert:
         table = self.weights.rows("embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size)
         if self.precision == "fp32":
             return self.graph.add("Gather", self.graph.constant("words", table), TOKEN_IDS)
-        quantised, scale = quantised_rows(table)
+        quantised, scale = quantise_rows(table)
         rows = self.graph.add("Gather", self.graph.constant("words", quantised), TOKEN_IDS)
         scales = self.graph.add("Gather", self.graph.constant("words.scale", scale[:, None]), TOKEN_IDS)
         return self.graph.add("Mul", self.graph.add("Cast", rows, to=_FLOAT32), scales)
@@ -177,7 +177,7 @@ class _Bert:
 
     def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
         """A matrix as the products want it, a column an output, and each column's scale."""
-        quantised, scale = quantised_rows(rows)
+        quantised, scale = quantise_rows(rows)
         return self.graph.constant(name, quantised.T), self.graph.constant(f"{name}.scale", scale)
 
     def _activation(self, values: str) -> str:

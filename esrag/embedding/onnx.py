@@ -16,7 +16,7 @@ import numpy as np
 
 from esrag.embedding import EmbedderOptions, Kind, Vectors, bert, weights
 from esrag.embedding.checkpoint import Checkpoint, read_checkpoint
-from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, pooled
+from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, pool_windows
 
 if TYPE_CHECKING:  # onnxruntime takes 0.1 s to import: only what runs a model pays for it
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -98,7 +98,7 @@ class _SentenceModel:
     def sentence(self, text: str) -> Vectors:
         """The text's unit vector."""
         windows = self.tokeniser.windows(text)
-        return pooled([self._run(window, bert.SENTENCE) for window in windows], windows)
+        return pool_windows([self._run(window, bert.SENTENCE) for window in windows], windows)
 
     def tokens(self, text: str) -> Vectors:
         """The unit vectors of the text's tokens."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from esrag.embedding import Kind
 from esrag.embedding.service import ServiceEmbedder
-from esrag.http import posted
+from esrag.http import post
 
 
 class OpenAIEmbedder(ServiceEmbedder):
@@ -21,7 +21,7 @@ class OpenAIEmbedder(ServiceEmbedder):
 
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:  # noqa: ARG002 -- both are read alike
         body = {"model": self._model, "input": list(texts)}
-        with posted(f"{self._url}/embeddings", body, self._key, self._timeout_s) as response:
+        with post(f"{self._url}/embeddings", body, self._key, self._timeout_s) as response:
             answer = response.read()
         return _rows(json.loads(answer))
 

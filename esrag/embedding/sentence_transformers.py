@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from esrag.embedding import EmbedderOptions, Kind, Vectors, weights
-from esrag.embedding.windows import TokenIds, WindowTokeniser, pooled
+from esrag.embedding.windows import TokenIds, WindowTokeniser, pool_windows
 from esrag.plugins import require_extra
 
 
@@ -51,7 +51,7 @@ class SentenceTransformersEmbedder:
 
     def _sentence(self, text: str) -> Vectors:
         windows = self._tokeniser.windows(text)
-        return pooled([self._run(window) for window in windows], windows)
+        return pool_windows([self._run(window) for window in windows], windows)
 
     def _run(self, window: TokenIds) -> Vectors:
         torch = import_module("torch")

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from esrag.embedding import EmbedderOptions, Kind, Vectors, checked
+from esrag.embedding import EmbedderOptions, Kind, Vectors, check_vectors
 from esrag.embedding.limits import Limits, largest_burst
-from esrag.embedding.windows import TokenIds, pooled
+from esrag.embedding.windows import TokenIds, pool_windows
 from esrag.errors import EmbeddingError, ServiceBusy
-from esrag.http import Failed, shown_words, sound_address, sound_key
+from esrag.http import Failed, redact, sound_address, sound_key
 
 TIMEOUT_S = 60.0
 TRIES = 6
@@ -93,8 +93,8 @@ class ServiceEmbedder(ABC):
         width = self.dimensions  # a wrong key or address shows before anything is paid for
         pieces = [self._pieces(text) for text in texts]
         batches = self._batches(pieces)
-        rows = (row for batch in batches for row in checked(self._request(batch, kind), len(batch), width))
-        vectors = [pooled([*islice(rows, len(few))], [piece.spans for piece in few]) for few in pieces]
+        rows = (row for batch in batches for row in check_vectors(self._request(batch, kind), len(batch), width))
+        vectors = [pool_windows([*islice(rows, len(few))], [piece.spans for piece in few]) for few in pieces]
         return np.stack(vectors) if vectors else np.empty((0, width), dtype=np.float32)
 
     @abstractmethod
@@ -149,7 +149,7 @@ class ServiceEmbedder(ABC):
 
     def _error(self, failed: Failed, batch: Sequence[Piece]) -> EmbeddingError:
         """What a failed request means to the user."""
-        said = _unquoted(shown_words(failed.said, self._key), [piece.text for piece in batch])
+        said = _unquoted(redact(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "embedding")
         if not failed.passes:
@@ -170,7 +170,7 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
         raise EmbeddingError(f"the service returned vectors of shape {vectors.shape} for {count} texts")
     with np.errstate(all="ignore"):  # what cannot be made a unit vector fails the check
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return checked(unit.astype(np.float32), count, vectors.shape[1])
+    return check_vectors(unit.astype(np.float32), count, vectors.shape[1])
 
 
 def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:

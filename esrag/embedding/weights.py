@@ -126,7 +126,7 @@ def get(model: str, *, report: Report | None = None, pinned: Sequence[PinnedMode
         raise ModelError(f"cannot keep {record.name} in {target.parent}: {error.strerror}") from error
 
 
-def known(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
+def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
     """The known models and where each is; nothing is downloaded."""
     return tuple(_state(record) for record in pinned)
 

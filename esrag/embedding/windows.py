@@ -69,7 +69,7 @@ def open_tokenizer(path: Path) -> "Tokenizer":
     return tokenizer
 
 
-def pooled(vectors: Sequence[Vectors], windows: Sequence[TokenIds]) -> Vectors:
+def pool_windows(vectors: Sequence[Vectors], windows: Sequence[TokenIds]) -> Vectors:
     """A text's unit vector: the mean of its windows', weighted by their tokens; a single window's stays as it is."""
     if len(vectors) == 1:
         return vectors[0]

@@ -31,7 +31,7 @@ def require_model(made_with: Fingerprint, model: str) -> None:
         )
 
 
-def checked_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
+def check_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
     """The vectors to store, if they fit the index. Raises: EngineError."""
     if vectors is None:
         vectors = np.empty((count, 0), dtype=np.float32)

@@ -5,14 +5,14 @@ from itertools import islice
 from typing import Literal
 
 from esrag.engines import SearchRequest
-from esrag.engines.fusion import rrf, weighted
+from esrag.engines.fusion import combine_weighted, rrf
 from esrag.records import Chunk, Hit
 
 Leg = Literal["keyword", "vector"]
 Legs = Mapping[Leg, Mapping[str, float]]  # those that were searched: scores by chunk id, best first
 
 
-def fused(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
+def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
     """The best `request.size` ids with their scores, best first, and the path: what the two legs, or the one, give.
 
     With `vector_weight` 0.5 the ranks count as in plain reciprocal rank fusion: twice the share is 1.
@@ -27,7 +27,7 @@ def fused(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
         doubled = [2 * share for share in shares]
         path, scores = "rrf-client", rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled)
     else:
-        path, scores = "weighted-client", weighted([legs["keyword"], legs["vector"]], shares)
+        path, scores = "weighted-client", combine_weighted([legs["keyword"], legs["vector"]], shares)
 
     return dict(islice(scores.items(), request.size)), path
 

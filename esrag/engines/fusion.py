@@ -31,7 +31,7 @@ def rrf(legs: Sequence[Leg], k: int = 60, weights: Sequence[float] = ()) -> dict
     return _sum(ranked, weights or [1.0] * len(legs))
 
 
-def weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str, float]:
+def combine_weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str, float]:
     """Convex combination of min-max scaled scores (Bruch, Gai & Ingber, ACM TOIS 2023): sum of weight · scaled score.
 
     A leg is scaled to 0.001..1 over its own ids, so that its last one is still worth more than an id that it does not

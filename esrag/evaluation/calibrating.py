@@ -302,6 +302,6 @@ def _at_least(counts: Counts) -> Counts:
     return counts[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
-def shown(points: Sequence[Point], chosen: float) -> Iterator[Point]:
+def thin_points(points: Sequence[Point], chosen: float) -> Iterator[Point]:
     """Every fifth point, and the chosen one."""
     return (point for n, point in enumerate(points) if n % 5 == 0 or point.threshold == chosen)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from esrag.evidence.statements import unmarked
+from esrag.evidence.statements import strip_markers
 from esrag.evidence.steps import Spans, block, steps
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text import sentence_spans
@@ -49,7 +49,7 @@ def algorithm_asked(question: str) -> int | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def extracted(question: str, evidence: Sequence[Evidence]) -> str:
+def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
     """The steps of the algorithm that is asked for, as they stand, a marker after each; "" where there are none.
 
     Of several documents that have an Algorithm N, that with most of the question's technical words is taken, then the
@@ -115,7 +115,7 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
     """A step on one line with its markers; where it reads as several sentences, each has them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = unmarked(" ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
+    said = strip_markers(" ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 

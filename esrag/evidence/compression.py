@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from esrag.evidence.tables import RULE
-from esrag.text import sentence_spans, trimmed
+from esrag.text import sentence_spans, trim_span
 from esrag.text.terms import compounds, terms
 
 Spans = tuple[tuple[int, int], ...]
@@ -33,7 +33,7 @@ class _Sentence:
     fit: float
 
 
-def kept_spans(
+def select_spans(
     texts: Sequence[str], question: str, fit: Callable[[str], float], keep_characters: int
 ) -> tuple[Spans, ...]:
     """What is kept of each passage: offsets of its text, in order, apart; () for a passage that is dropped whole.
@@ -45,7 +45,7 @@ def kept_spans(
     gap is counted in.
     """
     if sum(map(len, texts)) <= keep_characters:
-        return tuple(tuple(trimmed(text, 0, len(text))) for text in texts)
+        return tuple(tuple(trim_span(text, 0, len(text))) for text in texts)
 
     named = compounds(question)
     sentences = [one for place, text in enumerate(texts) for one in _sentences(place, text, named, fit)]

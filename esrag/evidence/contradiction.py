@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from esrag.evidence import NEAR, Statement
-from esrag.evidence.tables import CAPTION, named_row
+from esrag.evidence.tables import CAPTION, parse_named_row
 from esrag.records import Chunk, Evidence
 from esrag.text.figures import in_figures, uses
 from esrag.text.terms import terms
@@ -87,7 +87,7 @@ def _label(text: str) -> str:
 
 
 def _is_row(statement: Statement) -> bool:
-    return "|" in statement.source or bool(CAPTION.match(statement.text) or named_row(statement.text))
+    return "|" in statement.source or bool(CAPTION.match(statement.text) or parse_named_row(statement.text))
 
 
 def _subject(chunk: Chunk) -> frozenset[str]:

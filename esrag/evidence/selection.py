@@ -6,7 +6,7 @@ from sys import maxsize
 
 from esrag.errors import ContextTooLarge
 from esrag.evidence import SentDocument, Statement
-from esrag.evidence.compression import kept_spans
+from esrag.evidence.compression import select_spans
 from esrag.evidence.steps import readable
 from esrag.records import Evidence, Hit
 
@@ -45,7 +45,7 @@ def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
     return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
 
 
-def compressed(
+def compress_evidence(
     question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], room: Room
 ) -> tuple[Evidence, ...]:
     """What of each passage has room; a passage that loses everything is gone, and the others keep their keys.
@@ -58,17 +58,17 @@ def compressed(
     texts, kept, before = [item.chunk.text for item in evidence], tuple(evidence), tuple[Evidence, ...]()
     while (excess := _excess(kept, room)) > 1:
         if kept == before:
-            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", sent(kept[0]), room)
-        characters = sum(len(sent(item)) for item in kept)
+            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), room)
+        characters = sum(len(render_passage(item)) for item in kept)
         allowed = min(characters - 1, int(characters / excess))  # as if all had as many tokens; figures have more
-        spans = kept_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
+        spans = select_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
         before, pairs = kept, zip(evidence, spans, strict=True)
         kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
 
     return kept
 
 
-def sent(item: Evidence) -> str:
+def render_passage(item: Evidence) -> str:
     """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
     text = item.chunk.text
     if not item.kept:
@@ -78,12 +78,14 @@ def sent(item: Evidence) -> str:
 
 def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
     """The same for a service that takes documents."""
-    return tuple(SentDocument(item.key, item.chunk.title, item.chunk.section, sent(item)) for item in evidence)
+    return tuple(
+        SentDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item)) for item in evidence
+    )
 
 
 def _excess(evidence: Sequence[Evidence], room: Room) -> float:
     """How many times the room what is sent would take, by characters or by tokens."""
-    texts = [sent(item) for item in evidence]
+    texts = [render_passage(item) for item in evidence]
     return max(sum(map(len, texts)) / room.characters, sum(map(room.count, texts)) / room.tokens)
 
 

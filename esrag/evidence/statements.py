@@ -17,7 +17,7 @@ from esrag.citations import MARKERS
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.labels import of_the_same
-from esrag.evidence.tables import CAPTION, Row, TableReader, captioned_rows, named_row
+from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Evidence
 from esrag.text import ITEM, sentence_spans
 from esrag.text.terms import compounds, rarities, shares, terms
@@ -83,8 +83,8 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     found: list[Statement] = []
 
     for item in evidence:
-        for text, source in stated(item.chunk.text):
-            line = said(text)
+        for text, source in iter_statements(item.chunk.text):
+            line = to_line(text)
             if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
                 seen.add(line)
                 found.append(Statement(item.key, len(found), line, source))
@@ -154,7 +154,7 @@ def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
     return np.array(shares(asked, held))
 
 
-def unmarked(text: str) -> str:
+def strip_markers(text: str) -> str:
     """The text with what could pass for our markers in round brackets.
 
     >>> unmarked("See [c4] and [C1, c2].")
@@ -163,16 +163,16 @@ def unmarked(text: str) -> str:
     return MARKERS.sub(lambda marker: f"({marker[0][1:-1]})", text)
 
 
-def said(text: str) -> str:
+def to_line(text: str) -> str:
     r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
 
     >>> said("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
     """
-    return unmarked(" ".join(_BULLET.sub("", text).split()))
+    return strip_markers(" ".join(_BULLET.sub("", text).split()))
 
 
-def stated(text: str) -> Iterator[tuple[str, str]]:
+def iter_statements(text: str) -> Iterator[tuple[str, str]]:
     """Yield what `lines` does, without the rows."""
     return ((line.text, line.source) for line in lines(text))
 
@@ -193,12 +193,12 @@ def lines(text: str) -> Iterator[Line]:
         elif CAPTION.match(span):
             caption, *rest = span.split("\n")
             reader.pass_caption(caption, end)
-            yield from (Line(said, source, row) for said, row in captioned_rows([caption, *rest]))
+            yield from (Line(said, source, row) for said, row in iter_captioned_rows([caption, *rest]))
         else:
             reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
                 said = _with_list(text, spans, number) if span.endswith(":") else span
-                yield Line(said, source, named_row(span))
+                yield Line(said, source, parse_named_row(span))
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from esrag.text import trimmed
+from esrag.text import trim_span
 
 Labels = list[re.Match[str]]  # `1:`, `2:`, … of one algorithm, or of the part of it that a text holds
 Spans = tuple[tuple[int, int], ...]
@@ -138,7 +138,7 @@ def _spans(text: str, labels: Labels) -> Spans:
     for label, start, end in zip(labels, starts, ends, strict=True):
         begun = start if begun is None else begun
         if text[label.end() : end].strip() or text[start : label.start()].strip() or label is labels[-1]:
-            spans += trimmed(text, begun, end)
+            spans += trim_span(text, begun, end)
             begun = None
 
     return tuple(spans)

@@ -89,7 +89,7 @@ class TableReader:
         return cells == header or len(cells) != len(header) or has_none
 
 
-def named_row(span: str) -> Row | None:
+def parse_named_row(span: str) -> Row | None:
     """Return the row that a line of `name: cell; name: cell` is, else None.
 
     >>> named_row("City: Kiel; Port: north; west; Founded: 1242").cells
@@ -109,7 +109,7 @@ def named_row(span: str) -> Row | None:
     return Row(cells=tuple(cells))
 
 
-def captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
+def iter_captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
     """Yield the rows of a PDF's table, `Table 3. Sizes`, `key ciphertext`, `A 800 768`, … after caption and header.
 
     Lines without a figure before the first row belong to the header.

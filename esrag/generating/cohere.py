@@ -16,7 +16,7 @@ from esrag.generating.service import ServiceGenerator
 from esrag.http import cohere_client, cohere_failures
 from esrag.plugins import require_extra
 from esrag.text import sentence_spans
-from esrag.verifying.quotes import masked
+from esrag.verifying.quotes import mask_quote
 from esrag.verifying.verify import LONGEST_DRAFT, is_refusal
 
 if TYPE_CHECKING:  # the client is imported where it is used, so that other generators need not have it
@@ -60,7 +60,7 @@ class CohereGenerator(ServiceGenerator):
                     raise OverflowError
 
         self._check_end(end and end.finish_reason)
-        yield marked(text, [*_cited(citations, text)], [item.key for item in task.evidence])
+        yield insert_markers(text, [*_cited(citations, text)], [item.key for item in task.evidence])
         yield from _usage(end.usage)
 
     def _events(self, task: GenerationTask) -> Iterable[Any]:
@@ -80,7 +80,7 @@ class CohereGenerator(ServiceGenerator):
         return cohere_client(self, self._url, self._key, self._timeout_s)
 
 
-def marked(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
+def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     """The text, after each sentence the keys of the citations that overlap it, unless it has markers already.
 
     Only those of `keys`, in their order; a refusal stays as it is.
@@ -92,7 +92,7 @@ def marked(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
         return text
 
     parts, done = [], 0
-    for start, end in sentence_spans(masked(text)):
+    for start, end in sentence_spans(mask_quote(text)):
         found = {name for first, last, ids in cited if first < end and last > start for name in ids}
         markers = "" if _is_marked(text, start, end) else "".join(f"[{key}]" for key in keys if key in found)
         parts.append(f"{text[done:end]} {markers}" if markers else text[done:end])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
-from esrag.evidence.algorithms import extracted, sentences
+from esrag.evidence.algorithms import extract_steps, sentences
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.text.figures import in_figures
 from esrag.text.terms import compounds, terms
@@ -38,7 +38,7 @@ class ExtractiveGenerator:
 
 def _steps(task: GenerationTask) -> str:
     """The steps of the algorithm whose steps are asked for; "" where it is something else."""
-    return extracted(task.question, task.evidence) if _STEPS.search(task.question) else ""
+    return extract_steps(task.question, task.evidence) if _STEPS.search(task.question) else ""
 
 
 def _sentences(task: GenerationTask) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from esrag.errors import GeneratorError
 from esrag.generating import GenerationTask, Usage
 from esrag.generating.service import ServiceGenerator
-from esrag.http import Failed, parts, posted, server_sent, shown_words, words_of
+from esrag.http import Failed, parts, post, redact, server_sent, words_of
 
 _BAD_REQUESTS = (400, 422)
 # What some servers and models refuse: they are asked again without it.
@@ -52,7 +52,7 @@ class OpenAIGenerator(ServiceGenerator):
         """All that the model says, thoughts in its text too."""
         reason, has_text = None, False
         for chunk in self._chunks(task):
-            self.model = shown_words(chunk.get("model") or self.model, self._key)
+            self.model = redact(chunk.get("model") or self.model, self._key)
             if usage := _usage(chunk):
                 yield usage
             for choice in (chunk.get("choices") or [])[:1]:
@@ -71,7 +71,7 @@ class OpenAIGenerator(ServiceGenerator):
         began = False
         while True:
             try:
-                with posted(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
+                with post(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
                     for chunk in _chunks(response, self._most_bytes):
                         began = True
                         yield chunk

@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from esrag.citations import REFUSAL
 from esrag.errors import SettingsError
-from esrag.evidence.selection import sent
+from esrag.evidence.selection import render_passage
 from esrag.generating import Prompt
 from esrag.records import Chunk, Evidence
 from esrag.text import normalise
@@ -167,7 +167,9 @@ def _passage(item: Evidence) -> Passage:
     chunk = item.chunk
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
-    return Passage(item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(sent(item)).split("\n")))
+    return Passage(
+        item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(render_passage(item)).split("\n"))
+    )
 
 
 def _one_line(text: str) -> str:

@@ -28,7 +28,7 @@ _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 
 
-def standalone(question: str, earlier: Sequence[str]) -> str:
+def make_standalone(question: str, earlier: Sequence[str]) -> str:
     """The question with what it leaves to the one before, by rules; as it is where it leaves nothing.
 
     >>> standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
@@ -45,7 +45,7 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
 
 
-def rewritten(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+def rewrite(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
     """The same by a model, where it gives one line that is still this question; else by rules."""
     if not earlier:
         return question
@@ -53,10 +53,10 @@ def rewritten(question: str, earlier: Sequence[str], generator: Generator, promp
         line = _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:]))
     except GeneratorError:
         line = ""
-    return line if line and _own_words(question) <= _words(line) else standalone(question, earlier)
+    return line if line and _own_words(question) <= _words(line) else make_standalone(question, earlier)
 
 
-def reformulated(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+def reformulate(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
     """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
 
     Raises: GeneratorError.

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from esrag.errors import GeneratorError, SettingsError
 from esrag.generating import Draft, GenerationTask, GeneratorOptions, Usage
-from esrag.http import Failed, shown_words, sound_address, sound_key, within
+from esrag.http import Failed, redact, sound_address, sound_key, within
 from esrag.settings import variable
 from esrag.text import drop_unshowable, normalise
 
@@ -111,11 +111,11 @@ class ServiceGenerator(ABC):
             message = f"{self._model} was cut off after generator.max_output_tokens, {self._most_tokens}"
             raise GeneratorError(message, hint="allow for more, or ask for less")
         if reason.lower() not in _WHOLE:
-            raise GeneratorError(f"{self._url} broke its answer off: {shown_words(reason, self._key)}")
+            raise GeneratorError(f"{self._url} broke its answer off: {redact(reason, self._key)}")
 
     def _error(self, failed: Failed, tries: int, *, began: bool) -> GeneratorError:
         """What a failed request means to the user."""
-        said = shown_words(failed.said, self._key)
+        said = redact(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "generator")
         if not failed.passes:

@@ -11,7 +11,7 @@ from time import monotonic
 from esrag import plugins
 from esrag.caching.vectors import VectorCache
 from esrag.chunking import Chunker, TokenSpans
-from esrag.chunking.cut import chunks, indexed_text
+from esrag.chunking.cut import chunks, text_to_index
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
@@ -22,7 +22,7 @@ from esrag.loading.isolated import Parsed, Parser, document_fields
 from esrag.loading.reading import sha256_of, stamp
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
-from esrag.text import counted, word_spans
+from esrag.text import format_count, word_spans
 
 LOADING_VERSION = 3  # raised when the loaders read the same bytes differently, so that an index is made anew
 _STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
@@ -136,7 +136,7 @@ class Ingestion:
             metadata=document.metadata,
             source_documents=parsed.count,
         )
-        return Prepared(stored, cut, tuple(indexed_text(chunk) for chunk in cut), None)
+        return Prepared(stored, cut, tuple(text_to_index(chunk) for chunk in cut), None)
 
 
 @dataclass(slots=True)
@@ -248,7 +248,7 @@ class _Batch:
             if reasons := portions.refused.get(source):
                 self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
             outcome = self.outcomes[source]
-            came = f": {outcome.reason}" if outcome.reason else f", {counted(chunks, 'chunk')}"
+            came = f": {outcome.reason}" if outcome.reason else f", {format_count(chunks, 'chunk')}"
             self.step(source, outcome.state + came)
 
     def take(self, portions: Portions) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from esrag.caching.vectors import VectorCache
-from esrag.embedding import Embedder, Vectors, checked
+from esrag.embedding import Embedder, Vectors, check_vectors
 from esrag.engines import Prepared, Writer
 
 PORTION_CHUNKS = 128  # chunks stored together; a crash costs at most this much work
@@ -56,7 +56,7 @@ class Encoding:
 
     def _encoded(self, texts: Sequence[str]) -> Vectors:
         """The vectors, in the cache from now on: what was paid for once is not paid for again."""
-        rows = checked(self._embedder.embed(texts), len(texts), self._embedder.dimensions)
+        rows = check_vectors(self._embedder.embed(texts), len(texts), self._embedder.dimensions)
         return self._cache.keep(texts, rows) if self._cache else rows
 
 

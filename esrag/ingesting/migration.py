@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.checks import require_generation
@@ -16,7 +16,7 @@ from esrag.ingesting import Progress
 from esrag.ingesting.indexing import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.stages import Stages
-from esrag.text import counted
+from esrag.text import format_count
 
 SAMPLE_CHUNKS = 20
 # Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
@@ -98,7 +98,7 @@ def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vector
     progress.start(source.info().documents)
     for prepared in _stored(source, with_vectors=with_vectors):
         portions.add(prepared)
-        progress.step(prepared.document.doc_id, counted(len(prepared.chunks), "chunk"))
+        progress.step(prepared.document.doc_id, format_count(len(prepared.chunks), "chunk"))
 
 
 def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
@@ -112,7 +112,7 @@ def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
         pairs = list(islice(vectors, len(own))) if vectors else []
         _require_whole(document, own, pairs if vectors else None)
         rows = np.array([vector for _, vector in pairs], dtype=np.float32) if vectors else None
-        yield Prepared(document, own, tuple(map(indexed_text, own)), rows)
+        yield Prepared(document, own, tuple(map(text_to_index, own)), rows)
 
 
 def _require_taken(portions: Portions) -> None:
@@ -160,7 +160,7 @@ def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
 
 def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """For each chunk 1 if it is among the nearest to its own vector, else 0."""
-    texts = [indexed_text(chunk) for chunk in sample]
+    texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)
     near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
     return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]

@@ -20,7 +20,7 @@ from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of
 from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
-from esrag.text import counted, normalise
+from esrag.text import format_count, normalise
 
 _OF_NOTHING = hashlib.sha256().hexdigest()
 
@@ -189,7 +189,7 @@ def _plain(name: str) -> str:
     return "".join(mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_"))
 
 
-def stored_sources(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
+def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
     """Return what is stored, by source; a source of two million documents takes no more room than one of one."""
     first: dict[str, StoredDocument] = {}
     counts: Counter[str] = Counter()
@@ -259,8 +259,8 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
     for left_out in listing.left_out:
         gone = len(removed.get(left_out, ()))
         if gone or left_out.reason != "is listed itself":
-            also = f"; what was stored of {counted(gone, 'file')} before is removed" if gone else ""
-            found = counted(len(left_out.paths), "path")
+            also = f"; what was stored of {format_count(gone, 'file')} before is removed" if gone else ""
+            found = format_count(len(left_out.paths), "path")
             yield Skip(left_out.folder, f"{found} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
 
 
@@ -276,7 +276,7 @@ def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason
-    what = "its document" if count == 1 else f"its {counted(count, 'document')}"
+    what = "its document" if count == 1 else f"its {format_count(count, 'document')}"
     return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
 
 

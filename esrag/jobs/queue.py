@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from esrag.errors import QueueUnreachable, SettingsError
 from esrag.plugins import install_hint
-from esrag.settings import QueueSettings, shown
+from esrag.settings import QueueSettings, mask_value
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -99,7 +99,7 @@ class Queue:
         except (RedisError, KombuError, OSError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
             hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
-            raise QueueUnreachable(f"no queue at {shown(self._settings.url)}: {reason}", hint=hint) from error
+            raise QueueUnreachable(f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint) from error
         except ValueError as error:  # a port or a database that is no number; may quote a password, so it is not shown
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is no address of a Redis", hint=hint) from error

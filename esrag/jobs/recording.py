@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from esrag.ingesting import Skip, Task
 from esrag.ingesting.planning import Plan
-from esrag.jobs.running import gone_sources
+from esrag.jobs.running import find_gone_sources
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, BatchState, Job
 from esrag.ledger.ledger import Ledger
@@ -139,14 +139,14 @@ def refusal(work: Work, job: Job) -> str:
     return "it was made with other settings" if engine.exists() and engine.fingerprint() != job.made else ""
 
 
-def displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
+def find_displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
     """The files of a job whose documents would take the place of other files', which got their ids since.
 
     Raises: EngineError.
     """
     engine = work.engine(job.index)
-    held = {doc_id: source for source, doc_id in promised(work, job.index).items()}
-    gone = gone_sources(job)
+    held = {doc_id: source for source, doc_id in list_promised_ids(work, job.index).items()}
+    gone = find_gone_sources(job)
 
     for document in engine.documents() if engine.exists() and not job.rebuild else ():
         if document.source not in gone:
@@ -155,7 +155,7 @@ def displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
     return {task.source for task in tasks if held.get(task.doc_id, task.source) != task.source}
 
 
-def promised(work: Work, index: str) -> dict[str, str]:
+def list_promised_ids(work: Work, index: str) -> dict[str, str]:
     """The ids of documents that open jobs are about to store, by source, so that no other file gets one of them."""
     ledger = work.ledger
     jobs = [job for job in ledger.jobs() if job.state == "open" and job.index == index and not job.rebuild]

@@ -7,13 +7,13 @@ from typing import Literal
 
 from esrag.engines import Finding
 from esrag.ingesting import Skip
-from esrag.ingesting.planning import StoredSource, stored_sources
+from esrag.ingesting.planning import StoredSource, group_by_source
 from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import GIVEN_UP
-from esrag.text import counted
+from esrag.text import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def problems(work: Work) -> Iterator[Finding]:
 def _disagreements(work: Work) -> Iterator[str]:
     """What the index does not hold as the ledger says, a line for each kind."""
     words = last_words(work)  # before the index is read: what is ended in between is pending here
-    stored = stored_sources(work.stages.engine.documents())
+    stored = group_by_source(work.stages.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
 
@@ -103,7 +103,7 @@ def _disagreements(work: Work) -> Iterator[str]:
         ("still in the index after removal", set(filter(is_still_gone, removed))),
     ):
         if sources:
-            yield f"{counted(len(sources), 'file')} {what}: {min(sources)} is the first"
+            yield f"{format_count(len(sources), 'file')} {what}: {min(sources)} is the first"
 
 
 def _is_whole(stored: StoredSource, sha256: str) -> bool:

@@ -38,7 +38,7 @@ from esrag.ledger.ledger import Ledger
 from esrag.liveness import is_dead
 from esrag.loading.budgets import Budgets
 from esrag.records import Fingerprint
-from esrag.text import counted
+from esrag.text import format_count
 
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
 PASSES = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
@@ -101,7 +101,7 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
             work.ledger.cancel(left.job_id, note)
             say(f"job {left.job_id} {note} with its files")
             continue
-        left_files = counted(files_left(work, left), "file")
+        left_files = format_count(files_left(work, left), "file")
         say(f"first what job {left.job_id} has left, {left_files}; to drop it: esrag jobs cancel {left.job_id}")
         yield left
 
@@ -277,10 +277,10 @@ def end(work: Work, job: Job) -> None:
 
 def remove_gone(writer: Writer, job: Job) -> None:
     """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
-    writer.remove_former(dict.fromkeys(sorted(gone_sources(job)), ""))
+    writer.remove_former(dict.fromkeys(sorted(find_gone_sources(job)), ""))
 
 
-def gone_sources(job: Job) -> set[str]:
+def find_gone_sources(job: Job) -> set[str]:
     """Return the sources of a job whose documents are to go: those that did not come back, or are left out."""
     left_out = set(job.left_out)
     return {source for source in job.gone if source in left_out or is_still_gone(source)}

@@ -8,18 +8,18 @@ from dataclasses import replace
 from itertools import chain
 
 from esrag.ledger import Batch, Job
-from esrag.ledger.rows import NEW, OUTCOMES, Query, Row, Store, batch_of, batch_row, found, job_of, job_row
-from esrag.text import counted
+from esrag.ledger.rows import NEW, OUTCOMES, Query, Row, Store, batch_of, batch_row, iter_rows, job_of, job_row
+from esrag.text import format_count
 
 
 def problems(store: Store) -> Iterator[str]:
     """What contradicts itself, a line each. Raises: LedgerError where a row cannot be read."""
     jobs: dict[str, str] = {}
-    for row in found(store, Query("job")):
+    for row in iter_rows(store, Query("job")):
         job = job_of(row)
         jobs[job.job_id] = job.state
         yield from chain(_of_row(row, job_row(job)), _of_job(job, store))
-    for row in found(store, Query("batch")):
+    for row in iter_rows(store, Query("batch")):
         batch = batch_of(row)
         yield from chain(_of_row(row, batch_row(batch)), _of_batch(batch, jobs.get(batch.job_id)))
 
@@ -35,10 +35,10 @@ def _of_job(job: Job, store: Store) -> Iterator[str]:
     totals = store.totals(job.job_id)
     files = sum(sum(total.sums[: len(OUTCOMES)]) for total in totals.values())
     if job.state in {"open", "done"} and files != job.files:
-        yield f"job {job.job_id}: has {counted(job.files, 'file')}, its batches {files}"
+        yield f"job {job.job_id}: has {format_count(job.files, 'file')}, its batches {files}"
     left = sum(total.batches for state, total in totals.items() if state in {"pending", "running"})
     if job.state == "done" and left:
-        yield f"job {job.job_id}: is done with {counted(left, 'batch')} open"
+        yield f"job {job.job_id}: is done with {format_count(left, 'batch')} open"
     if (job.ended_ms > 0) != (job.state in {"done", "cancelled"}):
         yield f"job {job.job_id}: is {job.state} and ended at {job.ended_ms}"
 

@@ -26,7 +26,7 @@ from esrag.ledger.rows import (
     batch_key,
     batch_of,
     batch_row,
-    found,
+    iter_rows,
     job_key,
     job_of,
     job_row,
@@ -80,7 +80,7 @@ class Ledger:
 
     def jobs(self) -> Iterator[Job]:
         """All jobs, the newest first."""
-        jobs = map(job_of, found(self._store, Query("job")))
+        jobs = map(job_of, iter_rows(self._store, Query("job")))
         return iter(sorted(jobs, key=_age, reverse=True))
 
     def batch(self, batch_id: str) -> Batch:
@@ -91,11 +91,11 @@ class Ledger:
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""
-        return map(batch_of, found(self._store, Query("batch", job_id, states)))
+        return map(batch_of, iter_rows(self._store, Query("batch", job_id, states)))
 
     def dead(self) -> Iterator[Batch]:
         """The dead batches of all jobs."""
-        return map(batch_of, found(self._store, Query("batch", states=("dead",))))
+        return map(batch_of, iter_rows(self._store, Query("batch", states=("dead",))))
 
     def counts(self, job_id: str) -> Counts:
         """A job in figures; every state and every outcome is there."""
@@ -188,7 +188,7 @@ class Ledger:
         file is dead.
         """
         now_ms = self._now_ms()
-        running = map(batch_of, found(self._store, Query("batch", states=("running",))))
+        running = map(batch_of, iter_rows(self._store, Query("batch", states=("running",))))
         left = [batch for batch in running if batch.until_ms <= now_ms or is_dead(batch.owner)]
         return [after for batch in left for after in self._taken_back(batch)]
 
@@ -199,7 +199,7 @@ class Ledger:
         def unqueued(it: Batch) -> Batch | None:
             return replace(it, queued_ms=0) if it.state == "pending" and 0 < it.queued_ms < before_ms else None
 
-        return sum(1 for _ in self._change((row.key for row in found(self._store, lost)), unqueued))
+        return sum(1 for _ in self._change((row.key for row in iter_rows(self._store, lost)), unqueued))
 
     def end(self, job_id: str) -> bool:
         """Ends an open job that has no open batch; True for the one who did it."""
@@ -238,7 +238,7 @@ class Ledger:
         def again(batch: Batch) -> Batch | None:
             return _again(batch, lambda source: source not in but and (not sources or source in sources), now_ms)
 
-        rows = found(self._store, Query("batch", job_id, bodies=False))
+        rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
         failed = _portions(row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named))
         keys = [row.key for some in failed for row in self._store.get(some) if again(batch_of(row))]
         if not keys:
@@ -287,7 +287,7 @@ class Ledger:
 
     def _remove(self, job_ids: Iterable[str]) -> None:
         for job_id in job_ids:
-            for some in _portions(row.key for row in found(self._store, Query("batch", job_id, bodies=False))):
+            for some in _portions(row.key for row in iter_rows(self._store, Query("batch", job_id, bodies=False))):
                 self._store.remove(some)
             self._store.remove([job_key(job_id)])
 
@@ -298,11 +298,11 @@ class Ledger:
         return [row.state for row in self._store.get([job_key(job_id)], bodies=False)] == ["open"]
 
     def _open_jobs(self) -> list[str]:
-        return [row.job_id for row in found(self._store, Query("job", states=("open",), bodies=False))]
+        return [row.job_id for row in iter_rows(self._store, Query("job", states=("open",), bodies=False))]
 
     def _offered(self, job_id: str, limit: int) -> Iterator[Row]:
         query = Query("batch", job_id, ("pending",), due_ms=self._now_ms(), queued_ms=(0, 0))
-        return found(self._store, query, limit)
+        return iter_rows(self._store, query, limit)
 
     def _take_over(self, job: Job) -> None:
         """Of the jobs of one key and index the newest that was opened stays; it may be another than this one."""

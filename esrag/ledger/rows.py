@@ -100,7 +100,7 @@ class Store(Protocol):
         ...
 
 
-def found(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[Row]:
+def iter_rows(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[Row]:
     """The rows that are looked for, by key; a page is held at a time."""
     after = ""
     while page := store.find(query, after, min(limit, PAGE_ROWS)):

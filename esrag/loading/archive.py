@@ -13,7 +13,7 @@ _MOST_RATIO, _SMALL = 200, 64 * _MIB  # a sheet of a million equal cells packs 1
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
-def recognised(name: str, data: bytes, suffix: str, member: str) -> float:
+def recognise(name: str, data: bytes, suffix: str, member: str) -> float:
     """1.0 if a member's name matches the pattern; 0.5 for a damaged or protected file of that suffix; else 0.0."""
     named = name.lower().endswith(suffix)
     if data.startswith(_OLE):
@@ -27,7 +27,7 @@ def recognised(name: str, data: bytes, suffix: str, member: str) -> float:
         return 0.5 if named else 0.0
 
 
-def opened(data: bytes) -> zipfile.ZipFile:
+def open_archive(data: bytes) -> zipfile.ZipFile:
     """The archive, if it may be unpacked.
 
     `zipfile` reads no more of a member than the size it declares, so the sum of these sizes is what it can cost.

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
-from esrag.loading.headers import copied
+from esrag.loading.headers import repeat_text
 from esrag.loading.layout import Layout, count_characters, one_line, sensible_title
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
@@ -26,13 +26,13 @@ class DocxLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """1.0 for an archive with a Word document in it, 0.5 for a damaged one by name."""
-        return archive.recognised(name, data, ".docx", r"word/document\d*\.xml")
+        return archive.recognise(name, data, ".docx", r"word/document\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError for a bomb or a damaged archive."""
         import docx
 
-        archive.opened(source.data).close()
+        archive.open_archive(source.data).close()
         document = docx.Document(BytesIO(source.data))
         styles = document.styles.element
         levels = _levels(styles)
@@ -138,7 +138,7 @@ def _rows(table: Any) -> Iterator[list[str]]:
             text = _cell(cell)
             if not text and _is_covered(cell):
                 text = "".join(above[len(cells) : len(cells) + 1])
-            cells += copied(text, _width(cell)) if len(own) > 1 else [text]
+            cells += repeat_text(text, _width(cell)) if len(own) > 1 else [text]
         yield cells
         above = cells
 

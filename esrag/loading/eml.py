@@ -71,7 +71,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
     data = _payload(part)
     try:
         if part.get_content_type() == "text/html":
-            tree = html.parsed(html.page_text(data))
+            tree = html.parse_page(html.page_text(data))
             if tree is not None:
                 layout.leave_out(0 if keep_hidden else remove_concealed(tree))
                 html.lay_flat(tree)

@@ -21,11 +21,11 @@ class EpubLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """1.0 for an archive with a container file, 0.5 for a damaged one by name."""
-        return archive.recognised(name, data, ".epub", _CONTAINER)
+        return archive.recognise(name, data, ".epub", _CONTAINER)
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """One document. Raises: ParsingError for a bomb, a protected or a damaged archive."""
-        with archive.opened(source.data) as files:
+        with archive.open_archive(source.data) as files:
             rootfile = archive.read_xml(files, _CONTAINER).find(".//{*}rootfile")
             if rootfile is None:
                 raise ParsingError(f"names no book in {_CONTAINER}")
@@ -51,7 +51,7 @@ def _spine(package: Any, folder: str) -> Iterator[str]:
 def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -> str:
     """Adds one page of the book; gives what is wrong with it."""
     try:
-        tree = html.parsed(html.page_text(files.read(name)))
+        tree = html.parse_page(html.page_text(files.read(name)))
     except KeyError:
         return "is missing in the archive"
     except (BadZipFile, RuntimeError, ParsingError) as error:  # RuntimeError: zipfile needs a password

@@ -7,7 +7,7 @@ from esrag.loading import Skipped
 from esrag.loading.detect import loader_for
 from esrag.loading.layout import one_line
 from esrag.records import Document, Source
-from esrag.text import counted
+from esrag.text import format_count
 
 _OF_FORMATS = ("_csv", "binascii", "docx", "json", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
 _LONGEST_MESSAGE = 200  # characters of a third party's own words
@@ -82,7 +82,7 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
         return Skipped(f"row {where}" if where else "", "holds no text")
     if len(part.text) > max_characters:
         limit = f"loading.max_characters allows {max_characters}: split it or raise the limit"
-        reason = f"holds {counted(len(part.text), 'character')}, {limit}"
+        reason = f"holds {format_count(len(part.text), 'character')}, {limit}"
         return Skipped(f"row {where}" if where else "", reason)
 
     return part

@@ -76,7 +76,7 @@ def join_header(rows: Sequence[Row]) -> Row:
     return [" ".join(names) for names in columns]
 
 
-def spread(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
+def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
     """Yield rows whose cells cover others with the text of each in all columns and rows that it covers.
 
     The only cell of a row is a title, and stays in its first column.
@@ -102,7 +102,7 @@ def spread(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
         yield [one.text for one in row] if given else []  # nothing of its own: a hidden row
 
 
-def copied(text: str, width: int) -> Row:
+def repeat_text(text: str, width: int) -> Row:
     """Return the cells of one that covers so many columns: its text in each, if that is short."""
     return [text, *[text if len(text) <= MAX_COPIED else ""] * (min(width, MAX_COVERED) - 1)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread
+from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, one_line, sensible_title
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
@@ -47,7 +47,7 @@ class HtmlLoader:
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError where no encoding fits."""
         text = page_text(source.data)
-        tree = parsed(text)
+        tree = parse_page(text)
         layout = Layout()
         title = ""
 
@@ -69,7 +69,7 @@ def page_text(data: bytes) -> str:
     return normalise(decode(data, declared[1].decode("ascii") if declared else ""))
 
 
-def parsed(text: str) -> Any:
+def parse_page(text: str) -> Any:
     """The root element, or None where there is none; nothing is fetched."""
     import lxml.html  # type: ignore[import-untyped]
     from lxml import etree
@@ -224,7 +224,7 @@ class _Writer:
         if tag == "table":
             self._tables -= 1
             if not self._tables:
-                self._layout.table(spread(self._cells()))
+                self._layout.table(spread_cells(self._cells()))
                 self._rows, self._covers = [], []
         elif tag == "pre":
             self._preformatted -= 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import unescape
 from itertools import accumulate, groupby
 
-from esrag.loading.layout import Layout, trimmed
+from esrag.loading.layout import Layout, trim
 from esrag.loading.raised import joint
 from esrag.records import Span
 from esrag.text import normalise
@@ -63,7 +63,7 @@ def add_without_marks(
     before = list(accumulate((len(line) + 1 for line, _ in lines), initial=0))
     after = [max(0, start - gone) for start in accumulate((len(line) + 1 for line in cleaned), initial=0)]
     starts = dict(zip(before, after, strict=True))
-    whole = len(trimmed(text))
+    whole = len(trim(text))
     for start, level, title in headings:
         layout.mark_heading(min(whole, starts[start]), level, title)
     for table in tables:  # its end is that of a line

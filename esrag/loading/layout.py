@@ -38,7 +38,7 @@ class Layout:
 
     def add(self, text: str, separator: str = _PARAGRAPH) -> Span | None:
         """Appends a piece after the separator; None where there is nothing to see in it."""
-        text = trimmed(normalise(text))
+        text = trim(normalise(text))
         if not text.strip():
             return None
         if self._parts:
@@ -134,7 +134,7 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
     return [" | ".join(row[column] for column in used if column < len(row)).rstrip(" |") for row in grid if any(row)]
 
 
-def trimmed(text: str) -> str:
+def trim(text: str) -> str:
     """The text without empty lines around it and white space at its end; a first line's indent stays."""
     return text.strip("\n").rstrip()
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from esrag.errors import ParsingError
 from esrag.loading.ignoring import IgnoreRules, rules_above
 from esrag.loading.sources import is_address, is_below, path_of, source_of
-from esrag.loading.stores import Place, place_of, told, without_password
+from esrag.loading.stores import Place, place_of, translate_errors, without_password
 
 _ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 # Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.
@@ -171,7 +171,7 @@ class _Matched:
 
         parts = [part if part == "**" else re.sub(r"\*+", "*", part) for part in pattern.split("/")]
         self._depth = None if "**" in parts else len(parts)
-        with told():
+        with translate_errors():
             self._matches = re.compile(glob_translate("/".join(parts))).match
 
     def takes(self, relative: str) -> bool:

@@ -27,11 +27,11 @@ class OdtLoader:
         """1.0 for an archive that says it is one, 0.5 for a damaged one by name."""
         if data.startswith(b"PK") and _MIMETYPE in data[:128]:
             return 1.0
-        return min(archive.recognised(name, data, ".odt", r"content\.xml"), 0.5)
+        return min(archive.recognise(name, data, ".odt", r"content\.xml"), 0.5)
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError for a bomb, an encrypted or a damaged archive."""
-        with archive.opened(source.data) as files:
+        with archive.open_archive(source.data) as files:
             if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
                 raise ParsingError("is encrypted: needs a password, save it without one")
             content = archive.read_xml(files, "content.xml")

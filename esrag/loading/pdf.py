@@ -12,7 +12,7 @@ from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
 from esrag.loading.pages import page_read
 from esrag.records import Document, Page, Source
-from esrag.text import counted, normalise
+from esrag.text import format_count, normalise
 
 _EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
 _REPEATED, _LEAST_PAGES = 0.4, 3  # left and right pages may differ, so a head may be on under half of them
@@ -75,8 +75,8 @@ def _opened(data: bytes) -> Any:
 def _without_text(pages: int, hidden: int) -> str:
     """Why nothing of a PDF is left."""
     if hidden:
-        return f"has only hidden text on its {counted(pages, 'page')}: loading.hidden=keep reads it"
-    return f"has no text on its {counted(pages, 'page')} (scanned?): run OCR first"
+        return f"has only hidden text on its {format_count(pages, 'page')}: loading.hidden=keep reads it"
+    return f"has no text on its {format_count(pages, 'page')} (scanned?): run OCR first"
 
 
 def _page_lines(texts: Sequence[str]) -> list[list[str]]:

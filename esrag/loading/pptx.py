@@ -20,13 +20,13 @@ class PptxLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """1.0 for an archive with a presentation in it, 0.5 for a damaged one by name."""
-        return archive.recognised(name, data, ".pptx", r"ppt/presentation\d*\.xml")
+        return archive.recognise(name, data, ".pptx", r"ppt/presentation\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError for a bomb or a damaged archive."""
         import pptx
 
-        archive.opened(source.data).close()
+        archive.open_archive(source.data).close()
         presentation = pptx.Presentation(BytesIO(source.data))
         layout = Layout()
         for number, slide in enumerate(presentation.slides, start=1):

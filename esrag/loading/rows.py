@@ -92,7 +92,7 @@ def _lines(text: str) -> Iterator[str]:
 
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
     text = decode(source.data)
-    delimiter = delimiter or sniffed(list(islice(_Lines(text), _SNIFFED_ROWS)))
+    delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
     head = list(islice(_good_rows(text, delimiter), HEAD_ROWS))
     if not head:
         yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
@@ -180,7 +180,7 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
         yield number, next(csv.reader([rest], delimiter=delimiter), [])
 
 
-def sniffed(lines: Sequence[str]) -> str:
+def sniff_delimiter(lines: Sequence[str]) -> str:
     r"""The delimiter that cuts the first lines into the most even rows.
 
     >>> sniffed(["a;b,c\n", "d;e\n"])

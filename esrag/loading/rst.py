@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, plain_rst
-from esrag.loading.layout import Layout, one_line, trimmed
+from esrag.loading.layout import Layout, one_line, trim
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 
@@ -29,7 +29,7 @@ class RstLoader:
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document; a field list at its top (as a PEP has) becomes metadata."""
-        text = trimmed(normalise(decode(source.data)))
+        text = trim(normalise(decode(source.data)))
         lines = _lines(text)
         layout = Layout()
         found, spans = list(headings(lines)), list(tables(lines))

@@ -35,7 +35,7 @@ class Place:
 
     def kind(self) -> Literal["file", "folder", ""]:
         """What is there; "" for nothing. Raises: ParsingError where the store does not say."""
-        with told():
+        with translate_errors():
             try:
                 return "folder" if self.store.info(self.path)["type"] == "directory" else "file"
             except FileNotFoundError:
@@ -47,7 +47,7 @@ class Place:
         A folder that has no name is given as "". Raises: ParsingError.
         """
         folder = f"{self.path.rstrip('/')}/{below}" if below else self.path
-        with told():
+        with translate_errors():
             found = [
                 (entry["name"].rstrip("/"), entry["type"] == "directory")
                 for entry in self.store.ls(folder, detail=True)
@@ -59,7 +59,7 @@ class Place:
 
     def pieces(self, max_bytes: int, piece_bytes: int = 2**23) -> Iterator[bytes]:
         """The bytes of an object that did not change while they were read, in pieces. Raises: ParsingError."""
-        with told(), self.store.open(self.path, "rb", block_size=piece_bytes) as stream:
+        with translate_errors(), self.store.open(self.path, "rb", block_size=piece_bytes) as stream:
             size = getattr(stream, "size", None) or self.store.info(self.path)["size"] or 0
             require_size(size, max_bytes)
             read = 0
@@ -71,7 +71,7 @@ class Place:
 
     def stamp(self) -> str:
         """What changes when the object is written. Raises: ParsingError."""
-        with told():
+        with translate_errors():
             return str(self.store.ukey(self.path))
 
 
@@ -93,7 +93,7 @@ def place_of(url: str) -> Place:
     url = f"{protocol}://{rest.rstrip('/')}"
     if not rest.strip("/"):
         raise ParsingError("names no bucket or server")
-    with told():
+    with translate_errors():
         store = _opened(protocol, url)
         store.invalidate_cache()  # of listings: what is there now is asked for
         return Place(url, store, store._strip_protocol(url))  # noqa: SLF001 -- fsspec's own way from one to the other
@@ -128,7 +128,7 @@ def _opened(protocol: str, url: str) -> Any:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Makes one line of whatever a store's library raises."""
     try:
         yield

@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from esrag.loading import archive
-from esrag.loading.headers import MAX_COVERED, Cell, spread
+from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, count_characters, sensible_title
 from esrag.records import Document, Source
 
@@ -43,13 +43,13 @@ class XlsxLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """1.0 for an archive with a workbook in it, 0.5 for a damaged one by name."""
-        return archive.recognised(name, data, ".xlsx", r"xl/workbook\d*\.xml")
+        return archive.recognise(name, data, ".xlsx", r"xl/workbook\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
         """One document. Raises: ParsingError for a bomb or a damaged archive."""
         from openpyxl.reader.excel import ExcelReader  # type: ignore[import-untyped]
 
-        archive.opened(source.data).close()
+        archive.open_archive(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of extensions it leaves out: formatting and validation, no text
@@ -66,7 +66,7 @@ class XlsxLoader:
                 shown = enumerate(sheet.iter_rows(values_only=True), start=1)
                 rows = (hidden.without(layout, index, map(_shown, row)) for index, row in shown)
                 merged = _merged(reader.archive, parts.get(sheet.title, ""))
-                layout.table(spread(_cells(rows, merged)) if merged else rows)
+                layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
         properties = book.properties
         yield layout.document(source, "xlsx", sensible_title(properties.title or ""), {"author": properties.creator})
 

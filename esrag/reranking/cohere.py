@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.errors import RerankError, SettingsError
-from esrag.http import Failed, cohere_client, cohere_failures, shown_words, sound_address, sound_key, within
+from esrag.http import Failed, cohere_client, cohere_failures, redact, sound_address, sound_key, within
 from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
@@ -37,7 +37,7 @@ class CohereReranker:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """The model's relevance in place of the hit's score."""
-        texts = [indexed_text(hit.chunk) for hit in hits]
+        texts = [text_to_index(hit.chunk) for hit in hits]
         try:
             scores = self._scores(question, texts, min(left_s, _LONGEST_S))
         except Failed as failed:  # the cause would show the answer's own words, which may hold the key
@@ -68,7 +68,7 @@ class CohereReranker:
 
     def _error(self, failed: Failed) -> RerankError:
         """What a failed request means to the user."""
-        said = shown_words(failed.said, self._key)
+        said = redact(failed.said, self._key)
         if failed.status == 0:
             return RerankError(f"{self._url} did not answer: {said}")
         message = f"{self._url} answered {failed.status}: {said}"

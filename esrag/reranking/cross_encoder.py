@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.onnx import OnnxClassifier
 from esrag.embedding.weights import ModelFolder, locate
@@ -35,7 +35,7 @@ class CrossEncoder:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The head's score in place of the hit's. Raises: ModelError for another model."""
-        logits = self._classifier.logits([(question, indexed_text(hit.chunk)) for hit in hits])
+        logits = self._classifier.logits([(question, text_to_index(hit.chunk)) for hit in hits])
         if logits.shape[1] > _MOST_LABELS:
             raise ModelError(f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2")
         return in_place("cross-encoder", hits, logits[:, -1].tolist())
@@ -63,7 +63,7 @@ class SentenceTransformersCrossEncoder:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The model's score in place of the hit's. Raises: ModelError for another model."""
-        pairs = [(question, indexed_text(hit.chunk)) for hit in hits]
+        pairs = [(question, text_to_index(hit.chunk)) for hit in hits]
         scores = np.asarray(self._model.predict(pairs), dtype=np.float64).reshape(len(hits), -1)
         return in_place("sentence-transformers", hits, scores[:, -1].tolist())
 

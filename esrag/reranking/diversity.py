@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from esrag.chunking.cut import indexed_text
-from esrag.embedding import checked
+from esrag.chunking.cut import text_to_index
+from esrag.embedding import check_vectors
 from esrag.errors import SettingsError
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
@@ -58,9 +58,9 @@ class MaximalMarginalRelevance:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """What makes the hits come in that order; question and hits are encoded."""
-        encoder, texts = self._embedder, [indexed_text(hit.chunk) for hit in hits]
-        asked = checked(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
-        rows = checked(encoder.embed(texts), len(texts), encoder.dimensions)
+        encoder, texts = self._embedder, [text_to_index(hit.chunk) for hit in hits]
+        asked = check_vectors(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
+        rows = check_vectors(encoder.embed(texts), len(texts), encoder.dimensions)
         relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
         order: list[int] = []
         left = list(range(len(hits)))

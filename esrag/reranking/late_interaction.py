@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.embedding import Vectors
 from esrag.errors import SettingsError
 from esrag.records import Hit
@@ -43,7 +43,7 @@ class LateInteraction:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The weighted, scaled mean of the best cosines."""
-        asked, *read = self._encoder.token_vectors([question, *(indexed_text(hit.chunk) for hit in hits)])
+        asked, *read = self._encoder.token_vectors([question, *(text_to_index(hit.chunk) for hit in hits)])
         best = np.array([_best(asked, tokens) for tokens in read], dtype=np.float64).round(6)
         scores = np.array([hit.score for hit in hits], dtype=np.float64)
         spread = best.std()

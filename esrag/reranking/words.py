@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
 from esrag.text.terms import compounds, question_terms, rarities, shares, terms
@@ -39,4 +39,4 @@ class Lexical:
 
 
 def _words(hit: Hit) -> set[str]:
-    return set(terms(indexed_text(hit.chunk)))
+    return set(terms(text_to_index(hit.chunk)))

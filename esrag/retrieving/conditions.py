@@ -17,10 +17,10 @@ from esrag.filters import (
     Prefix,
     Range,
     Terms,
+    format_value,
     is_number,
     require_reasonable,
     scalar,
-    written,
 )
 from esrag.records import Scalar, StoredDocument
 from esrag.text import closest
@@ -114,7 +114,7 @@ class _Stored:
         """Return the values of a document's field as they are written."""
         own = {"doc_id", "source", "title", "kind"}
         found = {getattr(document, name) if name in own else document.metadata.get(name) for document in self.sample}
-        return sorted(written(value) for value in found if value not in {None, ""})
+        return sorted(format_value(value) for value in found if value not in {None, ""})
 
 
 def _explain(condition: _Condition, stored: _Stored) -> str:
@@ -154,14 +154,14 @@ def _require_kind(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> None:
         kind = _kind(value)
         fits = kind in kinds or (isinstance(leaf, Terms) and "text" in kinds)  # a text may be written as a number is
         if not fits:
-            came = f"the field {leaf.field} holds {_said(kinds)}, and {_cut(written(value))!r} is {_said({kind})}"
+            came = f"the field {leaf.field} holds {_said(kinds)}, and {_cut(format_value(value))!r} is {_said({kind})}"
             raise UsageError(came, hint=_example(leaf, kinds, stored))
 
 
 def _values(leaf: Leaf) -> tuple[Scalar, ...]:
     match leaf:
         case Terms(_, values):
-            return tuple(scalar(written(value)) for value in values)
+            return tuple(scalar(format_value(value)) for value in values)
         case Range(_, low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case Prefix(name, value):
@@ -189,7 +189,7 @@ def _example(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> str:
 
 
 def _text(leaf: Terms | Prefix) -> str:
-    return leaf.value if isinstance(leaf, Prefix) else written(leaf.values[0])
+    return leaf.value if isinstance(leaf, Prefix) else format_value(leaf.values[0])
 
 
 def _shown(leaf: Leaf) -> str:
@@ -197,8 +197,12 @@ def _shown(leaf: Leaf) -> str:
     if not isinstance(leaf, Range):
         return f"{leaf.field}={_cut(_text(leaf))}{'*' * isinstance(leaf, Prefix)}"
     bounds = [
-        *([f"{leaf.field}>{'=' * (not leaf.low_open)}{_cut(written(leaf.low))}"] if leaf.low is not None else []),
-        *([f"{leaf.field}<{'=' * (not leaf.high_open)}{_cut(written(leaf.high))}"] if leaf.high is not None else []),
+        *([f"{leaf.field}>{'=' * (not leaf.low_open)}{_cut(format_value(leaf.low))}"] if leaf.low is not None else []),
+        *(
+            [f"{leaf.field}<{'=' * (not leaf.high_open)}{_cut(format_value(leaf.high))}"]
+            if leaf.high is not None
+            else []
+        ),
     ]
     return " and ".join(bounds) or leaf.field
 

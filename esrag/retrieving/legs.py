@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from esrag.embedding import Embedder, Vectors, checked
+from esrag.embedding import Embedder, Vectors, check_vectors
 from esrag.engines import Engine, SearchRequest, SearchResult
 from esrag.engines.checks import require_model
 from esrag.engines.clock import Clock
@@ -57,7 +57,7 @@ def retrieve(
 
 def query_vector(question: str, embedder: Embedder) -> Vectors:
     """The question's unit row, shape (dimensions,)."""
-    row: Vectors = checked(embedder.embed([question], "query"), 1, embedder.dimensions)[0]
+    row: Vectors = check_vectors(embedder.embed([question], "query"), 1, embedder.dimensions)[0]
     return row
 
 

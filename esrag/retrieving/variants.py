@@ -48,7 +48,7 @@ def operations(written: str) -> dict[str, str]:
     return found
 
 
-def fused(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> tuple[Hit, ...]:
+def fuse_searches(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> tuple[Hit, ...]:
     """What several searches found as one list, by reciprocal rank fusion, ties by chunk id.
 
     A hit keeps the ranks and scores of the legs of the first search that found it. One search stays as it is.

@@ -99,7 +99,7 @@ def _long_run_of_marks() -> re.Pattern[str]:
     return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number and its noun, in the singular or the plural.
 
     >>> counted(1, "file"), counted(2000, "batch"), counted(0, "query")
@@ -152,14 +152,14 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
     for raw in text.split("\n"):
         line = raw.strip()
         if _parts(previous, line):
-            yield from trimmed(text, start, offset)
+            yield from trim_span(text, start, offset)
             start = offset
         previous = line
         offset += len(raw) + 1
-    yield from trimmed(text, start, len(text))
+    yield from trim_span(text, start, len(text))
 
 
-def trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The span without the white space around it; nothing for a blank one.
 
     >>> list(trimmed(" a ", 0, 3)), list(trimmed("  ", 0, 2))
@@ -228,7 +228,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     block_start, label = start, None
     for piece_start, piece_end in pieces(text, start, end, _PIECE_CHARACTERS):
         for first, last in sent_spans(text[piece_start:piece_end]):
-            for span in trimmed(text, piece_start + first, piece_start + last):
+            for span in trim_span(text, piece_start + first, piece_start + last):
                 if span[0] == block_start and span[1] < end and _LABEL.fullmatch(text, *span):
                     label = span[0]
                     continue

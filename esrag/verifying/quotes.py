@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
-from esrag.evidence.statements import said, stated, unmarked
+from esrag.evidence.statements import iter_statements, strip_markers, to_line
 from esrag.records import Chunk
 from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported
@@ -34,7 +34,7 @@ _BROKEN = r"(?:-\s*\n\s*|\xad)"  # within a word
 _WHOLE = r"(?<![\w-])(?<!\d[.,]){}(?!\w|[.,-]\w)"
 
 
-def backed(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
+def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
     """What a sentence says without its quote, and what is shown: the same with the passage's own words as the quote.
 
     One that stands in a passage, or is the row of a table with its header, is its own quote. Raises: Unsupported.
@@ -47,14 +47,14 @@ def backed(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
     for rest, quote, full_stop in parts:
         for text in texts:
             if span := _found(quote, text):
-                words = " ".join(unmarked(text[slice(*span)]).split())
+                words = " ".join(strip_markers(text[slice(*span)]).split())
                 return _shown(rest, words, full_stop)
     if parts:
         raise Unsupported(f"the quote {parts[0][1][:80]!r} is not in")
     raise Unsupported(f"it does not end with a quote of {LEAST_WORDS} words to {MOST_CHARACTERS} characters of")
 
 
-def quoted(sentence: str, text: str) -> Span | None:
+def find_quote(sentence: str, text: str) -> Span | None:
     """Where that stands in the text which a sentence quotes: the whole of it, its end, or some of it; else None."""
     if span := _own(sentence, text):
         return span
@@ -63,7 +63,7 @@ def quoted(sentence: str, text: str) -> Span | None:
     return next(filter(None, (_found(quote.strip(_ENDS), text) for quote in quotes)), None)
 
 
-def unquoted(sentence: str) -> str:
+def strip_quote(sentence: str) -> str:
     """The sentence alone, without what it quotes.
 
     >>> unquoted('It is closed ("It is closed. It is red"). It says "it is closed" too.')
@@ -72,7 +72,7 @@ def unquoted(sentence: str) -> str:
     return _WITHIN.sub("", sentence)
 
 
-def masked(text: str) -> str:
+def mask_quote(text: str) -> str:
     """The text, as long as it was, without what it quotes but for its last character: no sentence ends within.
 
     >>> masked('He says ("it is. Is it?") and goes.')
@@ -111,12 +111,12 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
 
 def _own(sentence: str, text: str) -> Span | None:
     """Where the sentence itself stands, or the row that it is, or is a part of, with its table's header."""
-    sources = (source for row, source in stated(text) if _found(sentence, said(row)))
+    sources = (source for row, source in iter_statements(text) if _found(sentence, to_line(row)))
     return _found(sentence, text) or next(filter(None, (_found(source, text) for source in sources)), None)
 
 
 def _found(quote: str, text: str) -> Span | None:
-    held, quote = (unmarked(one).translate(_PLAIN) for one in (text, quote))  # as long as before
+    held, quote = (strip_markers(one).translate(_PLAIN) for one in (text, quote))  # as long as before
     words = quote.replace("\xad", "").split()
     if not words or len(" ".join(words)) > len(held):
         return None

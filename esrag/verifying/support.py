@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.statements import Encode, Line, lines, said, stated, unmarked
+from esrag.evidence.statements import Encode, Line, iter_statements, lines, strip_markers, to_line
 from esrag.evidence.steps import readable
 from esrag.evidence.tables import Row
 from esrag.records import Chunk
@@ -114,13 +114,13 @@ def _own(text: str) -> frozenset[str]:
     """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in readable(text).split("\n") if _STEP.match(line))
-    whole = {said(each) for each in (*spans, *(each for each, _ in stated(text)), *steps)}
+    whole = {to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)}
     return frozenset(_flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each)))
 
 
 def _flat(text: str) -> str:
     """On one line, with numbers in figures that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
-    return in_figures(unmarked(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
+    return in_figures(strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
 
 
 def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:

@@ -11,9 +11,9 @@ from typing import Literal
 from esrag.citations import MARKERS, REASONS, REFUSAL, Reason, unheard
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
-from esrag.text import counted, normalise, sentence_spans
+from esrag.text import format_count, normalise, sentence_spans
 from esrag.text.terms import terms
-from esrag.verifying.quotes import Span, backed, quoted, unquoted
+from esrag.verifying.quotes import Span, back_with_quote, find_quote, strip_quote
 from esrag.verifying.support import Unsupported, overlap, support
 
 Policy = Literal["refuse", "drop"]
@@ -218,7 +218,7 @@ class Check:
             return False
         if not _goes_on(claim.text, self._claims[-1:]):
             self._is_full = True
-            self._left_out.append(f"left out what follows {counted(most, 'sentence')} (answer.max_sentences)")
+            self._left_out.append(f"left out what follows {format_count(most, 'sentence')} (answer.max_sentences)")
         elif len(self._claims) >= most + MOST_PARTS:
             raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
 
@@ -228,7 +228,7 @@ class Check:
         """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
         said = shown = claim.text
         if self._rules.quotes:
-            said, shown = backed(claim.text, passages)
+            said, shown = back_with_quote(claim.text, passages)
             _require_one(said)
         return Claim(shown, claim.keys, support(said, passages, self._encode, self._around))
 
@@ -251,7 +251,7 @@ def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
     """Whether a sentence says that there is no answer, and is none of the passages' own unless it is the refusal."""
     if text.strip(" .!").lower() == REFUSAL:
         return True
-    return bool(_CITED_REFUSAL.search(unquoted(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
+    return bool(_CITED_REFUSAL.search(strip_quote(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
 
 
 def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
@@ -279,7 +279,7 @@ def _claim(text: str, markers: str) -> Claim:
 
 def _require_one(text: str) -> None:
     """That it is one sentence, whatever it quotes. Raises: Violation."""
-    alone = unquoted(text)
+    alone = strip_quote(text)
     ends = [blank.start() for blank in _BLANK.finditer(alone) if "\n" in blank[0]]
     ends += [end for _, end in sentence_spans(alone)[:-1]]
     if ends:
@@ -303,7 +303,7 @@ def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[
 
 def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
     chunk = item.chunk
-    quotes = (quoted(claim.text, chunk.text) for claim in using)
+    quotes = (find_quote(claim.text, chunk.text) for claim in using)
     start, end = next(filter(None, quotes), None) or _nearest(using[0].text, chunk.text)
     return Citation(
         key=item.key,

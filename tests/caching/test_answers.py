@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from esrag.caching import Kind, answers, sealed
-from esrag.caching.answers import BRIEFLY_S, code_version, key_of, remembered
+from esrag.caching import Kind, answers, seal
+from esrag.caching.answers import BRIEFLY_S, code_version, get_or_compute, key_of
 from esrag.caching.opening import open_cache
 from esrag.errors import EngineError
 from esrag.records import Chunk, Hit
@@ -48,7 +48,7 @@ class Maker:
 
 def ask(cache, make, brief=lambda _: False):
     """What is remembered under the one key."""
-    return remembered(cache, KEY, Made, make, brief)
+    return get_or_compute(cache, KEY, Made, make, brief)
 
 
 def test_what_is_kept_is_what_was_made(cache):
@@ -144,7 +144,7 @@ def test_what_another_made_meanwhile_is_taken(cache):
     waiting.start()
     time.sleep(0.1)
     with closing(cache):
-        remembered(cache, key_of(Kind.ANSWER, "other"), Made, make, lambda _: False)
+        get_or_compute(cache, key_of(Kind.ANSWER, "other"), Made, make, lambda _: False)
         cache.set_many({KEY: cache.get_many([key_of(Kind.ANSWER, "other")])[key_of(Kind.ANSWER, "other")]}, 60)
         waiting.join(5)
         cache.unlock(KEY, token)
@@ -161,8 +161,8 @@ def damages(value):
     yield bytes(len(value))
     yield value.replace(b"0.30000000000000004", b"0.40000000000000004")
     for body in (b"{}", b"null", b'"text"', b'{"hits": 7}', b'{"hits": [], "share": "1"}', b"[1", b"\xff"):
-        yield sealed(KEY, body)
-    yield sealed("a:another", value[16:])
+        yield seal(KEY, body)
+    yield seal("a:another", value[16:])
 
 
 @pytest.mark.faults
@@ -181,7 +181,7 @@ def test_what_is_damaged_is_made_anew_and_rewritten(cache):
 def test_what_json_cannot_hold_is_given_and_not_kept(cache):
     """NaN, or a type that a plugin brought."""
     for odd in (Made((), float("nan")), Made((), object())):
-        assert remembered(cache, KEY, Made, lambda odd=odd: odd, lambda _: False)[0] is odd
+        assert get_or_compute(cache, KEY, Made, lambda odd=odd: odd, lambda _: False)[0] is odd
         assert cache.get_many([KEY]) == {}
 
 

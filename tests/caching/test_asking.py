@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from esrag.caching.opening import open_cache
-from esrag.cli.ask import Parts, shown_as_json
+from esrag.cli.ask import Parts, to_json
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import ContextTooLarge, UsageError
 from esrag.filters import parse
@@ -56,7 +56,7 @@ class Counting(EmbeddedEngine):
 
 def without_time(asked):
     """What is printed, but for whether and how quickly it was found."""
-    shown = shown_as_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
+    shown = to_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
     del shown["cached"], shown["took_ms"]
     return json.dumps(shown, ensure_ascii=False, allow_nan=False)
 

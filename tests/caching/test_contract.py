@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from esrag.caching import Usage, jittered
+from esrag.caching import Usage, jitter
 from esrag.caching.opening import open_cache
 from esrag.settings import CacheSettings
 
@@ -40,7 +40,7 @@ def test_entries_end(cache):
 
 def test_times_are_spread():
     """Within 10 %, so that what was kept together does not end together."""
-    seen = {jittered(100) for _ in range(200)}
+    seen = {jitter(100) for _ in range(200)}
 
     assert 90 <= min(seen) < 95
     assert 105 < max(seen) <= 110

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
-from esrag.embedding import checked
+from esrag.embedding import check_vectors
 from esrag.settings import CacheSettings
 
 
@@ -29,7 +29,7 @@ def test_vectors_come_back_as_they_were_given_back(cache, dimensions):
 
     kept = vectors.keep(texts, rows)
 
-    assert checked(kept, 600, dimensions).dtype == np.float32
+    assert check_vectors(kept, 600, dimensions).dtype == np.float32
     assert float(np.abs((kept * rows).sum(axis=1) - 1).max()) < 1e-6
     again = vectors.known([*texts, "another"])
     assert set(again) == set(texts)

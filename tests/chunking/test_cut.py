@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esrag.chunking.cut import chunks, indexed_text
+from esrag.chunking.cut import chunks, text_to_index
 from esrag.chunking.outline import outline
 from esrag.chunking.sections import SectionsChunker
 from esrag.chunking.sentence import SentenceChunker
@@ -65,7 +65,7 @@ def test_headings_are_bounded():
     text = "A b. C d."
     section = Section(("word " * 200_000,), 0, len(text))
     made = chunks(Document("a", "plain", text, "t" * 1_000_000, sections=(section,)), SENTENCES)
-    assert max(len(indexed_text(chunk)) for chunk in made) < 500
+    assert max(len(text_to_index(chunk)) for chunk in made) < 500
 
 
 @settings(deadline=None)
@@ -84,10 +84,10 @@ def test_chunks_are_true_slices_with_unique_ids(text, cuts):
 def test_indexed_text_adds_title_and_section_once():
     """Title, section path and text, a line each; what is empty or said already is left out."""
     (chunk,) = chunks(Document("a", "plain", "Yes."), SENTENCES)
-    assert indexed_text(chunk) == "Yes."
-    assert indexed_text(replace(chunk, title="Keys", section="Sizes > Small")) == "Keys\nSizes > Small\nYes."
-    assert indexed_text(replace(chunk, title="Keys", section="keys > Sizes")) == "Keys\nSizes\nYes."
-    assert indexed_text(replace(chunk, title="Keys", section="Keys")) == "Keys\nYes."
+    assert text_to_index(chunk) == "Yes."
+    assert text_to_index(replace(chunk, title="Keys", section="Sizes > Small")) == "Keys\nSizes > Small\nYes."
+    assert text_to_index(replace(chunk, title="Keys", section="keys > Sizes")) == "Keys\nSizes\nYes."
+    assert text_to_index(replace(chunk, title="Keys", section="Keys")) == "Keys\nYes."
 
 
 @settings(deadline=None)

@@ -18,7 +18,7 @@ import pytest
 from fpdf import FPDF
 
 from esrag.engines.embedded.databases import connect
-from esrag.text import counted
+from esrag.text import format_count
 
 GOOD = "# Kettle\n\nThe kettle holds 1.7 litres.\n"
 MIB = 2**20
@@ -98,7 +98,7 @@ def stored(esrag):
 def require_sound(esrag, documents):
     """The index has no damage and holds so many documents."""
     ran = esrag("doctor")
-    assert (ran.code, f"index is sound: {counted(documents, 'document')}" in ran.out) == (0, True), ran.out
+    assert (ran.code, f"index is sound: {format_count(documents, 'document')}" in ran.out) == (0, True), ran.out
 
 
 BAD = {

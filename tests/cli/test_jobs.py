@@ -21,7 +21,7 @@ from esrag.cli.jobs import figures
 from esrag.cli.main import main
 from esrag.ledger.opening import open_ledger
 from esrag.settings import resolve
-from esrag.text import counted
+from esrag.text import format_count
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 
@@ -271,7 +271,7 @@ def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
     assert f"esrag jobs resume {killed}" in esrag("jobs", "show", killed).err
 
     resumed = esrag("jobs", "resume", killed)
-    assert resumed.out == f"{killed} is open, {counted(left, 'file')} left\n"
+    assert resumed.out == f"{killed} is open, {format_count(left, 'file')} left\n"
     assert "esrag ingest" in resumed.err
     esrag("ingest", "two.txt")
     job = shown(esrag, killed)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from esrag.dashboards.objects import saved_objects
+from esrag.dashboards.objects import build_objects
 from esrag.engines import EngineOptions
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.connection import Connection
@@ -20,7 +20,7 @@ from esrag.ledger.rows import batch_row
 from esrag.ledger.server import ServerStore
 
 INDEX = "library-1.0_x"
-OBJECTS = {(item["type"], item["id"]): item for item in saved_objects(INDEX)}
+OBJECTS = {(item["type"], item["id"]): item for item in build_objects(INDEX)}
 OF_TYPE = {kind: [item for item in OBJECTS.values() if item["type"] == kind] for kind, _ in OBJECTS}
 METRICS = {"count"}
 MAPPINGS = {
@@ -82,7 +82,7 @@ def aggregations_of(item):
 
 def test_every_reference_resolves():
     """Within the file, by type and id, each name once; and every object is seen from the dashboard or is a search."""
-    assert len(OBJECTS) == len(saved_objects(INDEX))
+    assert len(OBJECTS) == len(build_objects(INDEX))
     for item in OBJECTS.values():
         names = [reference["name"] for reference in item["references"]]
         assert len(set(names)) == len(names)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esrag import plugins
-from esrag.embedding import EmbedderOptions, checked
+from esrag.embedding import EmbedderOptions, check_vectors
 from esrag.embedding.opening import open_embedder
 from esrag.errors import EmbeddingError, SettingsError
 from esrag.plugins import install_hint
@@ -30,7 +30,7 @@ def embedder(request, bert_folder, service):
 
 def test_vectors_keep_the_contract(embedder):
     """Unit rows of float32 and of the stated width for any text; none for none; alone as among others."""
-    vectors = checked(embedder.embed(TEXTS), len(TEXTS), embedder.dimensions)
+    vectors = check_vectors(embedder.embed(TEXTS), len(TEXTS), embedder.dimensions)
     assert vectors.dtype == np.float32
     assert embedder.embed([]).shape == (0, embedder.dimensions)
     assert embedder.embed([]).dtype == np.float32
@@ -92,4 +92,4 @@ def test_the_model_none_is_no_embedder():
 def test_a_broken_contract_is_an_error(vectors):
     """A wrong length, count or width, NaN and infinity."""
     with pytest.raises(EmbeddingError):
-        checked(vectors.astype(np.float32), 1, 4)
+        check_vectors(vectors.astype(np.float32), 1, 4)

@@ -10,7 +10,7 @@ from time import time
 import numpy as np
 import pytest
 
-from esrag.embedding import EmbedderOptions, checked
+from esrag.embedding import EmbedderOptions, check_vectors
 from esrag.embedding.cohere import CohereEmbedder
 from esrag.embedding.hashing import HashingEmbedder
 from esrag.embedding.openai import OpenAIEmbedder
@@ -232,7 +232,7 @@ def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
     """429 with Retry-After in seconds: waited as told, once, and the work goes on."""
     embedder = opened()
     service.script = [answering(429, {"message": "slow down"}, BUSY)]
-    checked(embedder.embed(TEXTS), 2, service.dimensions)
+    check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
     assert clock.slept == [pytest.approx(7)]
 
 
@@ -276,7 +276,7 @@ def test_a_service_that_stumbles_is_asked_again(opened, service, answering, cloc
     """Twice an error of the server, then vectors; the second wait is the longer one."""
     embedder = opened()
     service.script = [answering(status, {"message": "try again"})] * 2
-    checked(embedder.embed(TEXTS), 2, service.dimensions)
+    check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
     assert 0.5 <= clock.slept[0] <= 1 <= clock.slept[1] <= 2
 
 
@@ -284,7 +284,7 @@ def test_half_an_answer_is_none(opened, service, answering):
     """A connection that ends in the middle of the vectors: asked again."""
     embedder = opened()
     service.script = [answering.part()]
-    checked(embedder.embed(TEXTS), 2, service.dimensions)
+    check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
     assert len(service.asked) == 3
 
 
@@ -292,7 +292,7 @@ def test_an_answer_that_stops_in_its_middle_is_not_waited_for(opened, service, a
     """The time-out holds for the body too."""
     embedder = opened(timeout_s=0.3)
     service.script = [answering.hang()]
-    checked(embedder.embed(TEXTS), 2, service.dimensions)
+    check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
     assert len(service.asked) == 3
 
 

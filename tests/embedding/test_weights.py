@@ -206,10 +206,10 @@ def test_pip_in_the_current_folder_is_not_run(folder, record, index, tmp_path, m
 
 def test_models_are_listed_and_checked(folder, bert_folder, record, tmp_path, monkeypatch):
     """A known model is missing, then ready; a check reads every file."""
-    assert weights.known([record]) == (weights.ModelState("tiny", "", "missing"),)
+    assert weights.list_models([record]) == (weights.ModelState("tiny", "", "missing"),)
     install(tmp_path, monkeypatch, folder)
     where = str(tmp_path / "site" / "made_up_bert" / "model")
-    assert weights.known([record]) == (weights.ModelState("tiny", where, "ready"),)
+    assert weights.list_models([record]) == (weights.ModelState("tiny", where, "ready"),)
     assert weights.check("tiny", pinned=[record]).where == where
     assert weights.check(str(folder)).status == "ready"
     (folder / "tokenizer.json").write_text("{")

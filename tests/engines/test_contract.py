@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, WORDLESS, content, library, prepared, texts_of, unit_rows
 
 from esrag.engines import SearchRequest
-from esrag.engines.fusion import ranking, rrf, weighted
+from esrag.engines.fusion import combine_weighted, ranking, rrf
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, UsageError
 from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse
 from esrag.records import Fingerprint
@@ -220,7 +220,7 @@ def test_fusion(full, fusion):
         "lattice key", QUERY, size=5, candidates=9, fusion=fusion, rank_constant=7, vector_weight=0.3
     )
     result = full.search(request)
-    expected = rrf(legs, 7, [1.4, 0.6]) if fusion == "rrf" else weighted(legs, [0.7, 0.3])
+    expected = rrf(legs, 7, [1.4, 0.6]) if fusion == "rrf" else combine_weighted(legs, [0.7, 0.3])
     assert list(expected)[:5] == ids(result)
     assert list(expected.values())[:5] == pytest.approx([h.score for h in result.hits], abs=1e-8)
     assert result.path.startswith(fusion)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import EsragError
@@ -47,7 +47,7 @@ def sound(tmp_path_factory):
     with closing(Work(settings_of(folder, cached=True))) as work:
         assert ingest(IngestRequest([str(texts)]), work, Silent()).added == FILES
     with closing(EmbeddedEngine(EngineOptions(str(folder)))) as engine:
-        indexed = [indexed_text(chunk) for chunk in engine.chunks()]
+        indexed = [text_to_index(chunk) for chunk in engine.chunks()]
     fresh, first, again = (told(folder, indexed, cached=cached) for cached in (False, True, True))
     assert fresh == first | {"vectors": {}} == again | {"vectors": {}}
     assert set(again["vectors"]) == set(indexed)

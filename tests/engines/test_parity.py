@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, prepared, unit_rows
 
 from esrag.engines import EngineOptions, SearchRequest
-from esrag.engines.fusing import fused
+from esrag.engines.fusing import fuse_legs
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.searching import Search
 from esrag.filters import And, Not, Or, Prefix, Range, Terms
@@ -118,7 +118,7 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
         for leg in question.legs:
             found = engine.search(replace(request, method=leg, size=request.candidates)).hits
             legs[leg] = {hit.chunk.chunk_id: hit.score for hit in found}
-        ours, _ = fused(replace(request, size=99), legs)
+        ours, _ = fuse_legs(replace(request, size=99), legs)
         assert len(given) >= 10
         expected = {key: scale * ours[key] for key in given}
         assert given == pytest.approx(expected, abs=1e-8 if fusion == "rrf" else 0.001)

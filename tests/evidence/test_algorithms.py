@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.algorithms import algorithm_asked, extracted, with_steps
+from esrag.evidence.algorithms import algorithm_asked, extract_steps, with_steps
 from esrag.evidence.selection import Room, select
 from esrag.records import Chunk, Evidence, Hit
 from esrag.verifying.verify import verify
@@ -55,7 +55,7 @@ def test_the_algorithm_that_is_asked_for(question, number):
 def test_the_steps_are_an_answer_that_passes_every_check():
     """Each sentence of a step has its marker, and an array's own [c1] is none."""
     given_evidence = evidence(chunk(f"{HEAD}\n{TAIL}", 0))
-    answer = verify(extracted(QUESTION, given_evidence), given_evidence)
+    answer = verify(extract_steps(QUESTION, given_evidence), given_evidence)
 
     assert answer.text == (
         "1: t ← 0 [c1] 2: for (i ← 1; i ≤ n; i++) [c1] 3: t ← t + Turn(p, out(c1)) ▷ one turn. [c1] It is slow. [c1] "
@@ -69,7 +69,7 @@ def test_an_algorithm_goes_on_in_the_next_passage():
     for order in ((0, 1, 2), (2, 1, 0)):
         passages = (chunk("Pots are round.", 3), chunk(TAIL, 1), chunk(HEAD, 0))
         given_evidence = evidence(*(passages[n] for n in order))
-        answer = verify(extracted(QUESTION, given_evidence), given_evidence)
+        answer = verify(extract_steps(QUESTION, given_evidence), given_evidence)
         assert answer.text.startswith("1: t ← 0")
         assert answer.text.count("[c") == 6
         assert [item.chunk.text for item in given_evidence if item.key in cited(answer)] == [
@@ -80,7 +80,7 @@ def test_an_algorithm_goes_on_in_the_next_passage():
 def test_a_step_that_is_cut_in_two_cites_both_passages():
     """Neither of them holds it whole."""
     given_evidence = evidence(chunk("Algorithm 7 Stir\n1: t ← Turn(", 0), chunk("p, n)\n2: return t", 1))
-    answer = verify(extracted(QUESTION, given_evidence), given_evidence)
+    answer = verify(extract_steps(QUESTION, given_evidence), given_evidence)
 
     assert answer.text == "1: t ← Turn( p, n) [c1][c2] 2: return t [c2]"
 
@@ -90,23 +90,23 @@ def test_passages_that_overlap_say_their_steps_once():
     text = f"{HEAD}\n{TAIL}"
     middle = text.index("1: t")
     parts = (chunk(text[: middle + 40], 0, start=0), chunk(text[middle:], 1, start=middle))
-    answer = verify(extracted(QUESTION, evidence(*parts)), evidence(*parts))
+    answer = verify(extract_steps(QUESTION, evidence(*parts)), evidence(*parts))
 
     assert answer.text.count("1: t") == 1
     assert cited(answer) == ["c1", "c2"]
-    assert extracted(QUESTION, evidence(*parts)).startswith("1: t ← 0 [c1] 2:")
+    assert extract_steps(QUESTION, evidence(*parts)).startswith("1: t ← 0 [c1] 2:")
 
 
 def test_what_the_evidence_does_not_hold_is_not_put_together():
     """No steps without their heading, of another algorithm, or across a passage that is missing."""
-    assert extracted(QUESTION, evidence(chunk(TAIL, 0))) == ""
-    assert extracted("What are the steps in Algorithm 8?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
-    assert extracted("How is a pot stirred?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
-    assert extracted(QUESTION, ()) == ""
+    assert extract_steps(QUESTION, evidence(chunk(TAIL, 0))) == ""
+    assert extract_steps("What are the steps in Algorithm 8?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
+    assert extract_steps("How is a pot stirred?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
+    assert extract_steps(QUESTION, ()) == ""
     apart = evidence(chunk(HEAD, 0), chunk(TAIL, 2))
-    assert extracted(QUESTION, apart) == "1: t ← 0 [c1] 2: for (i ← 1; i ≤ n; i++) [c1]"
+    assert extract_steps(QUESTION, apart) == "1: t ← 0 [c1] 2: for (i ← 1; i ≤ n; i++) [c1]"
     others = evidence(chunk(HEAD, 0), chunk(TAIL, 1, doc_id="spoons"))
-    assert "3:" not in extracted(QUESTION, others)
+    assert "3:" not in extract_steps(QUESTION, others)
 
 
 def test_of_two_documents_the_one_that_is_named_is_taken():
@@ -115,8 +115,8 @@ def test_of_two_documents_the_one_that_is_named_is_taken():
     pans = chunk("Algorithm 7 Pan.Stir2(q)\n1: heat q\n2: return q", 0, doc_id="pans")
     for order in ((pots, pans), (pans, pots)):
         given_evidence = evidence(*order)
-        assert "heat q" in extracted("What are the steps in Algorithm 7 Pan.Stir2?", given_evidence)
-        assert ("heat q" in extracted(QUESTION, given_evidence)) == (order[0] is pans)
+        assert "heat q" in extract_steps("What are the steps in Algorithm 7 Pan.Stir2?", given_evidence)
+        assert ("heat q" in extract_steps(QUESTION, given_evidence)) == (order[0] is pans)
 
 
 def library(*texts):
@@ -135,8 +135,8 @@ def test_the_passages_of_the_steps_come_first():
     assert [hit.chunk.ordinal for hit in found] == [3, 2, 0, 3, 5]
     assert {hit.score for hit in found[:2]} == {hits[3].score}
     chosen = select(found, Room(2, 10_000, 10_000, len))
-    assert extracted(QUESTION, chosen).startswith("1: t ← 0 [c1]")
-    assert extracted(QUESTION, chosen).endswith("5: return t [c2]")
+    assert extract_steps(QUESTION, chosen).startswith("1: t ← 0 [c1]")
+    assert extract_steps(QUESTION, chosen).endswith("5: return t [c2]")
 
 
 def test_a_heading_in_a_passage_without_steps_comes_along():
@@ -163,7 +163,7 @@ def test_whatever_the_steps_say_the_draft_passes(written, cut):
     lines = ["Algorithm 7 Any", *(f"{n}: {step}" for n, step in enumerate(written, 1))]
     cut = min(cut, len(lines) - 1)
     given_evidence = evidence(*(chunk("\n".join(part), n) for n, part in enumerate((lines[:cut], lines[cut:]))))
-    draft = extracted(QUESTION, given_evidence)
+    draft = extract_steps(QUESTION, given_evidence)
 
     assert draft
     assert not verify(draft, given_evidence).refused

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.compression import MARK_CHARACTERS, kept_spans
+from esrag.evidence.compression import MARK_CHARACTERS, select_spans
 from esrag.text import sentence_spans
 
 FITS = {"good": 0.9, "fair": 0.5, "poor": 0.1}
@@ -17,7 +17,7 @@ def fit(sentence):
 
 def kept(texts, keep_characters, question="What is it?"):
     """What is kept of each passage, span by span."""
-    spans = kept_spans(texts, question, fit, keep_characters)
+    spans = select_spans(texts, question, fit, keep_characters)
     return [[text[start:end] for start, end in found] for text, found in zip(texts, spans, strict=True)]
 
 
@@ -107,7 +107,7 @@ def test_a_passage_keeps_a_sentence_or_goes_whole():
 
 def test_no_passages_no_spans():
     """Nothing to leave out."""
-    assert kept_spans([], "What?", fit, 0) == ()
+    assert select_spans([], "What?", fit, 0) == ()
 
 
 SENTENCES = st.lists(
@@ -120,8 +120,8 @@ SENTENCES = st.lists(
 @given(st.lists(SENTENCES, max_size=4), st.integers(0, 200))
 def test_the_budget_holds_and_offsets_are_whole_sentences(texts, keep_characters):
     """Spans are in order and apart, begin and end with sentences, and with their marks fit, but for the very last."""
-    spans = kept_spans(texts, "What?", fit, keep_characters)
-    assert spans == kept_spans(texts, "What?", fit, keep_characters)
+    spans = select_spans(texts, "What?", fit, keep_characters)
+    assert spans == select_spans(texts, "What?", fit, keep_characters)
     assert len(spans) == len(texts)
     for text, found in zip(texts, spans, strict=True):
         offsets = [offset for span in found for offset in span]

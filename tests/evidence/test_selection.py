@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.errors import ContextTooLarge
-from esrag.evidence.selection import Room, compressed, select, sent
+from esrag.evidence.selection import Room, compress_evidence, render_passage, select
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text import word_spans
@@ -89,7 +89,7 @@ def squeezed(given_evidence, characters, tokens):
     """What of them is sent within so much; a word, a figure or a mark is a token."""
     stated = statements("What is it?", given_evidence, None)
     wanted = Room(len(given_evidence), characters, tokens, lambda text: len(word_spans(text)))
-    return compressed("What is it?", given_evidence, stated, wanted)
+    return compress_evidence("What is it?", given_evidence, stated, wanted)
 
 
 def test_figures_have_more_tokens_than_words_and_no_more_are_sent():
@@ -98,8 +98,8 @@ def test_figures_have_more_tokens_than_words_and_no_more_are_sent():
     figures = "It has 1.2, 3.4, 5.6, 7.8, 9.0, 1.2, 3.4. " * 20
     found = squeezed(evidence(words + figures), 10_000, 200)
 
-    assert "1.2" in sent(found[0])
-    assert 100 < len(word_spans(sent(found[0]))) <= 200
+    assert "1.2" in render_passage(found[0])
+    assert 100 < len(word_spans(render_passage(found[0]))) <= 200
 
 
 SENTENCES = st.lists(
@@ -126,7 +126,7 @@ def test_no_more_is_sent_than_there_is_room_for(texts, characters, tokens):
     """By characters and by tokens, with the marks for what is left out; a sentence without room is an error."""
     laid_out = []
     with suppress(ContextTooLarge):
-        laid_out = [sent(item) for item in squeezed(evidence(*texts), characters, tokens)]
+        laid_out = [render_passage(item) for item in squeezed(evidence(*texts), characters, tokens)]
         assert laid_out or not any(text.strip() for text in texts)
     assert sum(map(len, laid_out)) <= characters
     assert sum(len(word_spans(text)) for text in laid_out) <= tokens

@@ -13,7 +13,7 @@ from esrag.citations import REFUSAL
 from esrag.errors import EsragError, GeneratorError, KeyRefused, SettingsError
 from esrag.evidence.selection import documents
 from esrag.generating import Draft, GenerationTask, GeneratorOptions, Prompt, Usage
-from esrag.generating.cohere import CohereGenerator, marked
+from esrag.generating.cohere import CohereGenerator, insert_markers
 from esrag.plugins import load
 from esrag.records import Chunk, Evidence
 
@@ -171,14 +171,14 @@ def test_citations_become_markers(opened, service, cited, text):
 )
 def test_what_is_marked_already_stays(text, expected):
     """Markers that the model wrote are left alone, and so is a refusal, also where all of it is cited."""
-    assert marked(text, [(0, len(text), frozenset(("c1",)))], ["c1"]) == expected
+    assert insert_markers(text, [(0, len(text), frozenset(("c1",)))], ["c1"]) == expected
 
 
 @pytest.mark.parametrize("end", ['").', '.")', '. It is. It boils."'])
 def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
     """Cohere is asked for quotes as others are, in the system's message; it cites its sentences, which hold them."""
     text = f'The kettle holds 1.7 litres ("kettle holds 1.7 litres{end}'
-    assert marked(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"]) == f"{text} [c1] It is red."
+    assert insert_markers(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"]) == f"{text} [c1] It is red."
 
 
 @pytest.mark.parametrize(

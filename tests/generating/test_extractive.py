@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from esrag.citations import REFUSAL
-from esrag.evidence.statements import stated, statements
+from esrag.evidence.statements import iter_statements, statements
 from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
@@ -106,7 +106,7 @@ def test_yes_or_no_may_be_said_in_the_questions_words(question, said):
 
 def test_a_long_list_of_lists_is_read_in_no_time():
     """Each line leads to the next ones; a reader of all of them for each would never end."""
-    assert len(list(stated("- a b c:\n" * 20_000))) == 20_000
+    assert len(list(iter_statements("- a b c:\n" * 20_000))) == 20_000
 
 
 def test_a_pipe_table_is_read_by_the_row_with_its_header():
@@ -196,7 +196,7 @@ def test_letters_of_formulas_are_letters():
 def test_headings_and_contents_say_nothing(heading):
     """They hold the words of a question, and no answer."""
     text = "It samples polynomials."
-    assert [said for said, _ in stated(f"{heading}\n\n{text}")] == [text]
+    assert [said for said, _ in iter_statements(f"{heading}\n\n{text}")] == [text]
     assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text == f"{text} [c1]"
 
 

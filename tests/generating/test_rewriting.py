@@ -6,7 +6,7 @@ from esrag.citations import REFUSAL
 from esrag.errors import GeneratorError
 from esrag.generating import Draft
 from esrag.generating.prompts import Prompts
-from esrag.generating.rewriting import rewritten, standalone
+from esrag.generating.rewriting import make_standalone, rewrite
 
 FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
 
@@ -29,14 +29,16 @@ FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
 )
 def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
     """A name of the same kind is exchanged, else the names are added; what leans on nothing stays."""
-    assert standalone(question, ["Who?", FIRST]) == asked
-    assert standalone(question, []) == question
+    assert make_standalone(question, ["Who?", FIRST]) == asked
+    assert make_standalone(question, []) == question
 
 
 def test_without_names_the_words_are_the_subject():
     """As they were written."""
-    assert standalone("How heavy is it?", ["How large is the red kettle?"]) == "How heavy is it? (large red kettle)"
-    assert standalone("Why?", ["What is it?"]) == "Why?"
+    assert (
+        make_standalone("How heavy is it?", ["How large is the red kettle?"]) == "How heavy is it? (large red kettle)"
+    )
+    assert make_standalone("Why?", ["What is it?"]) == "Why?"
 
 
 class Saying:
@@ -59,9 +61,9 @@ def test_a_model_may_rewrite_it():
     """It sees the earlier questions, each on a line of its own."""
     model = Saying(" How large is the key of ML-KEM-1024? \n")
 
-    assert rewritten("And\nof 1024?", [FIRST], model, Prompts()) == "How large is the key of ML-KEM-1024?"
+    assert rewrite("And\nof 1024?", [FIRST], model, Prompts()) == "How large is the key of ML-KEM-1024?"
     assert model.asked[0].user == f"Question: {FIRST}\nLast question: And of 1024?"
-    assert rewritten(FIRST, [], model, Prompts()) == FIRST
+    assert rewrite(FIRST, [], model, Prompts()) == FIRST
     assert len(model.asked) == 1
 
 
@@ -71,7 +73,7 @@ NO_QUESTION = ["", "a\nb", "x" * 501, REFUSAL, "How large is the key of ML-KEM-1
 @pytest.mark.parametrize("said", NO_QUESTION)
 def test_what_is_no_question_gives_way_to_the_rules(said):
     """So does a model that does not answer."""
-    asked = rewritten("And of ML-KEM-1024?", [FIRST], Saying(said), Prompts())
+    asked = rewrite("And of ML-KEM-1024?", [FIRST], Saying(said), Prompts())
 
     assert asked == FIRST.replace("768", "1024")
 
@@ -92,6 +94,6 @@ def test_what_is_no_question_gives_way_to_the_rules(said):
 )
 def test_a_model_keeps_to_the_words_that_were_typed(question, said, is_kept):
     """All but those that lean; another question in their place gives way to the rules."""
-    asked = rewritten(question, [FIRST], Saying(said), Prompts())
+    asked = rewrite(question, [FIRST], Saying(said), Prompts())
 
-    assert asked == (said if is_kept else standalone(question, [FIRST]))
+    assert asked == (said if is_kept else make_standalone(question, [FIRST]))

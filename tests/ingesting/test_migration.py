@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esrag.chunking.cut import indexed_text
+from esrag.chunking.cut import text_to_index
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.embedded.databases import connect
@@ -25,7 +25,7 @@ def engine(tmp_path):
     """An index over the small library."""
     made = EmbeddedEngine(EngineOptions(str(tmp_path)))
     with made.writer(FINGERPRINT) as writer:
-        writer.replace([replace(one, indexed_texts=tuple(map(indexed_text, one.chunks))) for one in library()])
+        writer.replace([replace(one, indexed_texts=tuple(map(text_to_index, one.chunks))) for one in library()])
     return made
 
 
@@ -125,7 +125,7 @@ def test_a_move_from_server_to_server_and_over_three_shards(on_server, one, othe
     first, second = (f"move-{uuid.uuid4().hex[:12]}-{name}" for name in "ab")
     source, target = on_server(one, first), on_server(other, second, shards=3)
     with source.writer(FINGERPRINT) as writer:
-        writer.replace([replace(it, indexed_texts=tuple(map(indexed_text, it.chunks))) for it in library(20, 5)])
+        writer.replace([replace(it, indexed_texts=tuple(map(text_to_index, it.chunks))) for it in library(20, 5)])
     before, vectors = content(source), {key: vector.tolist() for key, vector in source.vectors()}
     moved = move(source, target, lambda name: on_server(other, name, shards=3), None, Silent())
     assert (moved.former, moved.documents, moved.chunks, moved.found_again) == ("", 20, 100, 1.0)

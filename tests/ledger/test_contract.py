@@ -10,7 +10,7 @@ from ledgers import ATTEMPTS, a_job, batches, opened, task
 
 from esrag.errors import LedgerError
 from esrag.ingesting import Outcome, Result, Skip, Task
-from esrag.ledger.rows import Query, Row, batch_row, found, job_row
+from esrag.ledger.rows import Query, Row, batch_row, iter_rows, job_row
 from esrag.loading.sources import source_of
 
 STORES = ["sqlite", *(pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch"))]
@@ -458,7 +458,7 @@ def test_contradictions_are_found(ledger):
     store = ledger._store
     assert ledger.problems() == []
     job, (first, second) = ledger.job("job"), ledger.batches("job")
-    rows = {row.key: row for row in found(store, Query("batch"))}
+    rows = {row.key: row for row in iter_rows(store, Query("batch"))}
     planted = [
         (replace(batch_row(first), state="done"), "what it is found by is not what it holds"),
         (batch_row(replace(first, tasks=(*first.tasks, task("x")))), "has 3 files, its batches 4"),

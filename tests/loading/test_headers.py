@@ -6,7 +6,7 @@ import docx
 import openpyxl
 import pytest
 
-from esrag.loading.headers import merge_headers, spread
+from esrag.loading.headers import merge_headers, spread_cells
 
 HEADER = "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost"
 ROWS = [["City", 2023, None, 2022, None], [None, "Revenue", "Cost", "Revenue", "Cost"], ["Kiel", 57, 31, 44, 22]]
@@ -102,5 +102,5 @@ def test_the_other_formats(load_one):
 def test_what_is_copied_is_bounded():
     """A page of cells that each cover a hundred columns and all rows does not fill the memory."""
     rows = [[("word" * 20, 60_000, 100), ("x", 1, 1)]] + [[("y", 1, 1)] * 2] * 2000
-    assert sum(len(cell) for row in spread(rows) for cell in row) < 3_000_000
+    assert sum(len(cell) for row in spread_cells(rows) for cell in row) < 3_000_000
     assert merge_headers([]) == []

@@ -9,7 +9,7 @@ import fsspec
 import pytest
 
 from esrag.errors import LoadingError, ParsingError
-from esrag.ingesting.planning import plan, stored_sources
+from esrag.ingesting.planning import group_by_source, plan
 from esrag.loading.isolated import Parser
 from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.reading import read, sha256_of, stamp
@@ -91,7 +91,7 @@ def relatives(listing):
 
 def stored_of(*sources):
     """What an index holds of sources that are as they were read."""
-    return stored_sources(StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources)
+    return group_by_source(StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources)
 
 
 def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, variables):

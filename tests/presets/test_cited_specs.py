@@ -10,10 +10,10 @@ import yaml
 from fpdf import FPDF
 
 from esrag.citations import REFUSAL
-from esrag.cli.ask import Parts, shown_as_json
+from esrag.cli.ask import Parts, to_json
 from esrag.engines import SearchResult
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.engines.fusing import fused, hits
+from esrag.engines.fusing import fuse_legs, hits
 from esrag.engines.fusion import ranking
 from esrag.errors import UsageError
 from esrag.evaluation.calibrating import Labelled, calibrate
@@ -211,14 +211,14 @@ class Shuffled(EmbeddedEngine):
             scores = {hit.chunk.chunk_id: hit.score for hit in random.sample(alone, len(alone))}
             chunks |= {hit.chunk.chunk_id: hit.chunk for hit in alone}
             legs[leg] = scores
-        scores, path = fused(request, legs)
+        scores, path = fuse_legs(request, legs)
         in_order = {leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()}  # for the ranks shown
         return SearchResult(hits(scores, chunks, in_order), path)
 
 
 def record(asked):
     """The bytes that are printed, with all that can be shown, but for the times."""
-    shown = shown_as_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
+    shown = to_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
     del shown["took_ms"]
     return json.dumps(shown, ensure_ascii=False).encode()
 

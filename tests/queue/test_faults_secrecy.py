@@ -9,7 +9,7 @@ from esrag.engines.server.connection import refusal
 from esrag.errors import EngineError
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import line_of, trace_of
-from esrag.ledger.rows import Query, found
+from esrag.ledger.rows import Query, iter_rows
 from esrag.loading.guarded import _words
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
@@ -20,7 +20,7 @@ DEBUG = [*APP, *PLAIN[:-1], "DEBUG"]
 
 def all_of_the_ledger(ingests):
     """Every word in it but the names of files."""
-    rows = (row for kind in ("job", "batch") for row in found(ingests.work.ledger._store, Query(kind)))
+    rows = (row for kind in ("job", "batch") for row in iter_rows(ingests.work.ledger._store, Query(kind)))
     return "\n".join(row.body for row in rows)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
 from esrag.records import Chunk, Hit
-from esrag.retrieving.variants import MOST_VARIANTS, fused, operations, variants
+from esrag.retrieving.variants import MOST_VARIANTS, fuse_searches, operations, variants
 
 OPERATIONS = operations(
     "KeyGen=key generation, Encaps=encapsulation|encapsulate, Decaps=decapsulation|decapsulate, "
@@ -128,15 +128,15 @@ def shown(hits):
 def test_fused_by_hand():
     """1 / (k + rank) of every list, summed up."""
     first, second = (hit("a", 0.9), hit("b", 0.8)), (hit("b", 0.3), hit("c", 0.1))
-    assert shown(fused((first, second), 1)) == [("b", 1 / 3 + 1 / 2), ("a", 1 / 2), ("c", 1 / 3)]
-    assert shown(fused((first, second))) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61), ("c", 1 / 62)]
+    assert shown(fuse_searches((first, second), 1)) == [("b", 1 / 3 + 1 / 2), ("a", 1 / 2), ("c", 1 / 3)]
+    assert shown(fuse_searches((first, second))) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61), ("c", 1 / 62)]
 
 
 def test_a_hit_keeps_what_the_first_search_said_of_it():
     """Ranks and scores of the legs are those of the first list that holds it."""
     first = (hit("a", 0.9, keyword_rank=1, keyword_score=7.0),)
     second = (hit("b", 0.5, vector_rank=1, vector_score=0.4), hit("a", 0.3, keyword_rank=2, keyword_score=3.0))
-    found = {one.chunk.chunk_id: one for one in fused((first, second))}
+    found = {one.chunk.chunk_id: one for one in fuse_searches((first, second))}
     assert (found["a"].keyword_rank, found["a"].keyword_score) == (1, 7.0)
     assert (found["b"].vector_rank, found["b"].vector_score, found["b"].keyword_rank) == (1, 0.4, None)
 
@@ -144,8 +144,8 @@ def test_a_hit_keeps_what_the_first_search_said_of_it():
 def test_one_search_stays_as_it_is():
     """Its scores too; and of nothing comes nothing."""
     hits = (hit("b", 0.9), hit("a", 0.9))
-    assert fused((hits,)) == hits
-    assert fused(()) == fused(((), ())) == ()
+    assert fuse_searches((hits,)) == hits
+    assert fuse_searches(()) == fuse_searches(((), ())) == ()
 
 
 @given(
@@ -158,4 +158,4 @@ def test_ties_go_by_id_however_they_come(lists, seed):
     results = [[hit(name, score) for name, score in scores.items()] for scores in lists]
     for hits in results:
         random.Random(seed).shuffle(hits)
-    assert shown(fused(results)) == list(expected.items())
+    assert shown(fuse_searches(results)) == list(expected.items())

@@ -21,8 +21,8 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import stored_vectors
-from esrag.engines.embedded.where import allowed_rows
+from esrag.engines.embedded.vectors import map_vectors
+from esrag.engines.embedded.where import select_rows
 from esrag.engines.embedded.writing import EmbeddedWriter
 from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
@@ -63,7 +63,7 @@ class EmbeddedEngine:
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Chunks by document and position. Raises: IndexMissing, UsageError."""
-        allowed, values = allowed_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
+        allowed, values = select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
         sql = f'{rows.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
         return map(rows.chunk, self._streamed(sql, values))
 
@@ -87,7 +87,7 @@ class EmbeddedEngine:
         with self._reader.snapshot() as snapshot:
             return [
                 snapshot.connection.execute(f"{allowed} LIMIT 1", values).fetchone() is not None
-                for allowed, values in map(allowed_rows, filters)
+                for allowed, values in map(select_rows, filters)
             ]
 
     @contextmanager
@@ -122,7 +122,7 @@ class EmbeddedEngine:
         folder = self._places.current()
         with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
             now = state(connection)
-            vectors = stored_vectors(connection, folder, now).all()
+            vectors = map_vectors(connection, folder, now).all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
@@ -135,7 +135,7 @@ class EmbeddedEngine:
 
     def info(self) -> StoredIndex:
         """The index in use. Raises: IndexMissing, EngineError."""
-        return indexes.stored(self._places)
+        return indexes.read_stored_index(self._places)
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Every index in the folder, by name; see `Engine.indexes`."""
@@ -159,7 +159,7 @@ class EmbeddedEngine:
         if other == self._places:
             raise already_in_use(name)
 
-        with self._locked(), indexes.locked(other, self._options.lock_wait_s):
+        with self._locked(), indexes.lock_index(other, self._options.lock_wait_s):
             former = self.generation() if self.exists() else None
             require_generation(former or 0, since)
             indexes.raise_generation(other, former or 0)
@@ -170,7 +170,7 @@ class EmbeddedEngine:
     def drop(self, name: str) -> None:
         """Removes an index; see `Engine.drop`."""
         places = indexes.existing(self._places.url, name)
-        with indexes.locked(places, self._options.lock_wait_s):
+        with indexes.lock_index(places, self._options.lock_wait_s):
             indexes.drop(places)
 
     def refresh(self) -> None:
@@ -188,7 +188,7 @@ class EmbeddedEngine:
             yield from connection.execute(sql, tuple(values))
 
     def _locked(self) -> AbstractContextManager[None]:
-        return indexes.locked(self._places, self._options.lock_wait_s)
+        return indexes.lock_index(self._places, self._options.lock_wait_s)
 
     @contextmanager
     def _rebuilding(self, fingerprint: Fingerprint) -> Iterator[EmbeddedWriter]:

@@ -40,7 +40,7 @@ def free_name(places: Places) -> str:
     return f"{places.name}-{number:06}"
 
 
-def stored(places: Places) -> StoredIndex:
+def read_stored_index(places: Places) -> StoredIndex:
     """What is in an index. Raises: IndexMissing, EngineError."""
     folder = places.current()
     with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
@@ -58,13 +58,13 @@ def beside(places: Places) -> Iterator[StoredIndex]:
     for name in names(places.url):
         in_use = name == places.name
         try:
-            yield replace(stored(Places(places.url, name)), in_use=in_use)
+            yield replace(read_stored_index(Places(places.url, name)), in_use=in_use)
         except EngineError as error:
             yield StoredIndex(name, in_use, problem=str(error))
 
 
 @contextmanager
-def locked(places: Places, wait_s: float) -> Iterator[None]:
+def lock_index(places: Places, wait_s: float) -> Iterator[None]:
     """Nobody else writes an index meanwhile; what a killed program left is mended. Raises: IndexBusy."""
     lock = FileLock(places.lock, timeout=wait_s)
     with failures(places.folder, writing=True):
@@ -97,7 +97,7 @@ def drop_unfinished(places: Places) -> None:
     for name in names(places.url):
         other = Places(places.url, name)
         if name.startswith(f"{places.name}-") and other.unfinished.exists():
-            with suppress(IndexBusy), locked(other, 0):
+            with suppress(IndexBusy), lock_index(other, 0):
                 drop(other)
 
 

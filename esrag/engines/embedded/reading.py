@@ -21,7 +21,7 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import Rows, StoredVectors, stored_vectors
+from esrag.engines.embedded.vectors import Rows, StoredVectors, map_vectors
 
 _ATTEMPTS = 5
 
@@ -113,5 +113,5 @@ class Reader:
         now = state(connection)
         if self._cache is None or self._cache.state != now:
             former = self._cache.vectors if self._cache else None
-            self._cache = Cache(now, stored_vectors(connection, self._places.current(), now, former))
+            self._cache = Cache(now, map_vectors(connection, self._places.current(), now, former))
         return self._cache

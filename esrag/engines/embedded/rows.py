@@ -23,7 +23,7 @@ def document_row(document: StoredDocument) -> tuple[Any, ...]:
     d = document
     counts = (d.characters, d.page_count, d.chunk_count)
     known = (d.doc_id, d.source, d.source_sha256, d.revision, d.kind, d.title)
-    return (*known, *counts, encoded(d.metadata), d.source_documents)
+    return (*known, *counts, encode_json(d.metadata), d.source_documents)
 
 
 def document(row: Sequence[Any]) -> StoredDocument:
@@ -38,7 +38,7 @@ def chunk(row: Sequence[Any]) -> Chunk:
     return Chunk(*values)
 
 
-def encoded(value: Metadata | tuple[str, ...]) -> str:
+def encode_json(value: Metadata | tuple[str, ...]) -> str:
     """JSON that SQLite reads: characters as they are, and what is not a number as text.
 
     >>> encoded({"b": float("inf"), "a": "é"})

@@ -12,8 +12,8 @@ from esrag.engines.clock import Clock
 from esrag.engines.embedded.reading import Snapshot
 from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
-from esrag.engines.embedded.where import Condition, allowed_rows
-from esrag.engines.fusing import Leg, fused, hits
+from esrag.engines.embedded.where import Condition, select_rows
+from esrag.engines.fusing import Leg, fuse_legs, hits
 from esrag.engines.fusion import ranking
 from esrag.records import Chunk
 from esrag.text.terms import question_terms
@@ -34,7 +34,7 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     """Hits in falling score, ties by chunk id, the path and the times. Raises: EngineError, UsageError."""
     vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
-    where = allowed_rows(request.filter) if request.filter is not None else None
+    where = select_rows(request.filter) if request.filter is not None else None
     legs: dict[Leg, dict[str, float]] = {}
 
     if request.method != "vector":
@@ -43,7 +43,7 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     if vector is not None:
         legs["vector"] = _vector_leg(snapshot, vector, depth, where)
         clock.lap("vector")
-    scores, path = fused(request, legs)
+    scores, path = fuse_legs(request, legs)
     clock.lap("fuse")
     found = hits(scores, _chunks(snapshot, list(scores)), legs)
     clock.lap("read")

@@ -182,10 +182,10 @@ def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise EngineError(f"text with a lone surrogate cannot be stored or searched: {error.reason}") from error
     except _UNREADABLE as error:
-        raise damaged(folder, f"{type(error).__name__}: {error}") from error
+        raise damage_error(folder, f"{type(error).__name__}: {error}") from error
 
 
-def damaged(place: Path, what: str) -> EngineError:
+def damage_error(place: Path, what: str) -> EngineError:
     """Return the error of an index whose files are not as they had been written."""
     return EngineError(f"the index in {place} is damaged: {' '.join(what.split())}", hint=REBUILD_HINT)
 
@@ -259,13 +259,13 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
         message = f"the index in {folder} was made by {age} esrag: version {version}, this one reads {SCHEMA_VERSION}"
         raise IndexMismatch(message, hint=hint)
     if not has_checksums(connection):
-        raise damaged(folder, "its pages carry no checksums")
+        raise damage_error(folder, "its pages carry no checksums")
 
 
 def _require_new(folder: Path) -> None:
     """Raise: EngineError if a database without tables had some once, as the vectors beside it tell."""
     if any(folder.glob("vectors-*")):
-        raise damaged(folder, f"{DATABASE} is empty")
+        raise damage_error(folder, f"{DATABASE} is empty")
 
 
 def _require_application(connection: apsw.Connection, folder: Path) -> None:
@@ -280,7 +280,7 @@ def _refuse_foreign(folder: Path) -> NoReturn:
 
 def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoReturn:
     if has_wrong_checksum(error):
-        raise damaged(folder, "the checksum of a page is wrong") from error
+        raise damage_error(folder, "the checksum of a page is wrong") from error
 
     code = result(error)
     if code in {apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED}:
@@ -294,7 +294,7 @@ def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoRetu
     if code == apsw.SQLITE_CONSTRAINT:
         raise EngineError(f"two documents would share what must be their own: {error}") from error
     if code in _BROKEN:
-        raise damaged(folder, str(error)) from error
+        raise damage_error(folder, str(error)) from error
     raise EngineError(f"the index in {folder} cannot be used: {error}", hint=REBUILD_HINT) from error
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.engines import Vectors
-from esrag.engines.embedded.store import State, damaged
+from esrag.engines.embedded.store import State, damage_error
 from esrag.private import opener
 
 Rows = npt.NDArray[np.int64]
@@ -67,10 +67,10 @@ class StoredVectors:
         return True
 
     def _refuse(self, block: int) -> NoReturn:
-        raise damaged(self.path, f"the checksum of block {block} is wrong")
+        raise damage_error(self.path, f"the checksum of block {block} is wrong")
 
 
-def stored_vectors(
+def map_vectors(
     connection: apsw.Connection, folder: Path, now: State, former: StoredVectors | None = None
 ) -> StoredVectors:
     """Map the vectors of a state; blocks that `former` verified and that are the same are not read again.
@@ -82,7 +82,7 @@ def stored_vectors(
     found = connection.execute("SELECT checksum FROM vector_blocks ORDER BY block").fetchall()
     checksums: list[Any] = [checksum for (checksum,) in found]
     if len(checksums) != _blocks(len(rows)):
-        raise damaged(path, f"{len(checksums)} checksums, expected {_blocks(len(rows))}")
+        raise damage_error(path, f"{len(checksums)} checksums, expected {_blocks(len(rows))}")
 
     stored = StoredVectors(path, rows, checksums)
     if former and former.path == path:
@@ -119,7 +119,7 @@ def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
         return np.empty((0, dimensions), dtype=np.float32)
     wanted, found = rows * dimensions * 4, path.stat().st_size
     if found < wanted:
-        raise damaged(path, f"{found} bytes, expected at least {wanted}")
+        raise damage_error(path, f"{found} bytes, expected at least {wanted}")
     return np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimensions)))
 
 
@@ -137,7 +137,7 @@ def best(stored: StoredVectors, rows: Rows, query: Vectors, count: int) -> tuple
     vectors = stored.all()
     fast = np.vecdot(vectors, query)[rows]
     if not np.abs(fast).max() <= _MAX_COSINE:  # NaN is not either
-        raise damaged(stored.path, f"a cosine of {np.abs(fast).max():.3g}")
+        raise damage_error(stored.path, f"a cosine of {np.abs(fast).max():.3g}")
 
     last = np.partition(fast, -count)[-count] if len(fast) > count else -np.inf
     chosen = np.flatnonzero(fast >= last - _MARGIN)

@@ -9,7 +9,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, is_number, require_reasonable, scalar, written
+from esrag.filters import (
+    And,
+    Filter,
+    Not,
+    Or,
+    Prefix,
+    Range,
+    Terms,
+    format_value,
+    is_number,
+    require_reasonable,
+    scalar,
+)
 from esrag.records import Scalar
 
 _INTEGER_64 = range(-(2**63), 2**63)
@@ -33,7 +45,7 @@ _CHUNK_COLUMNS = {"chunk_id": "c.chunk_id", "title": "c.title", "section": "c.se
 _ITEM = _Value("item.value", "item.type")
 
 
-def allowed_rows(filter_: Filter) -> Condition:
+def select_rows(filter_: Filter) -> Condition:
     """The query for the rows of the chunks that pass. Raises: UsageError for a filter beyond reason."""
     require_reasonable(filter_)
     sql, values = _condition(filter_)
@@ -90,7 +102,7 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
 
 def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
     """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
-    texts = [written(scalar_) for scalar_ in wanted]
+    texts = [format_value(scalar_) for scalar_ in wanted]
     read = [scalar(text) for text in texts]
     numbers = [number for number in (*wanted, *read) if is_number(number) and math.isfinite(number)]
     truths = [text for text, scalar_ in zip(texts, read, strict=True) if isinstance(scalar_, bool)]
@@ -121,7 +133,7 @@ def _compared(bound: Scalar, sign: str, value: _Value) -> Condition:
 def _on_pages(leaf: Leaf) -> Condition:
     """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
     if isinstance(leaf, Terms):
-        pages = {number for number in map(scalar, map(written, leaf.values)) if is_number(number)}
+        pages = {number for number in map(scalar, map(format_value, leaf.values)) if is_number(number)}
         return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
     if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
         return _NEVER

@@ -9,12 +9,12 @@ import apsw
 import numpy as np
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import checked_rows, text_hash
+from esrag.engines.checks import check_rows, text_hash
 from esrag.engines.embedded import rows
 from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
-from esrag.engines.embedded.vectors import BLOCK_ROWS, next_checksums, stored_vectors, write
+from esrag.engines.embedded.vectors import BLOCK_ROWS, map_vectors, next_checksums, write
 from esrag.text.terms import terms
 
 _OF_ID = "doc_id = ?1"
@@ -41,7 +41,7 @@ class EmbeddedWriter:
         with failures(self._folder, writing=True):
             now = state(self._connection)
             dimensions = now.fingerprint.dimensions
-            stacked = np.concatenate([checked_rows(d.vectors, len(d.chunks), dimensions) for d in documents])
+            stacked = np.concatenate([check_rows(d.vectors, len(d.chunks), dimensions) for d in documents])
             if dimensions:  # a crash from here on leaves rows that nothing refers to; the next writer writes over them
                 write(self._folder / now.vector_file, now.vector_rows, stacked)
             with transaction(self._connection, "IMMEDIATE"):
@@ -83,7 +83,7 @@ class EmbeddedWriter:
         name = f"vectors-{number}.f32"
         sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
         live = self._connection.execute(sql).fetchall()
-        vectors = stored_vectors(self._connection, self._folder, now).all()
+        vectors = map_vectors(self._connection, self._folder, now).all()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
         for start in range(0, len(live), BLOCK_ROWS):
             write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
@@ -131,11 +131,11 @@ class EmbeddedWriter:
         chunk_rows: list[tuple[Any, ...]] = []
 
         for index, (chunk, text) in enumerate(zip(prepared.chunks, prepared.indexed_texts, strict=True)):
-            merged = rows.encoded({**prepared.document.metadata, **chunk.metadata})
+            merged = rows.encode_json({**prepared.document.metadata, **chunk.metadata})
             if merged not in facts:
                 facts[merged] = self._facts(merged)
             place = None if first_vector is None else first_vector + index
-            described = (chunk.title, chunk.section, rows.encoded(chunk.keywords), rows.encoded(chunk.metadata))
+            described = (chunk.title, chunk.section, rows.encode_json(chunk.keywords), rows.encode_json(chunk.metadata))
             span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
             linked = (facts[merged], text_hash(text), place)
             chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))

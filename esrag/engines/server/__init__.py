@@ -18,7 +18,7 @@ from esrag.engines.server.writing import ServerWriter, generation
 from esrag.errors import EngineUnreachable, IndexMissing
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
-from esrag.text import counted
+from esrag.text import format_count
 
 _PAGE = 1000  # entries read at once
 _FORBIDDEN = 403
@@ -118,8 +118,8 @@ class ServerEngine:
                 return [f"the index {index.name} is red: some of its data cannot be read"]
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found = [f"{counted(len(known - stored), 'chunk')} of documents missing"] if known - stored else []
-        found += [f"{counted(len(stored - known), 'chunk')} of no document"] if stored - known else []
+        found = [f"{format_count(len(known - stored), 'chunk')} of documents missing"] if known - stored else []
+        found += [f"{format_count(len(stored - known), 'chunk')} of no document"] if stored - known else []
         return found
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:

@@ -12,7 +12,7 @@ from esrag.engines import EngineOptions
 from esrag.errors import SettingsError
 
 
-def shown(url: str) -> str:
+def mask_url(url: str) -> str:
     """An address without user and password. Raises: SettingsError.
 
     >>> shown("https://me:secret@search.example:9200/logs")

@@ -86,7 +86,7 @@ class Connection:
     @property
     def shown_url(self) -> str:
         """The address without user and password. Raises: SettingsError."""
-        return access.shown(self._options.url)
+        return access.mask_url(self._options.url)
 
     @property
     def server(self) -> Server:

@@ -8,7 +8,7 @@ from typing import Any
 
 from esrag.engines import SearchRequest, SearchResult
 from esrag.engines.checks import REBUILD_HINT, question_vector
-from esrag.engines.fusing import Leg, Legs, fused, hits
+from esrag.engines.fusing import Leg, Legs, fuse_legs, hits
 from esrag.engines.fusion import ranking
 from esrag.engines.server import where
 from esrag.engines.server.connection import Connection, Server
@@ -77,7 +77,7 @@ class Search:
     def client(self, connection: Connection, index: str) -> SearchResult:
         """Both legs, fused here."""
         legs = self._leg_scores(_multi_search(connection, index, legs=self._bodies()))
-        scores, path = fused(self.request, legs)
+        scores, path = fuse_legs(self.request, legs)
         return self._result(connection, index, scores, legs, path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
@@ -92,7 +92,7 @@ class Search:
             raise EngineError("the server gave a list that it did not fuse", hint="is the neural-search plugin whole?")
 
         legs = self._leg_scores(answers)
-        scores, path = fused(self.request, legs)
+        scores, path = fuse_legs(self.request, legs)
         sources = {hit["_source"]["chunk_id"]: hit["_source"] for hit in given["hits"]["hits"]}
         if scores.keys() - sources.keys():
             return self._result(connection, index, scores, legs, path)

@@ -10,7 +10,19 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from esrag.filters import And, Filter, Not, Or, Prefix, Range, Terms, is_number, require_reasonable, scalar, written
+from esrag.filters import (
+    And,
+    Filter,
+    Not,
+    Or,
+    Prefix,
+    Range,
+    Terms,
+    format_value,
+    is_number,
+    require_reasonable,
+    scalar,
+)
 from esrag.records import Chunk, Metadata, Scalar
 
 LONGEST_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
@@ -73,11 +85,11 @@ def _leaf(leaf: Leaf) -> Query:
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:
     """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
-    text = written(value)
+    text = format_value(value)
     yield _token(field, "t", text)
     for one in {value, scalar(text)}:
         if isinstance(one, bool):
-            yield _token(field, "b", written(one))
+            yield _token(field, "b", format_value(one))
         elif isinstance(one, int | float) and math.isfinite(one):
             yield _token(field, "n", _ordered(one))
 
@@ -89,7 +101,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
     if isinstance(value, str):
         kind, text = "t", value
     elif isinstance(value, bool):
-        kind, text = "b", written(value)
+        kind, text = "b", format_value(value)
     else:
         kind, text = "n", _ordered(value)
 
@@ -101,7 +113,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
 def _on_pages(leaf: Leaf) -> Query:
     """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
     if isinstance(leaf, Terms):
-        pages = {number for number in (scalar(written(value)) for value in leaf.values) if is_number(number)}
+        pages = {number for number in (scalar(format_value(value)) for value in leaf.values) if is_number(number)}
         return _either(_pages_between(page, page) for page in sorted(pages))
     if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
         return _NEVER
@@ -126,8 +138,8 @@ def _tokens(field: str, value: Scalar) -> Iterator[str]:
     if isinstance(value, str) or (isinstance(value, float) and not math.isfinite(value)):
         yield _token(field, "t", str(value))
         return
-    yield _token(field, "w", written(value))
-    yield _token(field, "b", written(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
+    yield _token(field, "w", format_value(value))
+    yield _token(field, "b", format_value(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
 
 
 def _token(field: str, kind: str, value: str) -> str:

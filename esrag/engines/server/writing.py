@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import checked_rows
+from esrag.engines.checks import check_rows
 from esrag.engines.server.connection import BUSY, WAITED_HINT, WHOLE, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
@@ -119,7 +119,7 @@ class ServerWriter:
         return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
 
     def _rows_of(self, prepared: Prepared) -> Vectors | None:
-        rows = checked_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)
+        rows = check_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)
         return rows if self._made.dimensions else None
 
     def _records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
