@@ -263,7 +263,7 @@ def shell(script, **variables):
     """The exit code of a shell script, and what it said."""
     environment = {"PATH": os.environ["PATH"], **variables}
     done = subprocess.run(
-        ["sh", *script], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        ["sh", *script], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
     )
     return done.returncode, done.stdout + done.stderr
 
