@@ -48,6 +48,8 @@ def _ingest(folder: Path, index: Path) -> dict[str, int]:
     done = subprocess.run(
         [ESRAG, "ingest", str(folder), "--engine", str(index), "--json"], stdout=subprocess.PIPE, check=False, text=True
     )
+    if not done.stdout:
+        sys.exit(f"an ingest that was left alone failed with exit code {done.returncode}")
     report: dict[str, int] = json.loads(done.stdout)
     return report
 
@@ -67,6 +69,8 @@ def _lines(command: str, index: Path) -> list[str]:
     done = subprocess.run(
         [ESRAG, command, "--engine", str(index), "--json"], capture_output=True, text=True, check=False
     )
+    if done.returncode and "there is no index" not in done.stderr:
+        sys.exit(f"esrag {command}: exit code {done.returncode}, {done.stderr}")
     return done.stdout.splitlines()
 
 

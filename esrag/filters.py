@@ -138,7 +138,7 @@ def scalar(text: str) -> Scalar:
 def format_value(value: Scalar) -> str:
     """A value as it is written: `scalar` reads it back.
 
-    >>> written(True), written(2024)
+    >>> format_value(True), format_value(2024)
     ('true', '2024')
     """
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -48,7 +48,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
 def text_to_index(chunk: Chunk) -> str:
     r"""What is embedded and searched: title, section path and text, a line each; the stored text stays a true slice.
 
-    >>> indexed_text(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))
+    >>> text_to_index(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))
     'Keys\nSizes\nYes.'
     """
     first, _, rest = chunk.section.partition(" > ")

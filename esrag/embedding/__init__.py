@@ -9,8 +9,8 @@ The contract, for every class registered under `esrag.embedders`:
 - `embed(texts, kind)` → float32, shape (len(texts), dimensions), unit rows; no text gives (0, dimensions). A text
   longer than the window is embedded in windows and pooled, never cut. A text's vector does not depend on the others.
 
-`check_vectors` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is an
-error before anything is indexed.
+`check_vectors` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is
+an error before anything is indexed.
 """
 
 from collections.abc import Sequence

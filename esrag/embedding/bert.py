@@ -58,7 +58,7 @@ def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
 def quantise_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     """Rows as int8 with a scale each, symmetric about 0, so that `quantised * scale` is close to the row.
 
-    >>> quantised_rows(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32))[0].tolist()
+    >>> quantise_rows(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32))[0].tolist()
     [[127, -64], [0, 0]]
     """
     largest = np.maximum(rows.max(axis=1), -rows.min(axis=1))

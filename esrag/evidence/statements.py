@@ -157,7 +157,7 @@ def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
 def strip_markers(text: str) -> str:
     """The text with what could pass for our markers in round brackets.
 
-    >>> unmarked("See [c4] and [C1, c2].")
+    >>> strip_markers("See [c4] and [C1, c2].")
     'See (c4) and (C1, c2).'
     """
     return MARKERS.sub(lambda marker: f"({marker[0][1:-1]})", text)
@@ -166,7 +166,7 @@ def strip_markers(text: str) -> str:
 def to_line(text: str) -> str:
     r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
 
-    >>> said("- It boils\nin three minutes [c4].")
+    >>> to_line("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
     """
     return strip_markers(" ".join(_BULLET.sub("", text).split()))

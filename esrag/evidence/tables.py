@@ -92,7 +92,7 @@ class TableReader:
 def parse_named_row(span: str) -> Row | None:
     """Return the row that a line of `name: cell; name: cell` is, else None.
 
-    >>> named_row("City: Kiel; Port: north; west; Founded: 1242").cells
+    >>> parse_named_row("City: Kiel; Port: north; west; Founded: 1242").cells
     (('City', 'Kiel'), ('Port', 'north; west'), ('Founded', '1242'))
     """
     if "\n" in span or not NAMED_ROW.match(span):

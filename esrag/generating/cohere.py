@@ -85,7 +85,8 @@ def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> st
 
     Only those of `keys`, in their order; a refusal stays as it is.
 
-    >>> marked("It boils. It is red. [c2]", [(3, 8, frozenset(("c1", "c9"))), (16, 19, frozenset(("c1",)))], ["c1"])
+    >>> cited = [(3, 8, frozenset(("c1", "c9"))), (16, 19, frozenset(("c1",)))]
+    >>> insert_markers("It boils. It is red. [c2]", cited, ["c1"])
     'It boils. [c1] It is red. [c2]'
     """
     if is_refusal(text) or len(text) > LONGEST_DRAFT:

@@ -31,11 +31,11 @@ _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 def make_standalone(question: str, earlier: Sequence[str]) -> str:
     """The question with what it leaves to the one before, by rules; as it is where it leaves nothing.
 
-    >>> standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
+    >>> make_standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
     'What is the size of the encapsulation key of ML-KEM-1024?'
-    >>> standalone("How long is its ciphertext?", ["What is the encapsulation key of ML-KEM-768?"])
+    >>> make_standalone("How long is its ciphertext?", ["What is the encapsulation key of ML-KEM-768?"])
     'How long is its ciphertext? (ML-KEM-768)'
-    >>> standalone("How long is a day on Mars?", ["What is the encapsulation key of ML-KEM-768?"])
+    >>> make_standalone("How long is a day on Mars?", ["What is the encapsulation key of ML-KEM-768?"])
     'How long is a day on Mars?'
     """
     if not earlier or not _leans(question):

@@ -81,7 +81,7 @@ def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
 
     The only cell of a row is a title, and stays in its first column.
 
-    >>> list(spread([[("City", 2, 1), ("2023", 1, 2)], [("In", 1, 1), ("Out", 1, 1)]]))
+    >>> list(spread_cells([[("City", 2, 1), ("2023", 1, 2)], [("In", 1, 1), ("Out", 1, 1)]]))
     [['City', '2023', '2023'], ['City', 'In', 'Out']]
     """
     below: dict[int, _Covering] = {}

@@ -183,7 +183,7 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
 def sniff_delimiter(lines: Sequence[str]) -> str:
     r"""The delimiter that cuts the first lines into the most even rows.
 
-    >>> sniffed(["a;b,c\n", "d;e\n"])
+    >>> sniff_delimiter(["a;b,c\n", "d;e\n"])
     ';'
     """
 

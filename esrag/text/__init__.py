@@ -102,7 +102,7 @@ def _long_run_of_marks() -> re.Pattern[str]:
 def format_count(number: int, noun: str) -> str:
     """Return a number and its noun, in the singular or the plural.
 
-    >>> counted(1, "file"), counted(2000, "batch"), counted(0, "query")
+    >>> format_count(1, "file"), format_count(2000, "batch"), format_count(0, "query")
     ('1 file', '2,000 batches', '0 queries')
     """
     if number == 1:
@@ -162,7 +162,7 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
 def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The span without the white space around it; nothing for a blank one.
 
-    >>> list(trimmed(" a ", 0, 3)), list(trimmed("  ", 0, 2))
+    >>> list(trim_span(" a ", 0, 3)), list(trim_span("  ", 0, 2))
     ([(1, 2)], [])
     """
     piece = text[start:end]

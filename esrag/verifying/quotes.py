@@ -66,7 +66,7 @@ def find_quote(sentence: str, text: str) -> Span | None:
 def strip_quote(sentence: str) -> str:
     """The sentence alone, without what it quotes.
 
-    >>> unquoted('It is closed ("It is closed. It is red"). It says "it is closed" too.')
+    >>> strip_quote('It is closed ("It is closed. It is red"). It says "it is closed" too.')
     'It is closed. It says too.'
     """
     return _WITHIN.sub("", sentence)
@@ -75,7 +75,7 @@ def strip_quote(sentence: str) -> str:
 def mask_quote(text: str) -> str:
     """The text, as long as it was, without what it quotes but for its last character: no sentence ends within.
 
-    >>> masked('He says ("it is. Is it?") and goes.')
+    >>> mask_quote('He says ("it is. Is it?") and goes.')
     'He says (“xxxxxxxxxxxx?”) and goes.'
     """
     return QUOTATION.sub(lambda found: f"“{'x' * (len(found[0]) - 3)}{found[0][-2]}”", text)

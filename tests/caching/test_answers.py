@@ -76,7 +76,7 @@ def test_fifty_who_ask_at_once_get_one_answer(cache):
 ASKS = """
 import sys, time
 from pathlib import Path
-from esrag.caching.answers import remembered
+from esrag.caching.answers import get_or_compute
 from esrag.caching.opening import open_cache
 from esrag.settings import CacheSettings
 
@@ -88,7 +88,7 @@ def make():
 
 cache = open_cache(CacheSettings(url=sys.argv[1]))
 sys.stdin.read()
-print(remembered(cache, "a:1", str, make, lambda made: False)[0])
+print(get_or_compute(cache, "a:1", str, make, lambda made: False)[0])
 """
 
 

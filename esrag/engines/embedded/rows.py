@@ -41,7 +41,7 @@ def chunk(row: Sequence[Any]) -> Chunk:
 def encode_json(value: Metadata | tuple[str, ...]) -> str:
     """JSON that SQLite reads: characters as they are, and what is not a number as text.
 
-    >>> encoded({"b": float("inf"), "a": "é"})
+    >>> encode_json({"b": float("inf"), "a": "é"})
     '{"a": "é", "b": "inf"}'
     """
     if not isinstance(value, tuple):

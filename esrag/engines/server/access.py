@@ -15,7 +15,7 @@ from esrag.errors import SettingsError
 def mask_url(url: str) -> str:
     """An address without user and password. Raises: SettingsError.
 
-    >>> shown("https://me:secret@search.example:9200/logs")
+    >>> mask_url("https://me:secret@search.example:9200/logs")
     'https://search.example:9200/logs'
     """
     parts = _parts(url)
