@@ -4,11 +4,12 @@
 """
 
 import argparse
+import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from ingest import peak_memory_mb
+from ingest import ESRAG, peak_memory_mb
 
 
 def main() -> int:
@@ -30,8 +31,16 @@ def main() -> int:
         started_s = time.perf_counter()
         peak_mb = peak_memory_mb(corpus, Path(name) / "index")
         took_s = time.perf_counter() - started_s
-    print(f"{given.rows:,} rows and {given.files:,} files: {peak_mb:.0f} MB at most, {took_s:.0f} s")
+        stored = _count_documents(Path(name) / "index")
+    what = f"{given.rows:,} rows and {given.files:,} files, {stored:,} documents stored"
+    print(f"{what}: {peak_mb:.0f} MB at most, {took_s:.0f} s")
     return 0
+
+
+def _count_documents(index: Path) -> int:
+    command = [ESRAG, "docs", "--engine", str(index), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as listing:
+        return sum(1 for _ in listing.stdout or ())
 
 
 if __name__ == "__main__":
