@@ -19,7 +19,7 @@ NOT_SUPPORTED = 3
 @json_option
 @settings_options
 def verify(file: str, *, as_json: bool, **options: object) -> int:
-    """Check each sentence of a draft against the passages that it cites.
+    """Check each sentence of a draft against what it cites.
 
     FILE, or stdin for -, holds {"draft": "It has 7 watts. [c1]", "passages": ["The lamp has 7 watts."]}: the first
     passage is c1. A passage may also be an object with text, title and section. The exit code is 0 if every sentence is
