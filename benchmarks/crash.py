@@ -32,7 +32,7 @@ def main() -> int:
         files = sum(_ingest(arguments.folder, whole)[count] for count in ("added", "failed"))
         took = time.perf_counter() - started
         for n in range(arguments.kills):  # fast enough that the work is done before the last kills
-            _kill(arguments.folder, killed, rng.randrange(1 + 10 * files // arguments.kills), rng.uniform(0, 0.3))
+            _kill(arguments.folder, killed, rng.randrange(1 + 2 * files // arguments.kills), rng.uniform(0, 0.1))
             print(f"kill {n + 1}: {len(_lines('docs', killed))} documents stored", flush=True)
         report = _ingest(arguments.folder, killed)
         print(f"last run: {report['added']} added, {report['changed']} changed, {report['unchanged']} unchanged")
