@@ -28,7 +28,7 @@ def clauses(sentence: str) -> tuple[str, ...]:
             words = more
         else:
             found[-1] += [boundary, part]
-            words += more
+            words += len(terms(boundary)) + more
 
     return tuple("".join(pieces).strip() for pieces in found)
 
