@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from esrag.evidence.statements import Encode
-from esrag.records import Answer, Chunk, Evidence
+from esrag.records import Answer
 from esrag.settings import resolve
 from esrag.stages import open_stages
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
 
@@ -53,8 +54,7 @@ def main() -> None:
 
 def judge(row: dict[str, object], encode: Encode | None) -> Verdict:
     """Check one draft against its passages."""
-    evidence = [_evidence(number, text) for number, text in enumerate(row["passages"], 1)]
-    answer = verify(row["draft"], evidence, encode)
+    answer = verify(row["draft"], to_evidence(row["passages"]), encode)
     return Verdict(draft=row["draft"], kind=row["kind"], supported=row["supported"], answer=answer)
 
 
@@ -68,20 +68,6 @@ def print_rates(verdicts: Iterable[Verdict]) -> None:
         name = "true, rejected" if supported else "false, accepted"
         count, of = wrong[supported, kind], total[supported, kind]
         print(f"| {name} | {kind} | {of} | {count} ({count / of:.0%}) |")
-
-
-def _evidence(number: int, text: str) -> Evidence:
-    chunk = Chunk(
-        chunk_id=f"d{number}::p0001::c000",
-        doc_id=f"d{number}",
-        ordinal=0,
-        start=0,
-        end=len(text),
-        start_page=1,
-        end_page=1,
-        text=text,
-    )
-    return Evidence(key=f"c{number}", chunk=chunk, score=1.0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from esrag.citations import MARKERS
 from esrag.errors import UsageError
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
-from esrag.verifying.verify import MARKED, verify
+from esrag.verifying.verify import LONGEST_DRAFT, MARKED, take_sentence, verify
 
 MAX_PASSAGES = 1000
 HINT = 'write {"draft": "A sentence. [c1]", "passages": ["text of c1", …]}'
@@ -61,22 +61,28 @@ def verify_draft(
     """
     if len(passages) > MAX_PASSAGES:
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
-    evidence = [_evidence(number, passage) for number, passage in enumerate(passages, start=1)]
+    evidence = to_evidence(passages)
 
     whole = verify(draft, evidence, encode, quotes=quotes)
     sentences = tuple(
-        _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes)) for sentence in _sentences(draft)
+        _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes))
+        for sentence in (_sentences(draft) if len(draft) <= LONGEST_DRAFT else ())
     )
     note = "; ".join(whole.notes) if whole.refused else ""
     return DraftVerdict(supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences)
 
 
+def to_evidence(passages: Sequence[Passage]) -> list[Evidence]:
+    """Return passages as evidence, `c1`, `c2`, … in order. Raises: UsageError for one that is none."""
+    return [_evidence(number, passage) for number, passage in enumerate(passages, start=1)]
+
+
 def _sentences(draft: str) -> Iterator[str]:
-    """Yield each stretch of a draft that ends with markers, and what is left without any."""
+    """Yield each sentence of a draft with its markers, as the check of an answer cuts them, and what is left."""
     start = 0
-    for found in MARKED.finditer(draft):
-        yield draft[start : found.end()].strip()
-        start = found.end()
+    while markers := MARKED.search(draft, start):
+        sentence, start = take_sentence(draft, markers, start)
+        yield f"{sentence} {markers[0].strip()}"
     if MARKERS.sub("", draft[start:]).strip(" \n.!?"):
         yield draft[start:].strip()
 

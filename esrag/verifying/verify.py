@@ -162,11 +162,8 @@ class Check:
         while not (self._violation or self._is_full) and (match := self._next_markers()):
             if not ended and _MAY_GO_ON.fullmatch(self._text, match.end()):
                 return
-            sentence = normalise(self._text[: match.start()]).strip()  # an accent may come in a piece of its own
-            full_stop = _FULL_STOP.match(self._text, match.end())
-            if full_stop and not _ENDED.search(sentence):
-                sentence += full_stop[0].strip()
-            self._text = self._text[full_stop.end() if full_stop else match.end() :]
+            sentence, end = take_sentence(self._text, match)
+            self._text = self._text[end:]
             self._searched = 0
             try:
                 self._take(_claim(sentence, match[0]))
@@ -231,6 +228,16 @@ class Check:
             said, shown = back_with_quote(claim.text, passages)
             _require_one(said)
         return Claim(shown, claim.keys, support(said, passages, self._encode, self._around))
+
+
+def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:
+    """Return the sentence before markers, with a full stop that stands behind them, and where the next one begins."""
+    sentence = normalise(text[start : markers.start()]).strip()  # an accent may come in a piece of its own
+    full_stop = _FULL_STOP.match(text, markers.end())
+    if full_stop and not _ENDED.search(sentence):
+        sentence += full_stop[0].strip()
+
+    return sentence, full_stop.end() if full_stop else markers.end()
 
 
 def refusal(reason: Reason, *notes: str) -> Answer:

@@ -27,6 +27,13 @@ def test_a_supported_draft_has_exit_code_0(esrag):
     assert not (esrag.folder / ".esrag").exists(), "no index is needed"
 
 
+def test_a_full_stop_may_stand_behind_the_markers(esrag):
+    """It belongs to the sentence before them, for the whole draft and for each sentence."""
+    ran = esrag("verify", "-", "--json", stdin=request("The lamp has 7 watts [c1]. It is not dimmable [c1]."))
+    assert (ran.code, [sentence["reason"] for sentence in ran.json["sentences"]]) == (0, ["", ""])
+    assert [sentence["text"] for sentence in ran.json["sentences"]][1] == "It is not dimmable. [c1]"
+
+
 @pytest.mark.parametrize(
     ("draft", "reasons"),
     [
