@@ -7,7 +7,6 @@ from email.message import EmailMessage, MIMEPart
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, html
-from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, one_line
 from esrag.records import Document, Source
@@ -73,9 +72,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
         if part.get_content_type() == "text/html":
             tree = html.parse_page(html.page_text(data))
             if tree is not None:
-                layout.leave_out(0 if keep_hidden else remove_concealed(tree))
-                html.lay_flat(tree)
-                html.write(layout, html.body_of(tree))
+                html.write_page(layout, tree, keep_hidden=keep_hidden)
         elif data:
             layout.add(decode(data, _charset(part)))
     except ParsingError as error:

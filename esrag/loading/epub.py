@@ -8,7 +8,6 @@ from zipfile import BadZipFile, ZipFile
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, archive, html
-from esrag.loading.concealed import remove_concealed
 from esrag.loading.layout import Layout
 from esrag.records import Document, Source
 
@@ -57,7 +56,5 @@ def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -
     except (BadZipFile, RuntimeError, ParsingError) as error:  # RuntimeError: zipfile needs a password
         return str(error)
     if tree is not None:
-        layout.leave_out(0 if keep_hidden else remove_concealed(tree))
-        html.lay_flat(tree)
-        html.write(layout, html.body_of(tree))
+        html.write_page(layout, tree, keep_hidden=keep_hidden)
     return ""

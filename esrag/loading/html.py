@@ -52,9 +52,7 @@ class HtmlLoader:
         title = ""
 
         if tree is not None:
-            hidden = 0 if source.keep_hidden else remove_concealed(tree)
-            layout.leave_out(hidden)
-            if lay_flat(tree) or hidden:
+            if _prepare(layout, tree, keep_hidden=source.keep_hidden):
                 text = as_text(tree)
             titles = (sensible_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
@@ -107,17 +105,26 @@ def main_content(text: str, tree: Any) -> Any:
     return body if lost or kept_words < _LEAST_KEPT * words else kept
 
 
-def lay_flat(tree: Any) -> bool:
-    """Take the `sup` elements away, their text put apart from what it stands on; whether there were any.
+def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:
+    """Write all of a page, as a book or a message has it: nothing there is navigation."""
+    _prepare(layout, tree, keep_hidden=keep_hidden)
+    write(layout, body_of(tree))
 
-    What trafilatura gives of a short page has each of them on a line of its own.
+
+def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
+    """Leave out what is not shown, and put what is raised apart from what it stands on; whether a page was changed.
+
+    The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its own.
     """
     from lxml import etree
+
+    hidden = 0 if keep_hidden else remove_concealed(tree)
+    layout.leave_out(hidden)
 
     raised = list(tree.iter("sup"))
     separate_raised(raised)
     etree.strip_tags(tree, "sup")
-    return bool(raised)
+    return bool(hidden or raised)
 
 
 def body_of(tree: Any) -> Any:
