@@ -12,16 +12,16 @@ import inspect
 import itertools
 import pkgutil
 import re
-import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from re import _constants as kinds
 from re import _parser as parser
 
 import pytest
+from bounded import LateError, limited
 
 import esrag
 
@@ -194,26 +194,6 @@ def hostile(pattern):
     for repeated in small:
         for start in {whole[: len(whole) // 2], whole, parts[0]}:
             yield start, repeated, UNFIT
-
-
-class LateError(BaseException):
-    """Too much time was taken; no handler of errors takes it for one."""
-
-
-@contextmanager
-def limited(seconds):
-    """Ends what takes more of the processor's time, however loaded the machine is; a match can be interrupted."""
-
-    def late(*_):
-        raise LateError
-
-    former = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, former)
 
 
 def use(pattern, method, text):

@@ -1,10 +1,9 @@
 """No text keeps a command busy for long: what is read in the main process and in the parser takes linear time."""
 
-import signal
 import unicodedata
-from contextlib import contextmanager
 
 import pytest
+from bounded import limited
 
 from esrag.errors import ParsingError
 from esrag.loading import html, markdown, rst
@@ -15,22 +14,6 @@ from esrag.records import Source
 from esrag.text import normalise
 
 CPU_S = 10  # what grows with the square of the text takes minutes
-
-
-@contextmanager
-def limited():
-    """Ends what takes more of the processor's time, however loaded the machine is."""
-
-    def late(*_):
-        raise TimeoutError
-
-    former = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, former)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +31,7 @@ def limited():
 )
 def test_a_hostile_text_takes_linear_time(hang):
     """Each of these took a time that grew with the square of the text, or faster."""
-    with limited():
+    with limited(CPU_S):
         hang()
 
 
