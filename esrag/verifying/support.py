@@ -28,7 +28,6 @@ MIN_CLAUSE_MEANING = 0.6  # cosine from which a clause in other words counts as 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # what stands before the first word of a sentence
-_NOTHING_SAID = re.compile(r"\W*")
 _NEAR_CHARACTERS = 20  # before a word, in which its sentence may begin
 _LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a reader's page would follow or draw it
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
@@ -158,18 +157,17 @@ def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
     (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
     """
     found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
+    first = re.search(r"\w|\Z", sentence)
+
+    def begins(start: int) -> bool:
+        before = sentence[max(0, start - _NEAR_CHARACTERS) : start]
+        return (first is not None and start <= first.start()) or bool(_ENDED.search(before))
+
     return [
         word
         for word, start in found
-        if word[0].isupper() and word not in {"I", "A"} and (not _begins(sentence, start) or _is_name(word, around))
+        if word[0].isupper() and word not in {"I", "A"} and (not begins(start) or _is_name(word, around))
     ]
-
-
-def _begins(text: str, start: int) -> bool:
-    """Whether a sentence begins at a place."""
-    before = text[max(0, start - _NEAR_CHARACTERS) : start]
-    is_first = start <= _NEAR_CHARACTERS and _NOTHING_SAID.fullmatch(before)
-    return bool(is_first or _ENDED.search(before))
 
 
 def _is_name(word: str, texts: Sequence[str]) -> bool:
