@@ -16,16 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from esrag.asking import Asked
 from esrag.cli.rendering import render
+from esrag.context import Context
 from esrag.evaluation.calibrating import Judged, curve, thin_points
 from esrag.evidence import NEAR
 from esrag.evidence.statements import statements
 from esrag.ingesting import Silent
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ask, ingest
-from esrag.settings import Settings, resolve
-from esrag.stages import Stages
+from esrag.pipeline import ask, ingest
+from esrag.results import AskResult
+from esrag.settings import resolve
 from esrag.text.terms import terms
 from esrag.verifying.verify import verify
 
@@ -41,7 +42,7 @@ class Case:
     fitted: bool
     kind: str  # answerable, unanswerable, foreign
     collection: str
-    asked: Asked
+    asked: AskResult
     best_is_gold: bool = False
     some_is_gold: bool = False
     passage_is_gold: bool = False
@@ -69,31 +70,29 @@ def main() -> None:
     _refusals(cases)
     _coverage([case for case in cases if not case.fitted], arguments.svg)
     for name in SETS if arguments.encoded else ():
-        _encoded(
-            name, [case.asked for case in cases if case.collection == name and case.asked.evidence], opened[name][1]
-        )
+        _encoded(name, [case.asked for case in cases if case.collection == name and case.asked.evidence], opened[name])
 
 
-def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> tuple[Settings, Stages]:
+def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> Context:
     flags = {"engine.url": str(folder / name), "answer.refusal": 0}
     settings = resolve(flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}).settings
     work = Work(settings)
     ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Silent())
-    return settings, work.stages
+    return work.context
 
 
-def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Settings, Stages]]) -> Iterator[Case]:
-    settings, stages = opened[name]
-    alone = settings.model_copy(update={"answer": settings.answer.model_copy(update={"max_sentences": 1})})
+def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context]) -> Iterator[Case]:
+    context = opened[name]
+    alone = context.with_settings({"answer.max_sentences": 1})
     questions = lines(arguments.data / name / "queries.jsonl")
     answers = {row["_id"]: row for row in lines(arguments.data / name / "answers.jsonl")}
     random.Random(1).shuffle(questions)  # noqa: S311 -- a sample
     count = arguments.questions
     for number, question in enumerate(questions[:count]):
         answer = answers[question["_id"]]
-        asked = ask(question["text"], settings, stages)
+        asked = ask(question["text"], context)
         if answer["answerable"]:
-            best = ask(question["text"], alone, stages)
+            best = ask(question["text"], alone)
             gold = [any(_is_gold(said, answer) for said in _sentences_of(each)) for each in (best, asked)]
             cited = [citation.doc_id.partition("#")[2] for citation in asked.answer.citations]
             yield Case(number % 2 == 0, "answerable", name, asked, *gold, answer["doc"] in cited)
@@ -101,7 +100,7 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, tuple[Set
             yield Case(number % 2 == 0, "unanswerable", name, asked)
     for other in SETS:
         for number, question in enumerate(questions[count : count + count // 4] if other != name else []):
-            yield Case(number % 2 == 0, "foreign", other, ask(question["text"], *opened[other]))
+            yield Case(number % 2 == 0, "foreign", other, ask(question["text"], opened[other]))
 
 
 def lines(path: Path) -> list[dict]:
@@ -109,7 +108,7 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _sentences_of(asked: Asked) -> list[str]:
+def _sentences_of(asked: AskResult) -> list[str]:
     """What the answer says, a sentence for each marker."""
     return [part for part in asked.answer.text.split("]") if part.strip()]
 
@@ -134,7 +133,7 @@ def _sentences(cases: list[Case]) -> None:
         print(f"| {name} | {len(rows)} | {best:.3f} | {some:.3f} | {passage:.3f} | {kept:.0%} |")
 
 
-def _is_kept(asked: Asked) -> bool:
+def _is_kept(asked: AskResult) -> bool:
     """Whether the answer passes the check that made it once more, by itself: it is supported, and cites what it had."""
     answer = asked.answer
     return answer.refused or verify(answer.text, asked.evidence).text == answer.text
@@ -186,17 +185,17 @@ def _coverage(cases: list[Case], svg: Path | None) -> None:
         svg.write_text(render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8")
 
 
-def _encoded(name: str, found: list[Asked], stages: Stages) -> None:
+def _encoded(name: str, found: list[AskResult], context: Context) -> None:
     """How much of what the evidence says is encoded, in characters, and which statements near the best are not."""
     encoded: list[int] = []
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         encoded.append(sum(map(len, texts)))
-        return stages.embedder.embed(texts)
+        return context.embedder.embed(texts)
 
     characters, best, near = 0, 0, 0
     for asked in found:
-        whole = statements(asked.question, asked.evidence, stages.encode, whole=True)
+        whole = statements(asked.question, asked.evidence, context.encode, whole=True)
         few = statements(asked.question, asked.evidence, encode)
         characters += len(asked.question) + sum(len(each.text) for each in whole)
         highest = max((each.fit for each in whole), default=0)

@@ -34,17 +34,18 @@ from safetensors.numpy import load_file, save_file
 from texts import as_file, rows
 
 from esrag.chunking.cut import text_to_index
+from esrag.context import Context, open_rerankers
 from esrag.embedding.weights import locate
 from esrag.engines import Prepared
 from esrag.generating import Draft, GenerationTask
 from esrag.ingesting import Silent
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ask, ingest
+from esrag.pipeline import ask, ingest
 from esrag.records import Chunk, StoredDocument
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import retrieve
 from esrag.settings import DEFAULT_MODEL, Settings, resolve
-from esrag.stages import Stages, open_rerankers
 from esrag.text import sentence_spans
 
 SCIFACT_DOCUMENTS, CHUNKS_A_DOCUMENT = 5183, 2.17
@@ -89,10 +90,10 @@ def main() -> None:
         chunks = _filled(work, folder, arguments.chunks)
         questions = _questions(work, arguments.questions + WARM)
         print(f"{chunks:,} chunks, {arguments.questions} questions\n", flush=True)
-        before_ms = _chunk_ms(work.stages)
-        _answers(settings, work.stages, questions)
-        print(f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.stages):.1f} ms after these answers\n")
-        _rerankers(settings, work.stages, questions[: WARM + RERANKED], _cross_encoder(folder / "cross-encoder"))
+        before_ms = _chunk_ms(work.context)
+        _answers(work.context, questions)
+        print(f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.context):.1f} ms after these answers\n")
+        _rerankers(settings, work.context, questions[: WARM + RERANKED], _cross_encoder(folder / "cross-encoder"))
         work.close()
 
 
@@ -107,7 +108,7 @@ def _filled(work: Work, folder: Path, wanted: int) -> int:
     """Makes the index; how many chunks it holds."""
     documents = min(SCIFACT_DOCUMENTS, round(wanted / CHUNKS_A_DOCUMENT))
     ingest(IngestRequest([str(as_file(folder / "texts.jsonl", rows(documents)))]), work, Silent())
-    engine = work.stages.engine
+    engine = work.context.engine
     chunks = list(engine.chunks())
     missing = [*_mixed(chunks, engine.vectors_of([text_to_index(chunk) for chunk in chunks]), wanted - len(chunks))]
     with engine.writer(work.made) as writer:
@@ -142,58 +143,58 @@ def _questions(work: Work, count: int) -> list[str]:
     if os.environ.get("BEIR_DATA"):
         own = [row["text"] for row in lines(Path(os.environ["BEIR_DATA"], "scifact", "queries.jsonl"))]
     else:
-        own = [" ".join(chunk.text.split()[:8]) for chunk in work.stages.engine.chunks()]
+        own = [" ".join(chunk.text.split()[:8]) for chunk in work.context.engine.chunks()]
     return own[:: max(1, len(own) // count)][:count]
 
 
-def _chunk_ms(stages: Stages) -> float:
+def _chunk_ms(context: Context) -> float:
     """What the encoder takes for a chunk, by which machines can be compared."""
-    texts = [text_to_index(chunk) for chunk in islice(stages.engine.chunks(), ENCODED)]
+    texts = [text_to_index(chunk) for chunk in islice(context.engine.chunks(), ENCODED)]
     began = time.perf_counter()
-    if stages.encode:
-        stages.encode(texts)
+    if context.encode:
+        context.encode(texts)
     return 1000 * (time.perf_counter() - began) / ENCODED
 
 
-def _answers(settings: Settings, stages: Stages, questions: Sequence[str]) -> None:
+def _answers(context: Context, questions: Sequence[str]) -> None:
     """A row for each way to answer: the whole, then the median of each stage."""
-    alone = settings.model_copy(update={"answer": settings.answer.model_copy(update={"neighbours": 0})})
     ways = {
-        "extractive": (settings, stages),
-        "extractive, without neighbours": (alone, stages),
-        "scripted model, nearly as it stands": (settings, replace(stages, generator=Scripted)),
-        "scripted model, other words": (settings, replace(stages, generator=partial(Scripted, in_other_words=True))),
+        "extractive": context,
+        "extractive, without neighbours": context.with_settings({"answer.neighbours": 0}),
+        "scripted model, nearly as it stands": replace(context, generator=Scripted),
+        "scripted model, other words": replace(context, generator=partial(Scripted, in_other_words=True)),
     }
     print(f"| answer | answered | p50 ms | p95 ms | {' | '.join(STAGES)} |\n| --- |{' --- |' * (3 + len(STAGES))}")
-    for name, (chosen, opened) in ways.items():
+    for name, way in ways.items():
         for question in questions[:WARM]:
-            ask(question, chosen, opened)
-        print(_row(name, [_timed(question, chosen, opened) for question in questions[WARM:]]), flush=True)
+            ask(question, way)
+        print(_row(name, [_timed(question, way) for question in questions[WARM:]]), flush=True)
 
 
-def _timed(question: str, settings: Settings, stages: Stages) -> tuple[float, bool, Mapping[str, float]]:
+def _timed(question: str, context: Context) -> tuple[float, bool, Mapping[str, float]]:
     """Milliseconds for the whole, whether there was an answer, and milliseconds by stage."""
     began = time.perf_counter()
-    asked = ask(question, settings, stages)
+    asked = ask(question, context)
     return 1000 * (time.perf_counter() - began), not asked.answer.refused, asked.took_ms
 
 
 def _row(name: str, timed: Sequence[tuple[float, bool, Mapping[str, float]]]) -> str:
     whole = [took_ms for took_ms, _, _ in timed]
     answered = sum(is_answered for _, is_answered, _ in timed)
-    stages = [np.median([by_stage[stage] for _, _, by_stage in timed if stage in by_stage] or [0]) for stage in STAGES]
-    figures = [np.percentile(whole, 50), np.percentile(whole, 95), *stages]
+    laps = [took_ms for _, _, took_ms in timed]
+    by_stage = [np.median([each[stage] for each in laps if stage in each] or [0]) for stage in STAGES]
+    figures = [np.percentile(whole, 50), np.percentile(whole, 95), *by_stage]
     return f"| {name} | {answered} of {len(timed)} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
 
 
-def _rerankers(settings: Settings, stages: Stages, questions: Sequence[str], model: Path) -> None:
+def _rerankers(settings: Settings, context: Context, questions: Sequence[str], model: Path) -> None:
     """What the first ten hits cost, and each one after: medians over the questions."""
     deep = settings.retrieval.model_copy(update={"k": max(DEPTHS)})
-    found = {question: retrieve(question, stages.engine, stages.embedder, deep).hits for question in questions}
+    found = {question: retrieve(question, context.engine, context.embedder, deep).hits for question in questions}
     print(f"\n| reranker | first {DEPTHS[0]} hits, ms | ms per added hit |\n| --- | --- | --- |")
     for name in RERANKERS:
         section = settings.rerank.model_copy(update={"chain": name, "model": str(model)})
-        chain = open_rerankers(settings.model_copy(update={"rerank": section}), stages.embedder)
+        chain = open_rerankers(settings.model_copy(update={"rerank": section}), context.embedder)
         took_ms = defaultdict[int, list[float]](list)
         for question, hits in found.items():
             for depth in DEPTHS:

@@ -17,9 +17,9 @@ from pathlib import Path
 from texts import as_file, made_up
 
 from esrag.caching.vectors import VectorCache
+from esrag.context import Context, open_context
 from esrag.pipeline import ask
 from esrag.settings import Settings, resolve
-from esrag.stages import open_stages
 
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 QUESTIONS = 20
@@ -72,13 +72,13 @@ def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
 def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
     """Seconds to encode texts, and to find their vectors."""
     settings = resolve({"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder).settings
-    stages = open_stages(settings)
-    with closing(stages.engine), closing(stages.cache):
-        texts = [chunk.text for chunk, _ in zip(stages.engine.chunks(), range(TEXTS), strict=False)]
-        stages.embedder.embed(texts[:1])
-        vectors = VectorCache(stages.cache, "benchmark", stages.embedder.dimensions)
+    context = open_context(settings)
+    with closing(context.engine), closing(context.cache):
+        texts = [chunk.text for chunk, _ in zip(context.engine.chunks(), range(TEXTS), strict=False)]
+        context.embedder.embed(texts[:1])
+        vectors = VectorCache(context.cache, "benchmark", context.embedder.dimensions)
         started = time.perf_counter()
-        rows = stages.embedder.embed(texts)
+        rows = context.embedder.embed(texts)
         encoded = time.perf_counter()
         vectors.keep(texts, rows)
         kept = time.perf_counter()
@@ -88,20 +88,20 @@ def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
 
 def _answers(settings: Settings) -> tuple[list[float], list[float]]:
     """Milliseconds of answers that are made and of the same when they are kept; what is opened once is open."""
-    stages = open_stages(settings)
-    with closing(stages.engine), closing(stages.cache):
-        chunks = [chunk for chunk, _ in zip(stages.engine.chunks(), range(QUESTIONS + 1), strict=False)]
+    context = open_context(settings)
+    with closing(context.engine), closing(context.cache):
+        chunks = [chunk for chunk, _ in zip(context.engine.chunks(), range(QUESTIONS + 1), strict=False)]
         warm, *questions = (" ".join(chunk.text.split()[:8]) for chunk in chunks)
         for _ in range(2):
-            ask(warm, settings, stages)
-        fresh = [_timed(question, settings, stages) for question in questions]
-        kept = [_timed(question, settings, stages) for _ in range(ROUNDS) for question in questions]
+            ask(warm, context)
+        fresh = [_timed(question, context) for question in questions]
+        kept = [_timed(question, context) for _ in range(ROUNDS) for question in questions]
     return fresh, kept
 
 
-def _timed(question: str, settings: Settings, stages: object) -> float:
+def _timed(question: str, context: Context) -> float:
     started = time.perf_counter()
-    ask(question, settings, stages)
+    ask(question, context)
     return 1000 * (time.perf_counter() - started)
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from esrag.context import open_context
 from esrag.evidence.statements import Encode
 from esrag.records import Answer
 from esrag.settings import resolve
-from esrag.stages import open_stages
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print each mistake")
     arguments = parser.parse_args()
 
-    encode = None if arguments.words else open_stages(resolve({}, {}).settings).encode
+    encode = None if arguments.words else open_context(resolve({}, {}).settings).encode
     rows = [json.loads(line) for path in arguments.files for line in path.read_text("utf-8").splitlines()]
     verdicts = [judge(row, encode) for row in rows]
     print_rates(verdicts)

@@ -17,12 +17,13 @@ from typing import Any
 import ir_measures
 
 from esrag.cli.progress import LineProgress
+from esrag.context import Context, open_context, open_engine
 from esrag.ingesting.migration import move
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ingest
+from esrag.pipeline import ingest
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.settings import Settings, resolve
-from esrag.stages import Stages, open_engine, open_stages
 
 METHODS = ("keyword", "vector", "hybrid", "weighted")  # the last is hybrid too, fused by scores
 DEPTH = 100
@@ -39,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         work = Work(_settings(f"{name}/index"))
         ingest(IngestRequest([str(folder / "corpus.jsonl")]), work, LineProgress())
-        first = work.stages
+        first = work.context
         print("| engine | method | path | nDCG@10 | first ten as embedded | p50 ms |")
         print("| --- | --- | --- | --- | --- | --- |")
         expected = _measure("embedded", first, folder, {})
@@ -54,11 +55,11 @@ def _settings(url: str, method: str = "hybrid") -> Settings:
     return resolve(wanted | legs).settings
 
 
-def _stages(url: str) -> Stages:
-    return open_stages(_settings(url))
+def _stages(url: str) -> Context:
+    return open_context(_settings(url))
 
 
-def _copy(source: Stages, url: str) -> Stages:
+def _copy(source: Context, url: str) -> Context:
     """Documents, chunks and vectors of one engine in another."""
     target = _stages(url)
     at = _settings(url).engine
@@ -72,7 +73,7 @@ def _copy(source: Stages, url: str) -> Stages:
     return target
 
 
-def _measure(name: str, stages: Stages, folder: Path, expected: Firsts) -> Firsts:
+def _measure(name: str, context: Context, folder: Path, expected: Firsts) -> Firsts:
     """A row for each method; gives the first ten chunks of every question, by method."""
     judged, questions = _test_split(folder)
     firsts: Firsts = {}
@@ -80,8 +81,8 @@ def _measure(name: str, stages: Stages, folder: Path, expected: Firsts) -> First
         settings = _settings(".", method).retrieval
         run, took_ms, firsts[method], path = [], [], [], ""
         for number, text in questions.items():
-            encoded_ms, _ = _timed(query_vector, text, stages.embedder)
-            whole_ms, result = _timed(retrieve, text, stages.engine, stages.embedder, settings)
+            encoded_ms, _ = _timed(query_vector, text, context.embedder)
+            whole_ms, result = _timed(retrieve, text, context.engine, context.embedder, settings)
             took_ms.append(whole_ms - encoded_ms * (method != "keyword"))
             firsts[method].append([hit.chunk.chunk_id for hit in result.hits[:10]])
             documents = dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in result.hits)

@@ -21,14 +21,15 @@ import numpy as np
 import numpy.typing as npt
 from answers import lines
 
+from esrag.context import open_rerankers
 from esrag.ingesting import Silent
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ingest
+from esrag.pipeline import ingest
 from esrag.records import Hit
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import retrieve
 from esrag.settings import Settings, resolve
-from esrag.stages import open_rerankers
 
 SETS = ("scifact", "squad-v2-dev", "clapnq-dev", "hotpotqa-100", "musique-100")
 FUSED = "rrf"
@@ -97,7 +98,7 @@ def _measured(arguments: argparse.Namespace, name: str, index: Path) -> dict[str
     asked = [row for row in lines(arguments.data / name / "queries.jsonl") if row["_id"] in judged]
     random.Random(1).shuffle(asked)  # noqa: S311 -- a sample
     runs: dict[str, list[ir_measures.ScoredDoc]] = {order: [] for order in orders}
-    encoder = Remembering(work.stages.embedder)
+    encoder = Remembering(work.context.embedder)
     chains = {order: open_rerankers(settings[order], encoder) for order in orders}
     for row in asked[: arguments.questions]:
         encoder.forget()
@@ -118,7 +119,7 @@ def _flags(order: str) -> dict[str, object]:
 
 
 def _hits(question: str, settings: Settings, work: Work) -> Sequence[Hit]:
-    return retrieve(question, work.stages.engine, work.stages.embedder, settings.retrieval).hits
+    return retrieve(question, work.context.engine, work.context.embedder, settings.retrieval).hits
 
 
 def _documents(question_id: str, hits: Sequence[Hit]) -> Iterator[ir_measures.ScoredDoc]:

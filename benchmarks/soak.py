@@ -348,7 +348,7 @@ def _printed(variables: dict[str, str]) -> dict[str, bytes]:
 def _vectors(variables: dict[str, str], folder: Path) -> tuple[list[str], Vectors]:
     """The ids of its chunks, and their vectors by row."""
     with closing(Work(resolve({}, variables, folder).settings)) as work:
-        found = [(chunk_id, np.array(row)) for chunk_id, row in work.stages.engine.vectors()]
+        found = [(chunk_id, np.array(row)) for chunk_id, row in work.context.engine.vectors()]
     return [chunk_id for chunk_id, _ in found], np.array([row for _, row in found])
 
 

@@ -23,9 +23,9 @@ def verify(
     >>> found.supported
     True
     """
+    from esrag.context import open_context
     from esrag.settings import resolve
-    from esrag.stages import open_stages
     from esrag.verifying.drafts import verify_draft
 
     resolved = resolve(dict(settings or {})).settings
-    return verify_draft(draft, passages, open_stages(resolved).encode, quotes=resolved.answer.quotes)
+    return verify_draft(draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes)

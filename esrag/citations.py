@@ -1,12 +1,15 @@
 """Citations: the markers that tie a sentence to its passages, the refusal, and the reasons for one."""
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 REFUSAL = "not found in provided docs"
 
 # [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is no key, and none that int() would refuse.
 MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
+
+OnSentence = Callable[[str], None]  # called with each sentence, with its markers, as it passes its check
 
 Reason = Literal[
     "no-hits",
@@ -33,5 +36,5 @@ REASONS: dict[Reason, str] = {
 }
 
 
-def unheard(_: str) -> None:
-    """What is done with the pieces of a draft that nobody waits for."""
+def ignore(_: str) -> None:
+    """Do nothing with a sentence or a piece of a draft: nobody waits for it."""

@@ -200,6 +200,9 @@ class AnswerSettings(Section):
         le=10,
         description="Searches for a question at most: where one finds too little, in other words.",
     )
+    algorithms: bool = Field(
+        default=True, description='Answer a question about an "Algorithm N" with its steps, whole and in order.'
+    )
     minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
     max_sentences: int = Field(default=3, gt=0, description="Maximum number of sentences in an answer.")
     unsupported: Literal["refuse", "drop"] = Field(
@@ -375,6 +378,15 @@ def value_of(settings: BaseModel, key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
+
+
+def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Return the settings with some values replaced, by dotted key. Raises: SettingsError as `resolve` does."""
+    known = dict(fields())
+    for key in values:
+        _require_known(key, known, "overlay")
+    flat = {key: value_of(settings, key) for key in known}
+    return _build(flat | dict(values), dict.fromkeys(values, "overlay"))
 
 
 def mask_value(value: Any) -> Any:

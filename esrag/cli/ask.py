@@ -11,9 +11,9 @@ from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 
 if TYPE_CHECKING:
-    from esrag.asking import Asked
+    from esrag.context import Context
+    from esrag.results import AskResult
     from esrag.settings import Settings
-    from esrag.stages import Stages
 
 REFUSED = 3
 
@@ -42,9 +42,10 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     What the documents do not hold is refused with "not found in provided docs" and exit code 3. Quote a QUESTION that
     holds ? or *, or write - to read it from stdin.
     """
+    from esrag.citations import ignore
+    from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
-    from esrag.stages import open_stages
 
     stop_unread()
     if stream and as_json:
@@ -53,10 +54,10 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     question = question_of(words)
     settings = settings_of(**options)
     kibana = _kibana(settings) if parts.explain else ""
-    stages = open_stages(settings)
+    context = open_context(settings)
     sentences: list[str] = []
-    asked = run(question, settings, stages, parse_all(where), partial(_streamed, sentences) if stream else None)
-    kibana_url = _kibana_url(kibana, asked, settings, stages)
+    asked = run(question, context, parse_all(where), partial(_streamed, sentences) if stream else ignore)
+    kibana_url = _kibana_url(kibana, asked, context)
     if as_json:
         print_json(to_json(asked, kibana_url, parts))
     else:
@@ -81,20 +82,20 @@ def _kibana(settings: "Settings") -> str:
     return mask_url(settings.kibana.url)
 
 
-def _kibana_url(kibana: str, asked: "Asked", settings: "Settings", stages: "Stages") -> str:
+def _kibana_url(kibana: str, asked: "AskResult", context: "Context") -> str:
     """What opens the evidence there, or "" where there is nothing to be seen."""
     if not (kibana and asked.evidence):
         return ""
     from esrag.dashboards.links import evidence_link
     from esrag.engines.server import ServerEngine
 
-    if not isinstance(stages.engine, ServerEngine):  # a plugin's, of which no product is known
+    if not isinstance(context.engine, ServerEngine):  # a plugin's, of which no product is known
         return ""
     chunk_ids = [item.chunk.chunk_id for item in asked.evidence]
-    return evidence_link(kibana, stages.engine.product, settings.engine.index, chunk_ids)
+    return evidence_link(kibana, context.engine.product, context.settings.engine.index, chunk_ids)
 
 
-def to_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
+def to_json(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]:
     """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
     answer = asked.answer
     how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "steps": [*map(asdict, asked.steps)]}
@@ -120,7 +121,7 @@ def to_json(asked: "Asked", kibana_url: str, parts: Parts) -> dict[str, Any]:
     }
 
 
-def _evidence(asked: "Asked") -> list[dict[str, Any]]:
+def _evidence(asked: "AskResult") -> list[dict[str, Any]]:
     from esrag.evidence.selection import render_passage
 
     names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
@@ -135,13 +136,13 @@ def _evidence(asked: "Asked") -> list[dict[str, Any]]:
     ]
 
 
-def _hits(asked: "Asked") -> list[dict[str, Any]]:
+def _hits(asked: "AskResult") -> list[dict[str, Any]]:
     from esrag.cli.search import hit_as_json
 
     return [hit_as_json(hit) for hit in asked.retrieved.hits]
 
 
-def _show(asked: "Asked", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
+def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
     printed = " ".join(sentences) == asked.answer.text

@@ -67,17 +67,16 @@ def calibrate(
 
 def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, write: bool) -> "Calibration":
     from esrag.cli.progress import few
+    from esrag.context import open_context
     from esrag.evaluation.calibrating import MIN_QUESTIONS, read_labelled
     from esrag.evaluation.calibrating import calibrate as run
-    from esrag.stages import open_stages
 
     labelled = read_labelled(questions)
     if write and len(labelled) < MIN_QUESTIONS:
         came = f"--write needs at least {MIN_QUESTIONS} questions, {questions} has {len(labelled)}"
         raise UsageError(came, hint="add questions, or leave --write out to see the curve")
-    stages = open_stages(settings)
     with few() as told:
-        return run(_counted(labelled, told), settings, stages, accuracy)
+        return run(_counted(labelled, told), open_context(settings), accuracy)
 
 
 def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:

@@ -12,10 +12,9 @@ from esrag.cli.streams import read_line, stop_unread
 from esrag.errors import EsragError, UsageError
 
 if TYPE_CHECKING:
-    from esrag.asking import Asked
+    from esrag.context import Context
     from esrag.filters import Filter
-    from esrag.settings import Settings
-    from esrag.stages import Stages
+    from esrag.results import AskResult
 
 HELP = "/sources: the evidence of the last answer; /explain: how it came about; /new: forget what was asked; /quit"
 
@@ -29,15 +28,14 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     /new, /quit. What was asked is kept by this command alone. In a pipe each line of stdin is a question, and the exit
     code is the first error's; with --json each answer or error is a line.
     """
+    from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.retrieving.conditions import check_filter
-    from esrag.stages import open_stages
 
     stop_unread()
-    settings = settings_of(**options)
-    conversation = Conversation(settings, open_stages(settings), parse_all(where), as_json=as_json)
-    conversation.stages.generator()  # what it lacks is said before the first question, as is a filter's mistake
-    check_filter(conversation.where, conversation.stages.engine)
+    conversation = Conversation(open_context(settings_of(**options)), parse_all(where), as_json=as_json)
+    conversation.context.generator()  # what it lacks is said before the first question, as is a filter's mistake
+    check_filter(conversation.where, conversation.context.engine)
     if sys.stdin.isatty():
         remark(HELP)
         return _talk(conversation)
@@ -78,12 +76,11 @@ def _talk(conversation: "Conversation") -> int:
 class Conversation:
     """What was asked so far, each question as one of its own, and the last answer."""
 
-    settings: "Settings"
-    stages: "Stages"
+    context: "Context"
     where: "Filter | None"
     as_json: bool
     earlier: list[str] = field(default_factory=list)
-    last: "Asked | None" = None
+    last: "AskResult | None" = None
     typed: str = ""  # what the last answer is for; its question may be in other words
     code: int = 0  # the first error's
 
@@ -108,10 +105,10 @@ class Conversation:
         from esrag.retrieving.legs import prepare_question
 
         typed = prepare_question(line)
-        question = resolve_followup(typed, self.earlier, self.settings, self.stages)
+        question = resolve_followup(typed, self.earlier, self.context)
         if question != typed:
             remark(f"asked: {question}")
-        self.last, self.typed = ask(question, self.settings, self.stages, self.where), typed
+        self.last, self.typed = ask(question, self.context, self.where), typed
         self.earlier.append(question)
         self._show("answer.txt.j2")
 
@@ -138,7 +135,7 @@ class Conversation:
         self.earlier.clear()
         self.last = None
 
-    def _answered(self) -> "Asked":
+    def _answered(self) -> "AskResult":
         if self.last is None:
             raise UsageError("nothing was asked yet", hint="type a question")
         return self.last

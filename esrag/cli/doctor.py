@@ -16,11 +16,11 @@ from esrag.cli.output import print_json, print_text
 from esrag.text import format_count
 
 if TYPE_CHECKING:
+    from esrag.context import Context
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.jobs.work import Work
     from esrag.settings import Resolved, Settings
-    from esrag.stages import Stages
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 
@@ -60,15 +60,15 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     from esrag.caching.examining import examine
     from esrag.errors import EngineUnreachable
 
-    stages = work.stages
+    context = work.context
     index, code = _tried(_index(work))
     there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
     sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
-    engine = stages.engine.examine() if there else ()
+    engine = context.engine.examine() if there else ()
     found: dict[str, Finding] = {}
     for finding in (
-        *_model(stages),
-        *_tried(_rerankers(stages))[0],
+        *_model(context),
+        *_tried(_rerankers(context))[0],
         *engine,
         *sound,
         *index,
@@ -99,26 +99,26 @@ def _failed(error: "EsragError") -> "Finding":
     return Finding("error", str(error), error.hint)
 
 
-def _model(stages: "Stages") -> "Iterator[Finding]":
+def _model(context: "Context") -> "Iterator[Finding]":
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.retrieving.legs import query_vector
 
-    if stages.embedder is None:
+    if context.embedder is None:
         yield Finding("ok", "no model: keyword search only (embedding.model: none)")
         return
     try:
-        query_vector("Does the encoder work?", stages.embedder)
-        yield Finding("ok", f"encoder works: {stages.embedder.fingerprint}")
+        query_vector("Does the encoder work?", context.embedder)
+        yield Finding("ok", f"encoder works: {context.embedder.fingerprint}")
     except EsragError as error:
         yield _failed(error)
 
 
-def _rerankers(stages: "Stages") -> "Iterator[Finding]":
+def _rerankers(context: "Context") -> "Iterator[Finding]":
     """Whether those that a question goes through have what they need. Raises: EsragError."""
     from esrag.engines import Finding
 
-    if chain := stages.rerankers():
+    if chain := context.rerankers():
         yield Finding("ok", f"reranks: {', '.join(name for name, _ in chain)}")
 
 
@@ -127,12 +127,12 @@ def _index(work: "Work") -> "Iterator[Finding]":
     from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
 
-    stages = work.stages
-    engine = stages.engine
+    context = work.context
+    engine = context.engine
     if not engine.exists():
         yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
         return
-    require_same_model(engine, stages.embedder)
+    require_same_model(engine, context.embedder)
     was, now = engine.fingerprint().chunker, work.made.chunker
     if was != now:  # questions do not mind
         what = f"documents were cut by {was}, the settings say {now}: nothing can be ingested"
@@ -144,7 +144,7 @@ def _sound(work: "Work") -> "Iterator[Finding]":
     from esrag.engines import Finding
     from esrag.jobs.reporting import problems
 
-    engine, wrong = work.stages.engine, False
+    engine, wrong = work.context.engine, False
     for problem in problems(work):
         wrong = True
         yield problem
@@ -152,7 +152,7 @@ def _sound(work: "Work") -> "Iterator[Finding]":
         sizes = [document.chunk_count for document in engine.documents()]
         made = engine.fingerprint().model or "no model"
         yield Finding("ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}")
-        yield from _recall(work.stages, sum(sizes))
+        yield from _recall(work.context, sum(sizes))
 
 
 def _ledger(work: "Work") -> "Iterator[Finding]":
@@ -203,14 +203,14 @@ def _stored_files(settings: "Settings") -> "Iterator[Path]":
             yield from sorted(Path(url).parent.glob(f"{glob.escape(Path(url).name)}*"))
 
 
-def _recall(stages: "Stages", chunks: int) -> "Iterator[Finding]":
+def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
     """A sample of what the vector leg finds; every vector is read for it."""
     from esrag.engines import Finding
     from esrag.engines.recall import LEAST_RECALL, recall
 
     if chunks > MOST_SAMPLED_CHUNKS:
         yield Finding("ok", f"recall was not sampled, {chunks:,} chunks are many: esrag index check-recall does it")
-    elif measured := recall(stages.engine, 10, 10, candidates=100):
+    elif measured := recall(context.engine, 10, 10, candidates=100):
         what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
         low = measured.mean < LEAST_RECALL
         yield Finding("warning", what, "run: esrag index check-recall") if low else Finding("ok", what)

@@ -27,15 +27,15 @@ def index() -> None:
 @settings_options
 def create(**options: Any) -> int:
     """Make an empty index with the settings of now."""
+    from esrag.context import open_context
     from esrag.ingesting.batches import fingerprint
-    from esrag.stages import open_stages
 
     settings = settings_of(**options)
-    stages = open_stages(settings)
-    if stages.engine.exists():
+    context = open_context(settings)
+    if context.engine.exists():
         hint = "esrag index info shows it; esrag ingest --rebuild makes it anew"
         raise UsageError(f"there is an index {settings.engine.index} already", hint=hint)
-    with stages.engine.writer(fingerprint(settings, stages.embedder)):
+    with context.engine.writer(fingerprint(settings, context.embedder)):
         pass
     print_text(f"made {settings.engine.index}")
     return 0
@@ -46,7 +46,7 @@ def create(**options: Any) -> int:
 @settings_options
 def info(*, as_json: bool, **options: Any) -> int:
     """Show the index in use."""
-    from esrag.stages import open_engine
+    from esrag.context import open_engine
 
     settings = settings_of(**options)
     _show([open_engine(settings.engine).info()], as_json=as_json)
@@ -58,7 +58,7 @@ def info(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
     """List every index at the address. The one in use is marked by a star."""
-    from esrag.stages import open_engine
+    from esrag.context import open_engine
 
     _show(open_engine(settings_of(**options).engine).indexes(), as_json=as_json)
     return 0
@@ -70,7 +70,7 @@ def list_(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
     """Remove the index NAME with all that is in it. What its ingests left to do is forgotten."""
-    from esrag.stages import open_engine
+    from esrag.context import open_engine
 
     settings = settings_of(**options)
     if not yes:
@@ -87,7 +87,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
 @settings_options
 def swap(name: str, **options: Any) -> int:
     """Put the index NAME in the place of the one in use. That one is kept."""
-    from esrag.stages import open_engine
+    from esrag.context import open_engine
 
     _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
     settings = settings_of(**options)
@@ -106,7 +106,7 @@ def swap(name: str, **options: Any) -> int:
 @settings_options
 def refresh(**options: Any) -> int:
     """Let everything that is stored be found at once."""
-    from esrag.stages import open_engine
+    from esrag.context import open_engine
 
     open_engine(settings_of(**options).engine).refresh()
     return 0
@@ -124,10 +124,10 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     Without --to and --model it is a copy with the settings of now, such as engine.shards.
     """
     from esrag.cli.progress import progress
+    from esrag.context import open_context, open_engine
     from esrag.ingesting.batches import fingerprint
     from esrag.ingesting.migration import move, require_same_chunks
     from esrag.settings import mask_value
-    from esrag.stages import open_engine, open_stages
 
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
@@ -135,18 +135,18 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     _require_applicable(options["sets"], ("loading", *embeds))
     settings = settings_of(**options)
     aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
-    stages = open_stages(aim)
-    if model and stages.embedder is None:
+    context = open_context(aim)
+    if model and context.embedder is None:
         raise UsageError("without a model there is nothing to embed", hint="esrag ingest --rebuild drops the vectors")
     moves = aim.engine.url != settings.engine.url
-    source = open_engine(settings.engine) if moves else stages.engine
+    source = open_engine(settings.engine) if moves else context.engine
     require_same_chunks(source.fingerprint(), fingerprint(aim, None))
     with progress() as bar:
         moved = move(
             source,
-            stages.engine,
+            context.engine,
             lambda name: open_engine(aim.engine.model_copy(update={"index": name})),
-            stages if model else None,
+            context if model else None,
             bar,
         )
     _tell(moved, as_json=as_json)
@@ -166,8 +166,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
     """Compare the vector leg with an exact search."""
+    from esrag.context import open_engine
     from esrag.engines.recall import LEAST_RECALL, recall
-    from esrag.stages import open_engine
 
     settings = settings_of(**options)
     measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))
@@ -231,8 +231,8 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
 
 def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:
     """Lets the ledger forget the ingests of an index that is no more: what they stored is not in another."""
+    from esrag.context import open_engine
     from esrag.ledger.opening import open_ledger
-    from esrag.stages import open_engine
 
     where = settings.engine.model_copy(update={"index": index})
     if replaced or not open_engine(where).exists():

@@ -14,9 +14,9 @@ from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.ingesting.planning import Plan
+    from esrag.jobs.planning import IngestRequest
     from esrag.jobs.reporting import IngestReport
     from esrag.jobs.work import Work
-    from esrag.pipeline import IngestRequest
 
 SHOWN_SKIPS = 50
 
@@ -44,9 +44,9 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
     whatever dies, the same command goes on from there. With queue.url the workers do the work (esrag worker), and
     Ctrl-C leaves the job to them.
     """
+    from esrag.jobs.planning import IngestRequest, plan_ingest, warn_of_long_chunks
     from esrag.jobs.recording import without_dead
     from esrag.jobs.work import Work
-    from esrag.pipeline import IngestRequest, over_window, plan_ingest
 
     names = ("include", "exclude", "keep_missing", "rebuild")
     request = IngestRequest(
@@ -63,7 +63,7 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
         if dry_run:
             plan = without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)
             return _show_plan(plan, as_json=as_json)
-        if advice := over_window(work):
+        if advice := warn_of_long_chunks(work):
             remark(advice)
         if work.settings.queue.url and not (eager or request.rebuild):
             return _hand_over(request, work, wait=not no_wait, as_json=as_json)

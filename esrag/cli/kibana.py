@@ -22,9 +22,9 @@ def install(*, as_json: bool, **options: Any) -> int:
 
     kibana.url says where. Run again, it replaces what it installed for this index before.
     """
+    from esrag.context import engine_options
     from esrag.dashboards import install as run
     from esrag.settings import require_tls
-    from esrag.stages import engine_options
 
     settings = settings_of(**options)
     require_tls(settings, ["kibana.url"])

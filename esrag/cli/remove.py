@@ -33,9 +33,9 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     exist any more.
     """
     from esrag.filters import parse_all
+    from esrag.jobs.removing import Removal, find_documents
+    from esrag.jobs.removing import remove as run
     from esrag.jobs.work import Work
-    from esrag.pipeline import Removal, find_documents
-    from esrag.pipeline import remove as run
 
     removal = Removal(
         doc_ids=options.pop("doc_ids"), sources=options.pop("sources"), where=parse_all(options.pop("where"))

@@ -22,15 +22,14 @@ def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple
     Quote a QUESTION that holds ? or *, or write - to read it from stdin.
     """
     from esrag.cli.rendering import render
+    from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import search as run
     from esrag.retrieving.legs import prepare_question
-    from esrag.stages import open_stages
 
     query = prepare_question(question_of(words))
     settings = settings_of(**options)
-    stages = open_stages(settings)
-    result = run(query, settings, stages, parse_all(where))
+    result = run(query, open_context(settings), parse_all(where))
     if as_json:
         hits = [hit_as_json(hit) for hit in result.hits]
         print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "notes": result.notes, "hits": hits})

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @settings_options
 def docs(*, as_json: bool, **options: Any) -> int:
     """List the documents in the index."""
-    from esrag.stages import open_stages
+    from esrag.context import open_context
 
     stop_unread()
-    for document in open_stages(settings_of(**options)).engine.documents():
+    for document in open_context(settings_of(**options)).engine.documents():
         if as_json:
             print_json({"schema": "esrag.document/1", **asdict(document)})
         else:
@@ -44,13 +44,13 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
 
     ID is that of a document, as `esrag docs` prints it, or of a chunk, as `esrag search` does.
     """
+    from esrag.context import open_context
     from esrag.filters import And, Filter, Or, Terms, parse_all
     from esrag.retrieving.conditions import check_filter
-    from esrag.stages import open_stages
 
     stop_unread()
     asked = parse_all(where)
-    engine = open_stages(settings_of(**options)).engine
+    engine = open_context(settings_of(**options)).engine
     one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))
     if name is not None and one is not None and not engine.any_match([one])[0]:
         raise _unknown(engine, name)

@@ -25,12 +25,12 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
     passage is c1. A passage may also be an object with text, title and section. The exit code is 0 if every sentence is
     cited and supported, else 3. No index is needed.
     """
-    from esrag.stages import open_stages
+    from esrag.context import open_context
     from esrag.verifying.drafts import read_request, verify_draft
 
     settings = settings_of(**options)
     draft, passages = read_request(_read(file))
-    found = verify_draft(draft, passages, open_stages(settings).encode, quotes=settings.answer.quotes)
+    found = verify_draft(draft, passages, open_context(settings).encode, quotes=settings.answer.quotes)
 
     if as_json:
         print_json({"schema": "esrag.verdict/1", **asdict(found)})

@@ -12,12 +12,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from esrag.asking import Asked
 from esrag.citations import MARKERS
+from esrag.context import Context
 from esrag.errors import UsageError
 from esrag.pipeline import ask
-from esrag.settings import AnswerSettings, Settings
-from esrag.stages import Stages
+from esrag.results import AskResult
+from esrag.settings import AnswerSettings
 from esrag.text import normalise
 
 STEPS = 100  # thresholds that are tried: 0.00 to 1.00
@@ -95,7 +95,7 @@ def read_labelled(path: Path) -> list[Labelled]:
     return [*_joined(path)] if path.is_dir() else [_labelled(row, place) for place, row in _rows(path)]
 
 
-def calibrate(questions: Iterable[Labelled], settings: Settings, stages: Stages, accuracy: float | None) -> Calibration:
+def calibrate(questions: Iterable[Labelled], context: Context, accuracy: float | None) -> Calibration:
     """The threshold for these questions: where `accuracy` is reached, or where most are told apart.
 
     Questions with an even place are fitted to, the others reported; each is searched for once, since what further
@@ -103,9 +103,9 @@ def calibrate(questions: Iterable[Labelled], settings: Settings, stages: Stages,
 
     Raises: UsageError where there is nothing to fit to, or no threshold reaches the accuracy; as `ask`.
     """
-    once = settings.answer.model_copy(update={"refusal": 0.0, "steps": 1})
-    answering = settings.model_copy(update={"answer": once})
-    judged = [_judged(labelled, ask(labelled.question, answering, stages)) for labelled in questions]
+    answering = context.with_settings({"answer.refusal": 0.0, "answer.steps": 1})
+    judged = [_judged(labelled, ask(labelled.question, answering)) for labelled in questions]
+
     fitted, reported = judged[::2], judged[1::2]
     for half in (fitted, reported):
         if len({each.right for each in half if each.answered}) < 2:  # noqa: PLR2004 -- right ones and wrong ones
@@ -190,7 +190,7 @@ def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(text, str) and normalise(text).strip() for text in values)
 
 
-def _judged(labelled: Labelled, asked: Asked) -> Judged:
+def _judged(labelled: Labelled, asked: AskResult) -> Judged:
     is_held = not labelled.answers or any(holds(asked.answer.text, answer) for answer in labelled.answers)
     answered = not asked.answer.refused
     return Judged(asked.confidence, answered, answered and labelled.answerable and is_held)

@@ -12,7 +12,7 @@ from esrag.records import Evidence, Hit
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class EvidenceBudget:
     """What the evidence may hold at most; `count` gives a text's tokens."""
 
     chunks: int
@@ -21,19 +21,19 @@ class Room:
     count: Callable[[str], int]
 
     @property
-    def without_sizes(self) -> "Room":
+    def without_sizes(self) -> "EvidenceBudget":
         """The same for passages of any size: what of them is sent is chosen after."""
         return replace(self, characters=maxsize, tokens=maxsize)
 
 
-def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
+def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
     """Evidence with keys c1…cN from hits in order of importance.
 
     A chunk counts once, with its best score. Hits are taken while there is room; one that is too large for what is left
     makes way for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand
     beside their hit.
 
-    Raises: ContextTooLarge where not even the first hit has room.
+    Raises: ContextTooLarge where not even the first hit fits.
     """
     best: dict[str, Hit] = {}
     for hit in hits:
@@ -41,24 +41,24 @@ def select(hits: Iterable[Hit], room: Room) -> tuple[Evidence, ...]:
         if known is None or hit.score > known.score:
             best[hit.chunk.chunk_id] = hit
 
-    chosen = sorted(_within(best.values(), room), key=_order)
+    chosen = sorted(_within(best.values(), budget), key=_order)
     return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
 
 
 def compress_evidence(
-    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], room: Room
+    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], budget: EvidenceBudget
 ) -> tuple[Evidence, ...]:
     """What of each passage has room; a passage that loses everything is gone, and the others keep their keys.
 
-    Raises: ContextTooLarge where not even one sentence has room.
+    Raises: ContextTooLarge where not even one sentence fits.
     """
     fits: dict[str, float] = {}
     for statement in stated:
         fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
     texts, kept, before = [item.chunk.text for item in evidence], tuple(evidence), tuple[Evidence, ...]()
-    while (excess := _excess(kept, room)) > 1:
+    while (excess := _excess(kept, budget)) > 1:
         if kept == before:
-            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), room)
+            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), budget)
         characters = sum(len(render_passage(item)) for item in kept)
         allowed = min(characters - 1, int(characters / excess))  # as if all had as many tokens; figures have more
         spans = select_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
@@ -83,31 +83,32 @@ def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
     )
 
 
-def _excess(evidence: Sequence[Evidence], room: Room) -> float:
+def _excess(evidence: Sequence[Evidence], budget: EvidenceBudget) -> float:
     """How many times the room what is sent would take, by characters or by tokens."""
     texts = [render_passage(item) for item in evidence]
-    return max(sum(map(len, texts)) / room.characters, sum(map(room.count, texts)) / room.tokens)
+    return max(sum(map(len, texts)) / budget.characters, sum(map(budget.count, texts)) / budget.tokens)
 
 
-def _within(hits: Iterable[Hit], room: Room) -> list[Hit]:
+def _within(hits: Iterable[Hit], budget: EvidenceBudget) -> list[Hit]:
     chosen: list[Hit] = []
-    characters, tokens = room.characters, room.tokens
+    characters, tokens = budget.characters, budget.tokens
 
     for hit in hits:
-        if len(chosen) == room.chunks:
+        if len(chosen) == budget.chunks:
             break
-        long, many = len(hit.chunk.text), room.count(hit.chunk.text)
+        long, many = len(hit.chunk.text), budget.count(hit.chunk.text)
         if long <= characters and many <= tokens:
             chosen.append(hit)
             characters, tokens = characters - long, tokens - many
         elif not chosen:
-            raise _too_large(f"the best passage, {hit.chunk.chunk_id},", hit.chunk.text, room)
+            raise _too_large(f"the best passage, {hit.chunk.chunk_id},", hit.chunk.text, budget)
 
     return chosen
 
 
-def _too_large(what: str, text: str, room: Room) -> ContextTooLarge:
-    size = f"{len(text):,} characters, {room.count(text):,} tokens; allowed are {room.characters:,} and {room.tokens:,}"
+def _too_large(what: str, text: str, budget: EvidenceBudget) -> ContextTooLarge:
+    allowed = f"allowed are {budget.characters:,} and {budget.tokens:,}"
+    size = f"{len(text):,} characters, {budget.count(text):,} tokens; {allowed}"
     hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
     return ContextTooLarge(f"{what} has {size}", hint=hint)
 

@@ -3,7 +3,7 @@
 The contract, for every class registered under `esrag.generators`:
 
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
-  of the evidence it was given, or `REFUSAL`; its pieces may be given to `task.said` as they come, all or none of them.
+  of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to `task.on_piece` as they come, or none.
   `model` is the name shown to the user, `prompted` whether it reads `task.prompt`, and `takes_documents` whether the
   evidence stands beside the question there, as documents, and not in a template with it.
 - Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from esrag.citations import unheard
+from esrag.citations import ignore
 from esrag.evidence import SentDocument, Statement
 from esrag.records import Evidence
 
@@ -48,7 +48,7 @@ class GenerationTask:
     statements: tuple[Statement, ...]
     prompt: Prompt
     max_sentences: int
-    said: Callable[[str], None] = unheard
+    on_piece: Callable[[str], None] = ignore
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class ExtractiveGenerator:
     def generate(self, task: GenerationTask) -> Draft:
         """Up to `max_sentences` sentences, each with its marker."""
         text = _steps(task) or _sentences(task) or REFUSAL
-        task.said(text)
+        task.on_piece(text)
         return Draft(text)
 
 

@@ -90,11 +90,11 @@ class ServiceGenerator(ABC):
                     usage = piece
                 elif shown := drop_unshowable(piece):  # the rest needs the whole: an accent may come by itself
                     came.append(shown)
-                    task.said(shown)
+                    task.on_piece(shown)
         return Draft(normalise("".join(came)), usage)
 
     def _read(self, task: GenerationTask) -> Iterator[str | Usage]:
-        """The pieces; in the thread that asks, so that what `task.said` raises is not taken for the service's."""
+        """The pieces; in the thread that asks, so that what `task.on_piece` raises is not taken for the service's."""
         try:
             yield from self._pieces(task)
         except OverflowError:

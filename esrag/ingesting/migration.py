@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from esrag.chunking.cut import text_to_index
+from esrag.context import Context
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.checks import require_generation
@@ -15,7 +16,6 @@ from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, 
 from esrag.ingesting import Progress
 from esrag.ingesting.indexing import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
-from esrag.stages import Stages
 from esrag.text import format_count
 
 SAMPLE_CHUNKS = 20
@@ -43,10 +43,12 @@ class Moved:
     found_again: float | None
 
 
-def move(source: Engine, target: Engine, at: Callable[[str], Engine], anew: Stages | None, progress: Progress) -> Moved:
+def move(
+    source: Engine, target: Engine, at: Callable[[str], Engine], anew: Context | None, progress: Progress
+) -> Moved:
     """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
 
-    With stages to embed the texts `anew` they are, but for those whose vectors are in the cache; else the vectors come
+    With context to embed the texts `anew` they are, but for those whose vectors are in the cache; else the vectors come
     along. The former index is kept. Where both engines are one, the index in use takes another's place.
     Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
     """

@@ -78,7 +78,7 @@ def problems(work: Work) -> Iterator[Finding]:
     was removed is gone; every chunk is there once and belongs to a document; the figures of a job are those of its
     batches. Raises: LedgerError, EngineError.
     """
-    engine = work.stages.engine
+    engine = work.context.engine
     if engine.exists():
         yield from (Finding("error", line, "run: esrag ingest --rebuild") for line in engine.check())
     advice = "a bug: esrag jobs prune removes old jobs"
@@ -90,7 +90,7 @@ def problems(work: Work) -> Iterator[Finding]:
 def _disagreements(work: Work) -> Iterator[str]:
     """What the index does not hold as the ledger says, a line for each kind."""
     words = last_words(work)  # before the index is read: what is ended in between is pending here
-    stored = group_by_source(work.stages.engine.documents())
+    stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
 

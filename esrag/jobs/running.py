@@ -6,7 +6,7 @@ Whoever finds that nothing of a job is left to do ends it.
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -20,6 +20,7 @@ from esrag.errors import (
     IndexBusy,
     IndexMismatch,
     IndexUnwritable,
+    JobEnded,
     KeyRefused,
     LedgerError,
     LoadingError,
@@ -56,6 +57,32 @@ class _Stopped(Exception):  # noqa: N818 -- no error
 def files_left(work: Work, job: Job) -> int:
     """Files of a job that are still to be done."""
     return work.ledger.counts(job.job_id).files.get("pending", 0)
+
+
+@contextmanager
+def cancel_if_stopped(job: Job, work: Work) -> Iterator[None]:
+    """Cancel a job whose command the user stops or has to change. A transient error leaves the job open."""
+    try:
+        yield
+    except (KeyboardInterrupt, SettingsError, ModelError) as error:
+        note = error.line if isinstance(error, EsragError) else "interrupted; the same esrag ingest goes on from there"
+        work.ledger.cancel(job.job_id, note)
+        raise
+
+
+def run_job(job: Job, work: Work, target: Target, progress: Progress, *, eager: bool) -> None:
+    """Do what is left of a job. Raises: EsragError if it was cancelled, or a rebuild lacks a batch."""
+    if job.state != "open":
+        return
+
+    drain(work, job, target, progress, eager=eager)
+
+    counts = work.ledger.counts(job.job_id).batches
+    if work.ledger.job(job.job_id).state == "cancelled":
+        raise JobEnded(f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}")
+    if job.rebuild and (lost := counts["failed"] + counts["dead"]):
+        message = f"the rebuild lacks {format_count(lost, 'batch')} and is thrown away; the index is as it was"
+        raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 
 def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bool = False) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from esrag.context import Context, open_context, open_engine
 from esrag.engines import Engine
 from esrag.ingesting.batches import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
@@ -10,7 +11,6 @@ from esrag.ledger.opening import open_ledger
 from esrag.liveness import new_owner
 from esrag.records import Fingerprint
 from esrag.settings import Settings
-from esrag.stages import Stages, open_engine, open_stages
 
 
 @dataclass
@@ -27,19 +27,19 @@ class Work:
         return open_ledger(self.settings)
 
     @cached_property
-    def stages(self) -> Stages:
+    def context(self) -> Context:
         """The engine in use, and the embedder."""
-        return open_stages(self.settings)
+        return open_context(self.settings)
 
     @cached_property
     def made(self) -> Fingerprint:
         """What an index is made with here."""
-        return fingerprint(self.settings, self.stages.embedder)
+        return fingerprint(self.settings, self.context.embedder)
 
     @cached_property
     def ingestion(self) -> Ingestion:
         """Loads files; ends with the process."""
-        return Ingestion(self.settings, self.stages.embedder, self.stages.vectors)
+        return Ingestion(self.settings, self.context.embedder, self.context.vectors)
 
     def engine(self, index: str) -> Engine:
         """An index at the address of the settings, by its name."""
@@ -53,7 +53,7 @@ class Work:
         for part in ("ingestion", "ledger"):
             if part in opened:
                 opened[part].close()
-        for engine in (*self._engines.values(), *([self.stages.engine] if "stages" in opened else ())):
+        for engine in (*self._engines.values(), *([self.context.engine] if "context" in opened else ())):
             engine.close()
-        if "stages" in opened and self.stages.cache:
-            self.stages.cache.close()
+        if "context" in opened and self.context.cache:
+            self.context.cache.close()

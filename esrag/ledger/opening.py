@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from esrag.context import engine_options
 from esrag.errors import SettingsError
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import Store
 from esrag.ledger.sqlite import SqliteStore
 from esrag.settings import Settings, is_address
-from esrag.stages import engine_options
 
 FILE = "ledger.sqlite3"
 

@@ -4,11 +4,11 @@ A sentence is checked as soon as it is whole, so that an answer can be shown whi
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esrag.citations import MARKERS, REASONS, REFUSAL, Reason, unheard
+from esrag.citations import MARKERS, REASONS, REFUSAL, OnSentence, Reason, ignore
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.text import format_count, normalise, sentence_spans
@@ -109,7 +109,7 @@ class Rules:
 
 
 class Check:
-    """Reads a draft piece by piece; `shown` gets each sentence, with its markers, as it passes.
+    """Reads a draft piece by piece; `on_sentence` gets each sentence, with its markers, as it passes.
 
     It stops after `max_sentences` of them. A sentence with markers within comes in parts, and is kept whole.
     """
@@ -120,10 +120,10 @@ class Check:
         evidence: Sequence[Evidence],
         rules: Rules,
         encode: Encode | None = None,
-        shown: Callable[[str], None] = unheard,
+        on_sentence: OnSentence = ignore,
     ) -> None:
         self._given = {item.key: item for item in evidence}
-        self._rules, self._encode, self._shown = rules, encode, shown
+        self._rules, self._encode, self._on_sentence = rules, encode, on_sentence
         self._around = [question, *(item.chunk.text for item in evidence)]
         self._text, self._read, self._searched = "", 0, 0
         self._claims: list[Claim] = []
@@ -206,7 +206,7 @@ class Check:
             self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
             return
         self._claims.append(claim)
-        self._shown(claim.cited)
+        self._on_sentence(claim.cited)
 
     def _stops_before(self, claim: Claim) -> bool:
         """Whether there are sentences enough, and this is another one. Raises: Violation for too many parts of one."""

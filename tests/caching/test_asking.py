@@ -12,12 +12,12 @@ import pytest
 
 from esrag.caching.opening import open_cache
 from esrag.cli.ask import Parts, to_json
+from esrag.context import engine_options, open_context
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import ContextTooLarge, UsageError
 from esrag.filters import parse
 from esrag.pipeline import ask, search
 from esrag.settings import CacheSettings, resolve
-from esrag.stages import engine_options, open_stages
 
 QUESTION = "How many litres does the kettle hold?"
 
@@ -31,13 +31,13 @@ def kitchen(esrag, corpus, tmp_path):
 
 @pytest.fixture
 def opened(kitchen, redis_url):
-    """The settings and stages of the same in this process, with a cache in Redis."""
+    """The settings and context of the same in this process, with a cache in Redis."""
     own = {"engine.url": str(kitchen.folder / ".esrag"), "cache.url": redis_url}
     settings = resolve(own, kitchen.variables, kitchen.folder).settings
-    stages = open_stages(settings)
-    yield settings, stages
-    stages.engine.close()
-    stages.cache.close()
+    context = open_context(settings)
+    yield settings, context
+    context.engine.close()
+    context.cache.close()
 
 
 class Counting(EmbeddedEngine):
@@ -74,11 +74,11 @@ QUESTIONS = {
 @pytest.mark.parametrize("where", [None, parse("folder=kitchen"), parse("page=9")], ids=["all", "some", "none"])
 def test_a_kept_answer_is_the_same_to_the_letter(opened, question, where):
     """But for `cached` and `took_ms`; with all that can be shown of it, and also without a cache."""
-    settings, stages = opened
+    settings, context = opened
     own = {"engine.url": settings.engine.url, "cache.url": settings.cache.url, "answer.refusal": 0}
-    settings = resolve(own | QUESTIONS[question], {}, Path("/")).settings
+    context = replace(context, settings=resolve(own | QUESTIONS[question], {}, Path("/")).settings)
     plain, first, second = (
-        ask(question, settings, replace(stages, cache=cache), where) for cache in (None, stages.cache, stages.cache)
+        ask(question, replace(context, cache=cache), where) for cache in (None, context.cache, context.cache)
     )
 
     assert [asked.cached for asked in (plain, first, second)] == [False, False, True]
@@ -97,14 +97,14 @@ def test_the_command_prints_it_to_the_letter(kitchen):
 
 def test_kept_hits_are_the_same_to_the_letter(opened, admin):
     """But for `took_ms`; and are found without asking the index anything but its generation."""
-    settings, stages = opened
-    stages = replace(stages, engine=Counting(engine_options(settings.engine)))
-    found = (search("kettle", settings, replace(stages, cache=cache)) for cache in (None, stages.cache, stages.cache))
+    settings, context = opened
+    context = replace(context, engine=Counting(engine_options(settings.engine)))
+    found = (search("kettle", replace(context, cache=cache)) for cache in (None, context.cache, context.cache))
     plain, first, second = (repr(replace(it, took_ms={})) for it in found)
 
     assert plain == first == second
-    assert stages.engine.count == 2
-    stages.engine.close()
+    assert context.engine.count == 2
+    context.engine.close()
 
 
 def test_without_the_cache_nothing_is_read_or_kept(kitchen):
@@ -118,11 +118,11 @@ def test_without_the_cache_nothing_is_read_or_kept(kitchen):
 @pytest.mark.faults
 def test_a_changed_document_is_never_answered_from_before(opened, kitchen, corpus):
     """After a change, a rebuild, a new index in the same place, and a removal (case 28)."""
-    settings, stages = opened
+    _, context = opened
     kettle = corpus / "kitchen" / "kettle.md"
 
     def litres():
-        asked = ask(QUESTION, settings, stages)
+        asked = ask(QUESTION, context)
         return asked.cached, [
             amount for amount in ("1.7", "2.5", "3.5", "4.5") if f"{amount} litres" in asked.answer.text
         ]
@@ -163,7 +163,7 @@ def test_a_server_moves_on_its_generation_too(kitchen, corpus, opensearch):
 @pytest.mark.faults
 def test_an_ingest_in_the_middle_of_a_question_does_not_outlive_it(opened, kitchen, corpus):
     """The generation is read before anything is retrieved (case 28)."""
-    settings, stages = opened
+    settings, context = opened
     toaster = corpus / "kitchen" / "toaster.txt"
 
     def ingest():
@@ -171,10 +171,10 @@ def test_an_ingest_in_the_middle_of_a_question_does_not_outlive_it(opened, kitch
         kitchen("ingest", "docs")
 
     engine = Counting(engine_options(settings.engine), before=ingest)
-    asked = ask("How many slots?", settings, replace(stages, engine=engine))
+    asked = ask("How many slots?", replace(context, engine=engine))
     toaster.write_text("The toaster has eight slots.\n")
     engine.before = lambda: None
-    again = ask("How many slots?", settings, replace(stages, engine=engine))
+    again = ask("How many slots?", replace(context, engine=engine))
 
     assert "six" in asked.answer.text
     assert (again.cached, engine.count) == (False, 2)
@@ -183,12 +183,12 @@ def test_an_ingest_in_the_middle_of_a_question_does_not_outlive_it(opened, kitch
 @pytest.mark.faults
 def test_fifty_who_ask_the_same_at_once_make_one_search(opened):
     """All get the one answer; so do fifty who search (case 29)."""
-    settings, stages = opened
+    settings, context = opened
     engine = Counting(engine_options(settings.engine))
-    stages = replace(stages, engine=engine)
+    context = replace(context, engine=engine)
     with ThreadPoolExecutor(50) as pool:
-        answers = list(pool.map(lambda _: ask(QUESTION, settings, stages), range(50)))
-        hits = list(pool.map(lambda _: search(QUESTION, settings, stages), range(50)))
+        answers = list(pool.map(lambda _: ask(QUESTION, context), range(50)))
+        hits = list(pool.map(lambda _: search(QUESTION, context), range(50)))
 
     assert engine.count == 2
     assert len({asked.answer.text for asked in answers}) == 1
@@ -199,7 +199,7 @@ def test_fifty_who_ask_the_same_at_once_make_one_search(opened):
 
 def test_what_changes_an_answer_is_in_its_key(opened, tmp_path):
     """Each of these is answered anew; a blank more is not the same question."""
-    settings, stages = opened
+    settings, context = opened
     others = [
         {"retrieval.k": 3},
         {"retrieval.method": "keyword"},
@@ -209,15 +209,16 @@ def test_what_changes_an_answer_is_in_its_key(opened, tmp_path):
     ]
     secret = {"ESRAG_ENGINE__API_KEY": "secret"}
     url = {"engine.url": settings.engine.url, "cache.url": settings.cache.url, "answer.refusal": 0}
-    told = [ask(QUESTION, resolve(url | other, {}, tmp_path).settings, stages).cached for other in ({}, *others)]
-    told.append(ask(QUESTION, resolve(url, secret, tmp_path).settings, stages).cached)
-    told.append(ask(QUESTION, settings, stages, parse("folder=kitchen")).cached)
-    told.append(ask(QUESTION, settings, stages, parse("folder=kitchen*")).cached)
-    told.append(ask(f" {QUESTION}", settings, stages).cached)
+    variants = [resolve(url | other, {}, tmp_path).settings for other in ({}, *others)]
+    variants.append(resolve(url, secret, tmp_path).settings)
+    told = [ask(QUESTION, replace(context, settings=each)).cached for each in variants]
+    told.append(ask(QUESTION, context, parse("folder=kitchen")).cached)
+    told.append(ask(QUESTION, context, parse("folder=kitchen*")).cached)
+    told.append(ask(f" {QUESTION}", context).cached)
 
     assert told == [False] * 10
-    assert ask(QUESTION, settings, stages).cached is True
-    assert ask(QUESTION, settings, stages, parse("folder=kitchen")).cached is True
+    assert ask(QUESTION, context).cached is True
+    assert ask(QUESTION, context, parse("folder=kitchen")).cached is True
 
 
 def test_what_another_index_answers_is_its_own(kitchen, corpus):
@@ -234,15 +235,15 @@ def test_what_another_index_answers_is_its_own(kitchen, corpus):
 
 def test_a_refusal_is_kept_briefly_and_an_error_never(opened, admin):
     """So that what comes in is soon found, and what is mended works at once."""
-    settings, stages = opened
-    refusing = settings.model_copy(update={"answer": settings.answer.model_copy(update={"refusal": 1.0})})
-    assert ask("Who won?", refusing, stages).answer.refused
-    assert search("kettle", settings, stages, parse("page=9")).hits == ()
-    tight = settings.model_copy(update={"answer": settings.answer.model_copy(update={"evidence_tokens": 1})})
+    _, context = opened
+    refusing = context.with_settings({"answer.refusal": 1.0})
+    assert ask("Who won?", refusing).answer.refused
+    assert search("kettle", context, parse("page=9")).hits == ()
+    tight = context.with_settings({"answer.evidence_tokens": 1})
     with pytest.raises(ContextTooLarge, match="the best passage"):
-        ask(QUESTION, tight, stages)
+        ask(QUESTION, tight)
     with pytest.raises(UsageError, match="empty"):
-        ask(" ", settings, stages)
+        ask(" ", context)
 
     keys = list(admin.scan_iter())
     assert sorted(key[:10] for key in keys) == [b"esrag:c:a:", b"esrag:c:s:"]
@@ -252,14 +253,14 @@ def test_a_refusal_is_kept_briefly_and_an_error_never(opened, admin):
 @pytest.mark.faults
 def test_a_damaged_answer_is_made_anew(opened, admin):
     """Whatever is in its place (case 27)."""
-    settings, stages = opened
-    first = ask(QUESTION, settings, stages)
+    _, context = opened
+    first = ask(QUESTION, context)
     (key,) = admin.scan_iter()
     for damaged in (b"", b"{}", admin.get(key)[:-5], b'\x80\x04cposix\nsystem\n(S"touch pwned"\ntR.'):
         admin.set(key, damaged)
-        again = ask(QUESTION, settings, stages)
+        again = ask(QUESTION, context)
         assert (again.cached, without_time(again)) == (False, without_time(first))
-        assert ask(QUESTION, settings, stages).cached is True
+        assert ask(QUESTION, context).cached is True
     assert not Path("pwned").exists()
 
 

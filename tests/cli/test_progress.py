@@ -8,10 +8,10 @@ import pytest
 from fpdf import FPDF
 from terminal import on_a_terminal
 
+from esrag.context import open_context, open_engine
 from esrag.ingesting import Silent, Task
 from esrag.ingesting.batches import Ingestion, Target, fingerprint
 from esrag.settings import resolve
-from esrag.stages import open_engine, open_stages
 
 BROKEN = b"%PDF-1.7\nnothing follows"
 COUNTED = re.compile(r"m(\d+)/(\d+|\?)\x1b")  # the bar's own column
@@ -46,16 +46,16 @@ class Telling(Silent):
 
 def load(settings, tasks, step, writing=nullcontext):
     """Loads the files into a new index; `writing` is opened around each portion and gives the writer for it."""
-    stages = open_stages(settings)
-    made = fingerprint(settings, stages.embedder)
-    ingestion = Ingestion(settings, stages.embedder)
+    context = open_context(settings)
+    made = fingerprint(settings, context.embedder)
+    ingestion = Ingestion(settings, context.embedder)
     try:
-        with stages.engine.writer(made) as writer:
-            target = Target(made, lambda: writing(writer), stages.engine.vectors_of)
+        with context.engine.writer(made) as writer:
+            target = Target(made, lambda: writing(writer), context.engine.vectors_of)
             return ingestion.load(tasks, target, Telling(step), lambda: None)
     finally:
         ingestion.close()
-        stages.engine.close()
+        context.engine.close()
 
 
 def test_a_file_is_told_when_it_is_stored_and_once(settings, tasks):

@@ -18,8 +18,9 @@ from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import EsragError
 from esrag.ingesting import Silent
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ask, ingest, search
+from esrag.pipeline import ask, ingest, search
 from esrag.settings import resolve
 
 DAMAGES = int(os.environ.get("ESRAG_DAMAGES", "500"))
@@ -59,17 +60,17 @@ def sound(tmp_path_factory):
 def told(folder, texts, *, cached):
     """What each command tells of the index: an error is its own name."""
     with closing(Work(settings_of(folder, cached=cached))) as work:
-        stages, settings = work.stages, work.settings
+        context = work.context
 
         def asked():
-            return replace(ask(QUESTION, settings, stages), took_ms={}, cached=False, retrieved=None)
+            return replace(ask(QUESTION, context), took_ms={}, cached=False, retrieved=None)
 
         tellings = {
             "ask": asked,
-            "search": lambda: search(QUESTION, settings, stages).hits,
-            "docs": lambda: list(stages.engine.documents()),
-            "chunks": lambda: list(stages.engine.chunks()),
-            "vectors": lambda: _kept(stages, texts),
+            "search": lambda: search(QUESTION, context).hits,
+            "docs": lambda: list(context.engine.documents()),
+            "chunks": lambda: list(context.engine.chunks()),
+            "vectors": lambda: _kept(context, texts),
             "jobs": lambda: [(job, work.ledger.counts(job.job_id)) for job in work.ledger.jobs()],
         }
         return {name: _named(telling) for name, telling in tellings.items()}
@@ -83,9 +84,9 @@ def _named(telling):
         return error
 
 
-def _kept(stages, texts):
+def _kept(context, texts):
     """The vectors of the cache, by text."""
-    known = stages.vectors.known(texts) if stages.vectors else {}
+    known = context.vectors.known(texts) if context.vectors else {}
     return {text: vector.tolist() for text, vector in known.items()}
 
 

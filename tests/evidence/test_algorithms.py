@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.evidence.algorithms import algorithm_asked, extract_steps, with_steps
-from esrag.evidence.selection import Room, select
+from esrag.evidence.selection import EvidenceBudget, select
 from esrag.records import Chunk, Evidence, Hit
 from esrag.verifying.verify import verify
 
@@ -134,7 +134,7 @@ def test_the_passages_of_the_steps_come_first():
 
     assert [hit.chunk.ordinal for hit in found] == [3, 2, 0, 3, 5]
     assert {hit.score for hit in found[:2]} == {hits[3].score}
-    chosen = select(found, Room(2, 10_000, 10_000, len))
+    chosen = select(found, EvidenceBudget(2, 10_000, 10_000, len))
     assert extract_steps(QUESTION, chosen).startswith("1: t ← 0 [c1]")
     assert extract_steps(QUESTION, chosen).endswith("5: return t [c2]")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.errors import ContextTooLarge
-from esrag.evidence.selection import Room, compress_evidence, render_passage, select
+from esrag.evidence.selection import EvidenceBudget, compress_evidence, render_passage, select
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text import word_spans
@@ -22,7 +22,7 @@ def hit(n, score, text="Some words.", doc_id="d"):
 
 def room(chunks, characters, tokens=1000):
     """So much evidence; a word is a token."""
-    return Room(chunks, characters, tokens, lambda text: len(text.split()))
+    return EvidenceBudget(chunks, characters, tokens, lambda text: len(text.split()))
 
 
 def test_a_chunk_counts_once_with_its_best_score():
@@ -88,7 +88,7 @@ def evidence(*texts):
 def squeezed(given_evidence, characters, tokens):
     """What of them is sent within so much; a word, a figure or a mark is a token."""
     stated = statements("What is it?", given_evidence, None)
-    wanted = Room(len(given_evidence), characters, tokens, lambda text: len(word_spans(text)))
+    wanted = EvidenceBudget(len(given_evidence), characters, tokens, lambda text: len(word_spans(text)))
     return compress_evidence("What is it?", given_evidence, stated, wanted)
 
 

@@ -11,6 +11,7 @@ from fpdf import FPDF
 
 from esrag.citations import REFUSAL
 from esrag.cli.ask import Parts, to_json
+from esrag.context import engine_options
 from esrag.engines import SearchResult
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.fusing import fuse_legs, hits
@@ -20,12 +21,12 @@ from esrag.evaluation.calibrating import Labelled, calibrate
 from esrag.generating import Draft
 from esrag.generating.prompts import Prompts
 from esrag.ingesting import Silent
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, ask, ingest, search
+from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
 from esrag.retrieving.variants import operations
 from esrag.settings import preset_text, resolve
-from esrag.stages import engine_options
 
 STEPS = ("1: t = Init() 2: t = Absorb(t, p)", "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)", "5: end for", "6: return t")
 PAGES = (
@@ -76,7 +77,7 @@ def write_standard(path):
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """Settings and stages over the standard and six memos that say the same, so that there are ties in each leg."""
+    """Settings and context over the standard and six memos that say the same, so that there are ties in each leg."""
     folder = tmp_path_factory.mktemp("specs")
     write_standard(folder / "pots.pdf")
     for n in range(6):
@@ -84,13 +85,13 @@ def opened(tmp_path_factory):
     settings = resolve({**SETTINGS, "engine.url": str(folder / "index")}, {}, folder).settings
     work = Work(settings)
     assert ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Silent()).added == 7
-    yield settings, work.stages
+    yield work.context
     work.close()
 
 
-def with_answer(settings, **values):
-    """The same settings but for some of the answer's."""
-    return settings.model_copy(update={"answer": settings.answer.model_copy(update=values)})
+def with_answer(context, **values):
+    """The same context with other settings of the answer."""
+    return context.with_settings({f"answer.{name}": value for name, value in values.items()})
 
 
 class Says:
@@ -152,26 +153,24 @@ def test_the_questions_of_the_standard_as_they_are_typed(esrag):
 def test_search_shows_what_ask_retrieves(opened):
     """The same hits with the same scores, through variants and rerankers."""
     for question in ("How does ML-POT.KeyGen work?", "ML-POT key generation", "KeyGen"):
-        assert search(question, *opened).hits == ask(question, *opened).retrieved.hits != ()
+        assert search(question, opened).hits == ask(question, opened).retrieved.hits != ()
 
 
 def test_neighbours_come_along_as_far_as_there_is_room(opened):
     """The chunks before and after the hit, with its score, and never more passages than are allowed."""
-    settings, stages = opened
-    one = settings.model_copy(update={"retrieval": settings.retrieval.model_copy(update={"k": 1})})
-    evidence = {n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n), stages).evidence for n in (0, 1)}
+    one = opened.with_settings({"retrieval.k": 1})
+    evidence = {n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n)).evidence for n in (0, 1)}
 
     assert [item.chunk.start_page for item in evidence[0]] == [2]
     assert [item.chunk.start_page for item in evidence[1]] == [1, 2, 3]
     assert len({item.score for item in evidence[1]}) == 1
-    assert len(ask("Algorithm 2 STIR128", with_answer(one, evidence_chunks=2), stages).evidence) == 2
+    assert len(ask("Algorithm 2 STIR128", with_answer(one, evidence_chunks=2)).evidence) == 2
 
 
 def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
     """The refusal says that there were too few."""
-    settings, stages = opened
     generator = Says("Anything. [c1]")
-    asked = ask("KeyGen", with_answer(settings, minimum_hits=99), replace(stages, generator=lambda: generator))
+    asked = ask("KeyGen", with_answer(replace(opened, generator=lambda: generator), minimum_hits=99))
 
     assert (asked.answer.text, asked.answer.reason, generator.count) == (REFUSAL, "too-few-hits", 0)
 
@@ -189,15 +188,14 @@ def test_the_prompt_forbids_particulars_and_shows_steps_by_the_line():
 
 def test_answers_and_their_evaluation_go_through_the_same_check(opened):
     """What is not cited is refused in both: nothing of it counts as an answer."""
-    settings, stages = opened
-    uncited = replace(stages, generator=lambda: Says("ML-POT.KeyGen makes a lid."))
+    uncited = replace(opened, generator=lambda: Says("ML-POT.KeyGen makes a lid."))
     question = "What makes the lid of ML-POT-768?"
     questions = [Labelled(question, (answer,), answerable=True) for answer in ("KeyGen", "KeyGen", "gold", "gold")]
 
-    assert ask(question, settings, uncited).answer.reason == "contract"
+    assert ask(question, uncited).answer.reason == "contract"
     with pytest.raises(UsageError, match="not right and wrong answers"):
-        calibrate(questions, settings, uncited, None)
-    assert calibrate(questions, settings, stages, None).reported_questions == 2
+        calibrate(questions, uncited, None)
+    assert calibrate(questions, opened, None).reported_questions == 2
 
 
 class Shuffled(EmbeddedEngine):
@@ -226,9 +224,8 @@ def record(asked):
 @pytest.mark.parametrize("question", ["How does ML-POT.KeyGen work?", "What is the size of the lid of ML-POT-768?"])
 def test_a_hundred_times_the_same_bytes(opened, question):
     """As the legs come, and shuffled; six documents say the same, so that much is decided by ties."""
-    settings, stages = opened
-    shuffled = replace(stages, engine=Shuffled(engine_options(settings.engine)))
-    plain, other = ({record(ask(question, settings, each)) for _ in range(100)} for each in (stages, shuffled))
+    shuffled = replace(opened, engine=Shuffled(engine_options(opened.settings.engine)))
+    plain, other = ({record(ask(question, each)) for _ in range(100)} for each in (opened, shuffled))
     shuffled.engine.close()
 
     assert len(plain) == 1

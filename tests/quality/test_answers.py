@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from esrag.context import open_context
 from esrag.pipeline import ask
 from esrag.settings import resolve
-from esrag.stages import open_stages
 from esrag.verifying.verify import verify
 
 QUESTIONS = 80  # of each kind
@@ -41,9 +41,9 @@ def asked(tmp_path_factory):
     own = [row for row in rows("clapnq-dev", "queries.jsonl") if gold[row["_id"]]["answerable"]]
     others = rows("squad-v2-dev", "queries.jsonl")
     settings = resolve({"engine.url": str(folder), "answer.refusal": 0}, environ={}).settings
-    stages = open_stages(settings)
+    context = open_context(settings)
     return {
-        kind: [(ask(row["text"], settings, stages), gold.get(row["_id"])) for row in found[:: len(found) // QUESTIONS]]
+        kind: [(ask(row["text"], context), gold.get(row["_id"])) for row in found[:: len(found) // QUESTIONS]]
         for kind, found in (("own", own), ("others", others))
     }
 

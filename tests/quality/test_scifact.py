@@ -14,9 +14,9 @@ from pathlib import Path
 import ir_measures
 import pytest
 
+from esrag.context import open_context
 from esrag.retrieving.legs import retrieve
 from esrag.settings import resolve
-from esrag.stages import open_stages
 
 FLOORS = {"vector": 0.635, "keyword": 0.670, "hybrid": 0.705}
 DEPTH = 100
@@ -56,7 +56,7 @@ def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property
     settings = resolve(
         {"engine.url": str(index), "retrieval.method": method, "retrieval.k": DEPTH, "retrieval.candidates": 200}
     ).settings
-    stages = open_stages(settings)
+    context = open_context(settings)
     questions = [json.loads(line) for line in (scifact() / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
     judged = list(judgements())
     wanted = {judgement.query_id for judgement in judged}
@@ -66,7 +66,7 @@ def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property
         for question in questions
         if question["_id"] in wanted
         for rank, doc_id in enumerate(
-            documents(retrieve(question["text"], stages.engine, stages.embedder, settings.retrieval))
+            documents(retrieve(question["text"], context.engine, context.embedder, settings.retrieval))
         )
     ]
     found = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judged, run)[ir_measures.nDCG @ 10]

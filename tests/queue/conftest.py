@@ -19,11 +19,12 @@ from proxy import Proxy  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 from esrag import plugins  # noqa: E402
+from esrag.jobs.planning import IngestRequest  # noqa: E402
 from esrag.jobs.queue import Queue  # noqa: E402
 from esrag.jobs.reporting import problems  # noqa: E402
 from esrag.jobs.sweeping import sweep  # noqa: E402
 from esrag.jobs.work import Work  # noqa: E402
-from esrag.pipeline import IngestRequest, enqueue  # noqa: E402
+from esrag.pipeline import enqueue  # noqa: E402
 from esrag.settings import resolve  # noqa: E402
 
 KEEPS = ("--appendonly", "yes", "--appendfsync", "always")  # what was answered survives a kill
@@ -214,9 +215,9 @@ class Ingests:
         """Sources = indexed + dead letters; the index holds each chunk once and none that is stale; figures agree."""
         assert list(problems(self.work)) == []
         lost = {task.source for batch in self.ended(job, "failed", "dead") for task in batch.tasks}
-        stored = {document.source: document for document in self.work.stages.engine.documents()}
+        stored = {document.source: document for document in self.work.context.engine.documents()}
         assert set(stored) | lost == {str(path) for path in self.docs.iterdir()}
-        chunks = list(self.work.stages.engine.chunks())
+        chunks = list(self.work.context.engine.chunks())
         assert max(Counter(chunk.chunk_id for chunk in chunks).values(), default=1) == 1
         assert len(chunks) == sum(document.chunk_count for document in stored.values())
         texts = {chunk.doc_id: chunk.text for chunk in chunks}  # the files are short

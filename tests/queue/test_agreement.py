@@ -9,11 +9,12 @@ import pytest
 from esrag.engines.embedded.databases import connect
 from esrag.ingesting import Silent
 from esrag.ingesting.batches import Target
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
 from esrag.ledger.rows import batch_row
-from esrag.pipeline import IngestRequest, enqueue
+from esrag.pipeline import enqueue
 from esrag.settings import resolve
 
 
@@ -71,7 +72,7 @@ def test_nothing_is_wrong_after_any_ingest(esrag, ingested, work):
 
 def test_a_document_that_is_not_there(esrag, ingested, work):
     """A file that was stored and is in no document of the index is named."""
-    with work.stages.engine.writer(work.made) as writer:
+    with work.context.engine.writer(work.made) as writer:
         writer.remove(["toaster"])
     (line,) = said(esrag, work)
     assert line.startswith("1 file not in the index, and no failure says why: ")
@@ -84,7 +85,7 @@ def test_a_document_that_is_stale(esrag, ingested, work, what):
     if what == "rows":
         (ingested / "rows.jsonl").write_text('{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n')
         esrag("ingest", "docs")
-        with work.stages.engine.writer(work.made) as writer:
+        with work.context.engine.writer(work.made) as writer:
             writer.remove(["rows#1"])
     else:
         change(esrag, "UPDATE documents SET source_sha256 = ? WHERE doc_id = 'toaster'", "0" * 64)
@@ -135,7 +136,7 @@ def test_what_is_still_to_be_done_is_no_contradiction(esrag, ingested, work):
     assert said(esrag, work) == []
     (batch,) = work.ledger.batches(job.job_id)
     claimed = work.ledger.claim(batch.batch_id, work.owner)
-    engine = work.stages.engine
+    engine = work.context.engine
     target = Target(work.made, lambda: engine.writer(work.made), engine.vectors_of)
     work.ingestion.load(claimed.left, target, Silent(), lambda: None)  # stored, and not yet written down
     assert said(esrag, work) == []
@@ -165,7 +166,7 @@ def test_who_may_not_write_neither_reads_nor_embeds(ingested, work):
     job = enqueue(IngestRequest([str(ingested)]), work)
     (batch,) = work.ledger.batches(job.job_id)
     waits = []
-    with closing(Work(work.settings)) as other, other.stages.engine.writer(other.made):
+    with closing(Work(work.settings)) as other, other.context.engine.writer(other.made):
         for _ in range(3):
             came = run_batch(work, batch.batch_id)
             assert (came.state, came.attempts) == ("pending", 0)

@@ -58,7 +58,7 @@ def test_among_others_in_a_batch(ingests, alone):
     assert kills == 2 * ATTEMPTS
     (dead,) = dead_letters(ingests)
     ingests.check(ingests.work.ledger.job(dead.job_id))
-    assert len(list(ingests.work.stages.engine.documents())) == 4
+    assert len(list(ingests.work.context.engine.documents())) == 4
 
 
 def test_with_a_rebuild(ingests, alone, esrag, variables):
@@ -69,7 +69,7 @@ def test_with_a_rebuild(ingests, alone, esrag, variables):
         assert (came, ran.code) == (kills, 1)
         assert "1 added" in ran.out
         assert "ended its worker" in ran.err
-        assert [document.doc_id for document in ingests.work.stages.engine.documents()] == ["one"]
+        assert [document.doc_id for document in ingests.work.context.engine.documents()] == ["one"]
     dry = esrag("ingest", "docs", "--dry-run", "--json", **variables)
     assert (dry.code, dry.json["added"], dry.json["failed"]) == (1, 0, 1)
     came, ran = alone()

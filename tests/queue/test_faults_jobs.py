@@ -94,7 +94,7 @@ def test_an_old_batch_comes_after_a_newer_one(start_worker, ingests, esrag, vari
     assert esrag("ingest", "docs", "--eager", **variables).code == 0
     ingests.let("go")
     ingests.finished(job)
-    assert [chunk.text for chunk in ingests.work.stages.engine.chunks()] == ["The newer one."]
+    assert [chunk.text for chunk in ingests.work.context.engine.chunks()] == ["The newer one."]
 
 
 @pytest.mark.parametrize("order", ["ONE TOO FEW", "TOO NARROW", "NO NUMBERS"])
@@ -109,7 +109,7 @@ def test_an_encoder_that_breaks_its_contract(start_worker, ingests, order):
     (failed,) = ingests.ended(job, "failed")
     assert failed.attempts == 2
     assert "the encoder returned" in failed.error
-    stored = {chunk.text for chunk in ingests.work.stages.engine.chunks()}
+    stored = {chunk.text for chunk in ingests.work.context.engine.chunks()}
     assert stored == {"A file like any other.", "And a third."}
 
 

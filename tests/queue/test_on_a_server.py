@@ -9,10 +9,11 @@ from contextlib import closing
 import pytest
 from test_worker import APP, PLAIN
 
+from esrag.jobs.planning import IngestRequest
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
-from esrag.pipeline import IngestRequest, enqueue
+from esrag.pipeline import enqueue
 from esrag.settings import resolve
 
 pytestmark = [pytest.mark.live, pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])]
@@ -36,7 +37,7 @@ def test_a_blocked_index_costs_no_attempt(where, corpus):
     """Case 23: the batches wait and say why; when the block is lifted they are done."""
     with closing(Work(resolve({}, where).settings)) as work:
         job = enqueue(IngestRequest([str(corpus)]), work)
-        name = work.stages.engine.info().name
+        name = work.context.engine.info().name
         _block(where, name, blocked=True)
         batches = list(work.ledger.batches(job.job_id))
         seen = [run_batch(work, batch.batch_id) for batch in batches]

@@ -121,7 +121,7 @@ def test_a_draft_that_comes_in_pieces_is_the_same_answer(parts, data):
     draft = " ".join(parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(draft)), max_size=9)))
     shown: list[str] = []
-    check = Check("", EVIDENCE, Rules("drop"), shown=shown.append)
+    check = Check("", EVIDENCE, Rules("drop"), on_sentence=shown.append)
     for start, end in itertools.pairwise([0, *cuts, len(draft)]):
         check.read(draft[start:end])
     answer = check.answer()
@@ -341,7 +341,7 @@ def test_a_document_may_say_what_it_does_not_say():
 def test_what_is_shown_is_what_is_answered(pieces):
     """Also where an accent comes in a piece of its own; and a draft is read whole where no piece of it came."""
     shown = []
-    check = Check("", (passage("c1", "The café is open."),), Rules(), shown=shown.append)
+    check = Check("", (passage("c1", "The café is open."),), Rules(), on_sentence=shown.append)
     for piece in ("The ", *pieces, " is open. [c1]"):
         check.read(piece)
 

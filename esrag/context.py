@@ -1,9 +1,10 @@
-"""The opened parts that a question or an ingest goes through, as the settings name them."""
+"""The context of a question or an ingest: its settings and the parts that they name, opened."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esrag import plugins
@@ -19,29 +20,65 @@ from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
-from esrag.settings import EngineSettings, Settings, is_address
+from esrag.settings import EngineSettings, Settings, is_address, with_values
 
 if TYPE_CHECKING:
     from esrag.generating.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)
-class Stages:
-    """The opened parts; `embedder` is None where `embedding.model` is none, `cache` where `cache.url` is.
+class Context:
+    """Settings and opened parts. `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
 
     `rerankers` and `generator` open theirs when a question first needs them: an ingest has no use for their keys.
     """
 
+    settings: Settings
     engine: Engine
     embedder: Embedder | None
     cache: Cache | None = None
     rerankers: Callable[[], Chain] = tuple
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
 
+    def with_settings(self, values: Mapping[str, object]) -> "Context":
+        """Return the same parts with other settings, by dotted key, that need no part opened again."""
+        return replace(self, settings=with_values(self.settings, values))
+
     @property
     def encode(self) -> Encode | None:
         """How meanings are compared; None where there is no model."""
         return self.embedder.embed if self.embedder else None
+
+    @property
+    def prompts(self) -> "Prompts":
+        """The prompts that the settings name. They bring in Jinja, which only a language model needs."""
+        return _prompts_in(self.settings.generator.templates)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Everything that the hits of a question depend on, except the question and its filter.
+
+        The index's generation is read now, before anything is retrieved: an ingest that ends in between makes a new
+        generation, so that what was found before it is never served after it.
+        """
+        settings, engine = self.settings, self.settings.engine
+        address = engine.url if is_address(engine.url) else str(Path(engine.url).resolve())
+        user = (engine.username, engine.api_key.get_secret_value())  # a server may let each user see other documents
+        index = (address, engine.index, self.engine.generation(), *user)
+        model = self.embedder.fingerprint if self.embedder else ""
+        chain = [
+            (plugins.distribution_of("rerankers", name), getattr(it, "fingerprint", ""))
+            for name, it in self.rerankers()
+        ]
+        return (index, model, settings.retrieval, settings.rerank, settings.rerank.url, chain)
+
+    @property
+    def writer_identity(self) -> tuple[object, ...]:
+        """Everything that a draft and its verification depend on, except the evidence."""
+        section = self.settings.generator
+        prompts = self.prompts.fingerprint if self.generator().prompted else ""
+        written_by = plugins.distribution_of("generators", section.name)
+        return (self.settings.answer, section, section.url, written_by, prompts)
 
     @property
     def vectors(self) -> VectorCache | None:
@@ -50,12 +87,13 @@ class Stages:
         return VectorCache(self.cache, embedder.fingerprint, embedder.dimensions) if self.cache and embedder else None
 
 
-def open_stages(settings: Settings) -> Stages:
-    """The engine, the embedder, the cache and the rerankers that the settings name; nothing slow happens yet."""
+def open_context(settings: Settings) -> Context:
+    """Return the context that the settings describe; nothing slow happens yet. Raises: SettingsError, ModelError."""
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
     rerankers, generator = partial(open_rerankers, settings, embedder), partial(open_generator, settings)
-    return Stages(open_engine(settings.engine), embedder, cache, once(rerankers), once(generator))
+    engine = open_engine(settings.engine)
+    return Context(settings, engine, embedder, cache, once(rerankers), once(generator))
 
 
 def open_generator(settings: Settings) -> Generator:
@@ -64,13 +102,8 @@ def open_generator(settings: Settings) -> Generator:
     options = GeneratorOptions(api_key=settings.generator.api_key.get_secret_value(), **section)
     generator: Generator = plugins.load("generators", settings.generator.name)(options)
     if generator.prompted:
-        prompts_of(settings).check(takes_documents=generator.takes_documents)
+        _prompts_in(settings.generator.templates).check(takes_documents=generator.takes_documents)
     return generator
-
-
-def prompts_of(settings: Settings) -> "Prompts":
-    """The prompts that the settings name, for those who ask a model: they bring Jinja, which nobody else needs."""
-    return _prompts_in(settings.generator.templates)
 
 
 @once  # templates are compiled once a process, and again where their file changes

@@ -1,0 +1,194 @@
+"""Gathering: a question → hits → the evidence that may answer it.
+
+If the evidence does not suffice, other wordings are searched, at most `answer.steps` searches in all. The best one
+counts. No language model is asked for an answer before the evidence is good enough.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from esrag.chunking.cut import text_to_index
+from esrag.citations import Reason
+from esrag.context import Context
+from esrag.engines import SearchResult
+from esrag.engines.clock import Clock
+from esrag.errors import GeneratorError
+from esrag.evidence import Statement
+from esrag.evidence.algorithms import with_steps
+from esrag.evidence.confidence import Signals, confidence
+from esrag.evidence.selection import EvidenceBudget, compress_evidence, select
+from esrag.evidence.statements import statements
+from esrag.filters import Filter
+from esrag.generating.rewriting import reformulate, subject
+from esrag.records import Evidence
+from esrag.reranking.chain import Limits, rerank
+from esrag.results import Step
+from esrag.retrieving.legs import query_vector, retrieve
+from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.variants import fuse_searches, operations, variants
+from esrag.text import word_spans
+
+REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the best search found for a question, and what it lacks; `steps` are all searches."""
+
+    retrieved: SearchResult
+    evidence: tuple[Evidence, ...]
+    statements: tuple[Statement, ...]
+    signals: Signals
+    confidence: float
+    lacks: Reason | None
+    steps: tuple[Step, ...] = ()
+
+
+def retrieve_hits(question: str, context: Context, where: Filter | None = None) -> SearchResult:
+    """Return the hits in the order of the rerankers, which look at more of them than come back."""
+    wanted, limits = context.settings.retrieval, context.settings.rerank
+    chain = context.rerankers()
+    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
+    wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
+
+    found = [retrieve(wording, context.engine, context.embedder, deep, where) for wording in wordings]
+    clock = Clock()
+    hits = fuse_searches([each.hits for each in found], wanted.rank_constant)
+    reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
+    if chain:
+        clock.lap("rerank")
+
+    took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
+    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
+
+
+def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the time of each stage over several searches."""
+    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
+
+
+def gather_evidence(question: str, context: Context, where: Filter | None = None) -> Gathered:
+    """Return what the first sufficient search found, else the most confident one's, the earliest of equals."""
+    steps: list[Step] = []
+    notes: list[str] = []
+    best: Gathered | None = None
+
+    for query in islice(_queries(question, context, notes), context.settings.answer.steps):
+        found = _gather(question, query, context, where)
+        steps.append(Step(query, len(found.retrieved.hits), found.confidence))
+        if best is None or (best.lacks and (not found.lacks or found.confidence > best.confidence)):
+            best = found
+        if not best.lacks:
+            break
+    if best is None:
+        raise AssertionError("the question itself is the first query")
+
+    retrieved = replace(best.retrieved, notes=(*best.retrieved.notes, *notes))
+    return replace(best, retrieved=retrieved, lacks=_reason(best, steps, context, where), steps=tuple(steps))
+
+
+def _reason(found: Gathered, steps: Sequence[Step], context: Context, where: Filter | None) -> Reason | None:
+    """Return why the evidence does not suffice, told as precisely as it can be known after all searches."""
+    if found.lacks == "no-hits" and where and retrieve_hits(steps[0].query, context).hits:
+        return "filtered-out"
+    if found.lacks == "below-threshold" and 1 < len(steps) == context.settings.answer.steps:
+        return "budget"
+    return found.lacks
+
+
+def _queries(question: str, context: Context, notes: list[str]) -> Iterator[str]:
+    """Yield the question, then other words for it: those of rules, those of a model, and what it is about.
+
+    A model is asked until it has no new ones, each time with all that was tried. If it fails, `notes` say so.
+    """
+    queries = [*variants(question, operations(context.settings.retrieval.operations))]
+    yield from queries
+
+    while (query := _reformulate(question, queries, context, notes)) and query not in queries:
+        queries.append(query)
+        yield query
+    if (about := subject(question)) and about not in queries:
+        yield about
+
+
+def _reformulate(question: str, queries: Sequence[str], context: Context, notes: list[str]) -> str:
+    """Return the model's next query; "" if it has none or fails."""
+    generator = context.generator()
+    try:
+        return reformulate(question, queries, generator, context.prompts) if generator.prompted else ""
+    except GeneratorError as error:
+        notes.append(f"the model's other words were left out: {error.line}")
+        return ""
+
+
+def _gather(question: str, query: str, context: Context, where: Filter | None) -> Gathered:
+    """Return what a query finds, and how well that answers the question."""
+    result = retrieve_hits(query, context, where)
+    clock = Clock()
+    evidence, stated = _select(question, result, context)
+
+    is_plain = query == question and not context.settings.retrieval.variants
+    closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
+    signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
+    sureness = confidence(signals)
+    clock.lap("evidence")
+
+    return Gathered(
+        retrieved=replace(result, took_ms={**result.took_ms, **clock.took_ms}),
+        evidence=evidence,
+        statements=stated,
+        signals=signals,
+        confidence=sureness,
+        lacks=_lack(result, sureness, context),
+    )
+
+
+def _select(
+    question: str, retrieved: SearchResult, context: Context
+) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
+    """Return the passages that may be cited, and the statements in them. Raises: ContextTooLarge."""
+    limits, engine = context.settings.answer, context.engine
+    tokens = context.embedder.tokens if context.embedder else word_spans
+    budget = EvidenceBudget(
+        chunks=limits.evidence_chunks,
+        characters=limits.evidence_characters,
+        tokens=limits.evidence_tokens,
+        count=lambda text: len(tokens(text)),
+    )
+    compress = limits.compress and context.generator().prompted
+
+    hits = retrieved.hits
+    if limits.algorithms:
+        hits = with_steps(question, hits, lambda chunk: engine.neighbours(chunk, REACH))
+    around = with_neighbours(hits, engine, limits.neighbours)
+    evidence = select(around, budget.without_sizes if compress else budget)
+    stated = statements(question, evidence, context.encode, whole=compress)
+
+    return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
+
+
+def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason | None:
+    """Return what evidence lacks to be answered from; None if nothing."""
+    limits = context.settings.answer
+    if not retrieved.hits:
+        return "no-hits"
+    if len(retrieved.hits) < limits.minimum_hits:
+        return "too-few-hits"
+    return "below-threshold" if sureness < limits.refusal else None
+
+
+def _closeness(retrieved: SearchResult) -> float | None:
+    """Return the best cosine among the hits; None if the vector leg was not searched or found nothing."""
+    return max((hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None)
+
+
+def _closeness_to(question: str, result: SearchResult, context: Context) -> float | None:
+    """Return the best cosine between the question and hits of other words, by the vectors that are stored."""
+    if context.embedder is None or _closeness(result) is None:
+        return None
+
+    stored = context.engine.vectors_of([text_to_index(hit.chunk) for hit in result.hits])
+    vector = query_vector(question, context.embedder)
+    return max((round(float(row @ vector), 6) for row in stored.values()), default=None)

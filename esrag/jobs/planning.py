@@ -1,0 +1,81 @@
+"""What an ingest is asked to do, compared with what the index holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from esrag.engines import Engine
+from esrag.errors import EngineError, IndexBusy, IndexMissing
+from esrag.ingesting import planning
+from esrag.jobs.recording import job_key, list_promised_ids
+from esrag.jobs.work import Work
+from esrag.loading.listing import Selection, list_files
+from esrag.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """The files that the index is to hold, as paths, folders and globs; `rebuild` reads all of them again."""
+
+    arguments: Sequence[str]
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    keep_missing: bool = False
+    rebuild: bool = False
+
+    def key(self, settings: Settings) -> str:
+        """Return the key under which a later ingest of the same files finds the job of an earlier one."""
+        return job_key(settings, self.arguments, self.include, self.exclude, self.rebuild)
+
+
+def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
+    """Return what an ingest would do; nothing is written."""
+    stored = _stored_sources(request, work.context.engine)
+    listing = list_files(request.arguments, _selection(request, work.settings))
+
+    return planning.plan(
+        listing,
+        stored,
+        keep_missing=request.keep_missing,
+        rebuild=request.rebuild,
+        max_bytes=work.settings.loading.max_bytes,
+        promised=list_promised_ids(work, work.settings.engine.index),
+    )
+
+
+def _selection(request: IngestRequest, settings: Settings) -> Selection:
+    """Return which files of the named folders are taken; the index, the ledger and the cache never are."""
+    addresses = (settings.ledger.url, settings.cache.url)
+    own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
+    return Selection(
+        include=request.include,
+        exclude=request.exclude,
+        follow_links=settings.loading.follow_links,
+        ignore_files=settings.loading.ignore_files,
+        own=own,
+    )
+
+
+def _stored_sources(request: IngestRequest, engine: Engine) -> Mapping[str, planning.StoredSource]:
+    """Return what the index holds by source.
+
+    A rebuild that names its files may replace an index that cannot be read.
+    """
+    try:
+        return planning.group_by_source(engine.documents())
+    except IndexMissing:
+        return {}
+    except EngineError as error:
+        if isinstance(error, IndexBusy) or not (request.rebuild and request.arguments):
+            raise
+        return {}
+
+
+def warn_of_long_chunks(work: Work) -> str:
+    """Return advice if chunks may be longer than the encoder reads at once; "" if they cannot. Raises: ModelError."""
+    embedder, size = work.context.embedder, work.settings.chunking.size
+    if embedder is None or size <= embedder.window:
+        return ""
+
+    came = f"chunking.size is {size}, and the encoder reads {embedder.window} tokens at once"
+    return f"{came}: a longer chunk gets the mean of its parts' vectors; a size of {embedder.window} or less avoids it"
