@@ -34,6 +34,7 @@ from esrag.records import Answer
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
+from esrag.verifying.sources import name_sources
 from esrag.verifying.verify import Check, Rules, refusal, verify
 
 
@@ -100,23 +101,15 @@ def _answer(question: str, context: Context, where: Filter | None, on_sentence: 
 
     answer = _refuse(question, found)
     if answer is None:
-        prompt = _prompt(question, found, context)
         check = Check(question, found.evidence, _rules(context), context.encode, on_sentence)
-        task = GenerationTask(
-            question=question,
-            evidence=found.evidence,
-            statements=found.statements,
-            prompt=prompt,
-            max_sentences=context.settings.answer.max_sentences,
-            on_piece=check.read,
-        )
-
-        draft = generator.generate(task)
+        prompt = _prompt(question, found, context)
+        draft = generator.generate(_task(question, found, prompt, context, check.read))
         clock.lap("generate")
 
         answer = check.answer(draft.text)
         if answer.refused and context.settings.answer.algorithms:
             answer = _answer_with_steps(question, found, answer)
+        answer = name_sources(answer, context.engine)
         clock.lap("verify")
 
     return AskResult(
@@ -160,6 +153,17 @@ def _prompt(question: str, found: Gathered, context: Context) -> Prompt:
         prompt = context.prompts.prompt(question, (), limits.max_sentences, quotes=limits.quotes)
         return replace(prompt, documents=documents(found.evidence))
     return context.prompts.prompt(question, found.evidence, limits.max_sentences, quotes=limits.quotes)
+
+
+def _task(question: str, found: Gathered, prompt: Prompt, context: Context, on_piece: OnSentence) -> GenerationTask:
+    return GenerationTask(
+        question=question,
+        evidence=found.evidence,
+        statements=found.statements,
+        prompt=prompt,
+        max_sentences=context.settings.answer.max_sentences,
+        on_piece=on_piece,
+    )
 
 
 def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answer:

@@ -162,7 +162,8 @@ class Citation:
     """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1.
 
     `quote` is what the sentence quotes of the passage, else the passage's sentence that comes nearest; `start` and
-    `end` are its offsets in the document's text.
+    `end` are its offsets in the document's text. `title` and `section` are the passage's, `source` is the path or
+    address of the document; each is "" if it is not known.
     """
 
     key: str
@@ -174,6 +175,9 @@ class Citation:
     end: int
     quote: str
     support: float
+    title: str = ""
+    section: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ answered() {
     output=$(esrag ask "$1" --engine "$engine") || fail "expected an answer, got exit code $?"
     printf '%s\n' "$output"
     case $output in *"$2"*) ;; *) fail "the answer does not hold \"$2\"" ;; esac
-    printf '%s\n' "$output" | grep -q "^\[c[0-9]*\] $3, page" || fail "the answer does not cite $3"
+    printf '%s\n' "$output" | grep -q "^\[c[0-9]*\] .*, page.*/$3\." || fail "the answer does not cite $3"
 }
 
 # refused QUESTION: the answer must be the refusal, with its own exit code.

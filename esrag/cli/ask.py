@@ -142,11 +142,22 @@ def _hits(asked: "AskResult") -> list[dict[str, Any]]:
     return [hit_as_json(hit) for hit in asked.retrieved.hits]
 
 
+def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
+    """Print an answer, its citations and its confidence; the text was streamed before if `is_printed`."""
+    from esrag.cli.citing import print_answer, print_citations
+
+    if not is_printed:
+        print_answer(asked.answer)
+    print_citations(asked.answer.citations)
+    if not asked.answer.refused:
+        print_text(f"\nconfidence: {asked.confidence_band} ({asked.confidence:.2f})")
+
+
 def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
-    printed = " ".join(sentences) == asked.answer.text
-    print_text(render("answer.txt.j2", asked=asked, printed=printed))
+    is_printed = " ".join(sentences) == asked.answer.text
+    show_answer(asked, is_printed=is_printed)
     if parts.evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
     if parts.prompt:
@@ -155,7 +166,7 @@ def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str
         print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
     for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
-    if sentences and not printed:
+    if sentences and not is_printed:
         remark("what was printed before the last answer passed by itself, but what came after it did not")
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

@@ -101,6 +101,7 @@ class Conversation:
                 print_json(_failed(line, error))
 
     def _ask(self, line: str) -> None:
+        from esrag.cli.ask import show_answer
         from esrag.pipeline import ask, resolve_followup
         from esrag.retrieving.legs import prepare_question
 
@@ -110,7 +111,10 @@ class Conversation:
             remark(f"asked: {question}")
         self.last, self.typed = ask(question, self.context, self.where), typed
         self.earlier.append(question)
-        self._show("answer.txt.j2")
+        if self.as_json:
+            self._print_json()
+        else:
+            show_answer(self.last)
 
     def _sources(self) -> None:
         self._show("evidence.txt.j2", evidence=True)
@@ -119,17 +123,21 @@ class Conversation:
         self._show("explain.txt.j2", explain=True)
 
     def _show(self, template: str, *, evidence: bool = False, explain: bool = False) -> None:
-        """The last answer as the template has it, or as JSON with the parts that are asked for."""
-        from esrag.cli.ask import Parts, to_json
+        """Print a part of the last answer by its template, or the whole with that part as JSON."""
         from esrag.cli.rendering import render
 
         asked = self._answered()
         if self.as_json:
-            shown = to_json(asked, "", Parts(evidence=evidence, prompt=False, explain=explain))
-            print_json(shown | {"typed": self.typed})
+            self._print_json(evidence=evidence, explain=explain)
         else:
-            values = {"evidence": asked.evidence, "model": asked.model, "printed": False, "kibana_url": ""}
+            values = {"evidence": asked.evidence, "model": asked.model, "kibana_url": ""}
             print_text(render(template, asked=asked, **values))
+
+    def _print_json(self, *, evidence: bool = False, explain: bool = False) -> None:
+        from esrag.cli.ask import Parts, to_json
+
+        answer = to_json(self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain))
+        print_json(answer | {"typed": self.typed})
 
     def _forget(self) -> None:
         self.earlier.clear()

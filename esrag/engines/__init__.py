@@ -168,8 +168,8 @@ class Engine(Protocol):
         """A number that grows with every change of content."""
         ...
 
-    def documents(self) -> Iterator[StoredDocument]:
-        """What is stored, by doc_id."""
+    def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
+        """Yield the stored documents in the order of their ids: all, or those of `doc_ids` that exist."""
         ...
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word

@@ -322,6 +322,8 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
         end=chunk.start + end,
         quote=chunk.text[start:end],
         support=min(claim.support for claim in using),
+        title=chunk.title,
+        section=chunk.section,
     )
 
 

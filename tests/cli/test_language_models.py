@@ -128,8 +128,9 @@ def test_no_more_sentences_than_are_allowed(kitchen, service):
     assert (ran.code, ran.json["answer"]) == (0, three)
     assert ran.json["notes"] == ["left out what follows 3 sentences (answer.max_sentences)"]
     assert kitchen("ask", QUESTION, "--json", "--set", "answer.max_sentences=1").json["answer"] == HOLDS
-    shown = kitchen("ask", QUESTION, "--stream").out.split("\n\n")[0].split("\n")
-    assert shown == [HOLDS, "It weighs 900 grams. [c1]", HOLDS, "[c1] kettle, page 1"]
+    shown, cited, _ = kitchen("ask", QUESTION, "--stream").out.split("\n\n")
+    assert shown.split("\n") == [HOLDS, "It weighs 900 grams. [c1]", HOLDS]
+    assert cited == "[c1] Kettle, page 1: docs/kitchen/kettle.md"
 
 
 def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):

@@ -74,7 +74,7 @@ def test_the_sdist_holds_the_folders_outside_the_package(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
-    assert {"mappings/embedded.sql", "templates/answer.txt.j2", "workers/parse.py", "LICENSE", "README.md"} <= names
+    assert {"mappings/embedded.sql", "templates/explain.txt.j2", "workers/parse.py", "LICENSE", "README.md"} <= names
 
 
 def test_the_installed_wheel_ingests_and_asks(environment, tmp_path):

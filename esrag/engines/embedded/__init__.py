@@ -1,5 +1,6 @@
 """The embedded engine: one folder an index, SQLite for words and records, a flat file for vectors, no server."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -56,10 +57,11 @@ class EmbeddedEngine:
         with self._reader.snapshot() as snapshot:
             return snapshot.cache.state.generation
 
-    def documents(self) -> Iterator[StoredDocument]:
-        """What is stored, by doc_id. Raises: IndexMissing."""
-        sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents ORDER BY doc_id"  # noqa: S608 -- a constant
-        return map(rows.document, self._streamed(sql))
+    def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
+        """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
+        named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
+        return map(rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)))
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Chunks by document and position. Raises: IndexMissing, UsageError."""

@@ -54,9 +54,10 @@ class ServerEngine:
         """A number that grows with every change of content. Raises: IndexMissing."""
         return generation(self._connection, self._indexes.current().name)
 
-    def documents(self) -> Iterator[StoredDocument]:
-        """What is stored, by doc_id. Raises: IndexMissing."""
-        query = {"term": {"entry": "document"}}
+    def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
+        """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
+        named = [] if doc_ids is None else [{"terms": {"doc_id": [*doc_ids]}}]
+        query = {"bool": {"filter": [{"term": {"entry": "document"}}, *named]}}
         sources = self._pages(query, ["doc_id"], {"excludes": ["chunk_ids"]})
         return map(document_of, sources)
 

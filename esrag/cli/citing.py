@@ -1,0 +1,87 @@
+"""An answer as a reader sees it: each sentence with what it is about, each citation with its source."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+
+from esrag.citations import MARKERS
+from esrag.cli.output import one_line, pages, print_text
+from esrag.records import Answer, Citation
+
+# How a sentence begins whose subject stands in a sentence before it, or was cut off.
+_PRONOUN = r"It|Its|He|His|She|Her|They|Their|This|These|That|Those|Such|The (?:former|latter|same)"
+_VERB = r"is|are|was|were|has|have|had|can|may|must|will|would"
+_LACKS_SUBJECT = re.compile(rf"[\"“'(]*(?:{_PRONOUN}|{_VERB})\b")
+_MARKERS = re.compile(rf"{MARKERS.pattern}(?:\s*{MARKERS.pattern})*", MARKERS.flags)
+_MAX_TITLE_CHARACTERS = 80
+
+
+def print_answer(answer: Answer) -> None:
+    """Print the text of an answer. A sentence that lacks its subject is followed by the title of its passage."""
+    print_text("".join(_pieces(answer)))
+
+
+def print_citations(citations: Sequence[Citation]) -> None:
+    """Print a line for each citation: its key, title, section, pages and source."""
+    if citations:
+        click.echo()
+    for citation in citations:
+        click.echo(_line(citation))
+
+
+def _pieces(answer: Answer) -> Iterator[str]:
+    """Yield the text of an answer, and the titles that go between its sentences.
+
+    >>> her = Citation("c1", "p7", 1, 1, "p7::c1", 0, 9, "", 1.0, title="Maria Thayer")
+    >>> "".join(_pieces(Answer("Thayer is an actress. [c1] She was born in Portland. [c1]", False, citations=(her,))))
+    'Thayer is an actress. [c1] She was born in Portland. [c1] (Maria Thayer)'
+    """
+    names = {citation.key: citation.title or citation.section.rpartition(" > ")[2] for citation in answer.citations}
+    start = 0
+
+    for markers in _MARKERS.finditer(answer.text):
+        sentence, start = answer.text[start : markers.end()], markers.end()
+        yield sentence
+        keys = re.findall(r"c\d+", markers[0].lower())
+        name = one_line(names.get(keys[0], ""))[:_MAX_TITLE_CHARACTERS]
+        if name and _LACKS_SUBJECT.match(sentence.lstrip()):
+            yield f" ({name})"
+    yield answer.text[start:]
+
+
+def _line(citation: Citation) -> str:
+    """Return a citation as one line; its source is a link in a terminal that has links.
+
+    >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, "Fares", "Fares > Tickets", "s3://b/fares.md"))
+    '[c2] Fares > Tickets, pages 1–2: s3://b/fares.md'
+    """
+    title, section = one_line(citation.title), one_line(citation.section)
+    name = section if section.startswith(title) else f"{title} > {section}".removesuffix(" > ")
+    line = f"[{citation.key}] {name or one_line(citation.doc_id)}, {pages(citation.start_page, citation.end_page)}"
+    if not citation.source:
+        return line
+
+    row = "".join(citation.doc_id.partition("#")[1:])  # of a file with many documents
+    return f"{line}: {_link(_relative(citation.source) + one_line(row), citation)}"
+
+
+def _relative(source: str) -> str:
+    """Return a path below the current folder as it would be typed there, any other source as it is."""
+    path = Path(source)
+    here = Path.cwd()
+    return one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
+
+
+def _link(text: str, citation: Citation) -> str:
+    """Return the text as a hyperlink (OSC 8) to the cited page, if stdout is a terminal that may show one."""
+    if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb" or "NO_COLOR" in os.environ:
+        return text
+
+    is_file = citation.source.startswith("/")
+    address = f"file://{quote(citation.source)}#page={citation.start_page}" if is_file else quote(citation.source, ":/")
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
