@@ -178,9 +178,9 @@ def test_the_layers_are_those_that_are_checked():
     assert "\n".join(contract) in read("concepts/architecture.md")
 
 
-def test_the_house_is_drawn_as_it_is():
+def test_the_source_tree_is_complete():
     """Every file and folder of the package, and nothing that is planned only."""
-    picture = read("concepts/architecture.md").partition("## The house")[2].split("```")[1]
+    picture = read("concepts/architecture.md").partition("## Source tree")[2].split("```")[1]
     drawn = set(re.findall(r"^  (\S+)", picture, re.MULTILINE))
     built = {f"{path.name}/" if path.is_dir() else path.name for path in (ROOT / "esrag").iterdir()}
 
