@@ -1,31 +1,58 @@
-"""Question answering over your own documents: every sentence cited and checked, or refused."""
+"""Question answering over your own documents: every sentence cited and checked, or refused.
 
-from collections.abc import Mapping, Sequence
+>>> import esrag
+>>> "ask" in dir(esrag.Index)
+True
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from esrag.verifying.drafts import DraftVerdict, Passage
+    from esrag.api import AnswerStream, Index, verify
+    from esrag.api import open_index as open  # noqa: A004 -- read as esrag.open
+    from esrag.errors import EsragError
+    from esrag.jobs.reporting import IngestReport
+    from esrag.records import Answer, Chunk, Citation, Evidence, Hit, StoredDocument
+    from esrag.results import AskResult, Hits
+    from esrag.verifying.drafts import DraftVerdict, SentenceVerdict
 
-__all__ = ["verify"]
+__all__ = [
+    "Answer",
+    "AnswerStream",
+    "AskResult",
+    "Chunk",
+    "Citation",
+    "DraftVerdict",
+    "EsragError",
+    "Evidence",
+    "Hit",
+    "Hits",
+    "Index",
+    "IngestReport",
+    "SentenceVerdict",
+    "StoredDocument",
+    "open",
+    "verify",
+]
+
+# Each name is imported when it is first used: the command line shows its help without any of them.
+_HOMES = {
+    "esrag.api": ("AnswerStream", "Index", "open", "verify"),
+    "esrag.errors": ("EsragError",),
+    "esrag.jobs.reporting": ("IngestReport",),
+    "esrag.records": ("Answer", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
+    "esrag.results": ("AskResult", "Hits"),
+    "esrag.verifying.drafts": ("DraftVerdict", "SentenceVerdict"),
+}
 
 
-def verify(
-    draft: str, passages: "Sequence[Passage]", *, settings: Mapping[str, object] | None = None
-) -> "DraftVerdict":
-    """Check each sentence of a draft against the passages that it cites, as `esrag verify` does.
+def __getattr__(name: str) -> object:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), "open_index" if name == "open" else name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    The first passage is `c1`: its text, or a mapping of `text`, `title` and `section`. `settings` maps dotted names to
-    values, on top of the settings file and the environment.
 
-    Raises: UsageError for passages that are none, SettingsError, ModelError.
-
-    >>> found = verify("It has 7 watts. [c1]", ["It has 7 watts."], settings={"embedding.model": "none"})
-    >>> found.supported
-    True
-    """
-    from esrag.context import open_context
-    from esrag.settings import resolve
-    from esrag.verifying.drafts import verify_draft
-
-    resolved = resolve(dict(settings or {})).settings
-    return verify_draft(draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes)
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,7 @@ Terms(field='folder', values=('pdf', 'docx'))
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -64,6 +64,7 @@ class Not:
 
 
 Filter = Terms | Prefix | Range | And | Or | Not
+Where = Filter | Mapping[str, Scalar | Sequence[Scalar]] | Sequence[str] | str | None
 
 LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
 MAX_SHOWN = 60  # characters of a condition in a message
@@ -88,6 +89,36 @@ def parse_all(conditions: Sequence[str]) -> Filter | None:
     """Conditions that must all hold, or None where there is none. Raises: UsageError."""
     parts = tuple(parse(condition) for condition in conditions)
     return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+
+
+def to_filter(where: Where) -> Filter | None:
+    """Return a filter for conditions as text, or for fields with the value or the values that they must have.
+
+    Raises: UsageError.
+
+    >>> to_filter({"folder": "nist", "year": [2023, 2024]})
+    And(parts=(Terms(field='folder', values=('nist',)), Terms(field='year', values=(2023, 2024))))
+    >>> to_filter("year>=2024") == to_filter(["year>=2024"]) == parse("year>=2024")
+    True
+    """
+    match where:
+        case None:
+            return None
+        case str():
+            return parse(where)
+        case Mapping():
+            parts = tuple(Terms(field, _values(field, value)) for field, value in where.items())
+            return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+        case Sequence():
+            return parse_all(where)
+    return where
+
+
+def _values(field: str, value: Scalar | Sequence[Scalar]) -> tuple[Scalar, ...]:
+    values = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    if not values or not all(isinstance(each, str | int | float) for each in values):
+        raise UsageError(f"expected a value or a list of values for {field}, found {str(value)[:MAX_SHOWN]!r}")
+    return values
 
 
 def parse(condition: str) -> Filter:

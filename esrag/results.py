@@ -1,12 +1,14 @@
 """What a question comes to: the answer, and everything that led to it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any, overload
 
 from esrag.engines import SearchResult
 from esrag.evidence.confidence import Signals
+from esrag.evidence.selection import render_passage
 from esrag.generating import NO_PROMPT, Prompt, Usage
-from esrag.records import Answer, Evidence
+from esrag.records import Answer, Citation, Evidence, Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,110 @@ class AskResult:
         """Whether it is cached for a minute only: a refusal, or hits whose reranker failed."""
         return self.answer.refused or is_brief(self.retrieved)
 
+    @property
+    def text(self) -> str:
+        """The sentences of the answer with their markers, or the refusal."""
+        return self.answer.text
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The checked citations, by key."""
+        return self.answer.citations
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is the refusal."""
+        return self.answer.refused
+
+    @property
+    def reason(self) -> str:
+        """Why the question was refused, or ""."""
+        return self.answer.reason
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or failed on the way, in words."""
+        return (*self.answer.notes, *self.retrieved.notes)
+
+    def to_dict(self, *, evidence: bool = False, prompt: bool = False, explain: bool = False) -> dict[str, Any]:
+        """Return what `esrag ask --json` prints; only `explain` has times, so that equal answers are equal bytes."""
+        return {
+            "schema": "esrag.answer/1",
+            "question": self.question,
+            "answer": self.text,
+            "refused": self.refused,
+            "reason": self.reason,
+            "notes": [*self.notes],
+            "citations": [asdict(citation) for citation in self.citations],
+            "confidence": self.confidence,
+            "confidence_band": self.confidence_band,
+            "route": "documents",
+            "model": self.model,
+            "usage": asdict(self.usage) if self.usage else {},
+            "cached": self.cached,
+            "took_ms": dict(self.took_ms) if explain else {},
+            **({"evidence": [_evidence_to_dict(item) for item in self.evidence]} if evidence else {}),
+            **({"prompt": asdict(self.prompt)} if prompt else {}),
+            **(self._explanation() if explain else {}),
+        }
+
+    def _explanation(self) -> dict[str, Any]:
+        return {
+            "path": self.retrieved.path,
+            "signals": asdict(self.signals),
+            "steps": [asdict(step) for step in self.steps],
+            "hits": [hit_to_dict(hit) for hit in self.retrieved.hits],
+        }
+
     def with_notes(self, notes: Sequence[str]) -> "AskResult":
         """Return the result with notes on its filter in front; they are not part of what is cached."""
         return replace(self, retrieved=with_notes(self.retrieved, notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Hits(Sequence[Hit]):
+    """The hits for a query, best first, and how they were found."""
+
+    query: str
+    found: SearchResult
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.found.hits[place]
+
+    def __len__(self) -> int:
+        return len(self.found.hits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag search --json` prints."""
+        return {
+            "schema": "esrag.hits/1",
+            "query": self.query,
+            "path": self.found.path,
+            "notes": [*self.found.notes],
+            "hits": [hit_to_dict(hit) for hit in self],
+        }
+
+
+def hit_to_dict(hit: Hit) -> dict[str, Any]:
+    """Return a hit as `esrag search --json` prints it."""
+    names = ("chunk_id", "doc_id", "title", "section", "start_page", "end_page", "text")
+    scores = asdict(hit)
+    del scores["chunk"]
+    return {**{name: getattr(hit.chunk, name) for name in names}, **scores}
+
+
+def _evidence_to_dict(item: Evidence) -> dict[str, Any]:
+    names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
+    return {
+        "key": item.key,
+        "score": item.score,
+        **{name: getattr(item.chunk, name) for name in names},
+        "sent": render_passage(item),
+    }
 
 
 def is_brief(found: SearchResult) -> bool:

@@ -313,13 +313,15 @@ def resolve(
     flags: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     folder: Path = Path(),
+    *,
+    is_code: bool = False,
 ) -> Resolved:
-    """Return the settings of every layer, fit to be used.
+    """Return the settings of every layer, fit to be used. `flags` may hold secrets if they come from code.
 
     Raises: SettingsError as `read_settings` does, for a file that decides where texts and secrets go and was not
     allowed to, and where a secret would leave the machine without TLS.
     """
-    resolved = read_settings(flags, environ, folder)
+    resolved = read_settings(flags, environ, folder, is_code=is_code)
 
     for layer, keys in resolved.withheld:
         raise not_allowed(layer, keys)
@@ -332,14 +334,16 @@ def read_settings(
     flags: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     folder: Path = Path(),
+    *,
+    is_code: bool = False,
 ) -> Resolved:
     """Return the settings of every layer, to be looked at: nothing may be sent anywhere because of them.
 
     Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
     file that cannot be read.
     """
-    files, flagged = [*file_layers(environ, folder)], Layer("flag", flags)
-    for layer in (*files, flagged):
+    files, flagged = [*file_layers(environ, folder)], Layer("code" if is_code else "flag", flags)
+    for layer in files if is_code else (*files, flagged):
         _require_no_secret(layer)
 
     later = [*files, _environment_layer(environ), flagged]
@@ -439,7 +443,7 @@ def preset_text(name: str) -> str:
 
 def preset_layer(name: str) -> Layer:
     """A preset's values. Raises: SettingsError for an unknown name."""
-    return Layer(f"preset {name}", _flatten(yaml.safe_load(preset_text(name)) or {}))
+    return Layer(f"preset {name}", flatten(yaml.safe_load(preset_text(name)) or {}))
 
 
 def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
@@ -561,7 +565,7 @@ def read_file(path: Path, *, is_named: bool = False) -> Layer:
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
 
-    values = {key: _from_folder(key, value, path.parent) for key, value in _flatten(tree).items()}
+    values = {key: _from_folder(key, value, path.parent) for key, value in flatten(tree).items()}
     return Layer(
         origin=str(path),
         values=values,
@@ -590,16 +594,16 @@ def _sections() -> frozenset[str]:
     return frozenset(key.rpartition(".")[0] for key, _ in fields()) - {""}
 
 
-def _flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted keys of a nested mapping; only the tree's own branches are entered, so that aliases cannot blow it up.
+def flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the dotted keys of a nested mapping. Only the tree's own branches are entered: aliases cannot blow it up.
 
-    >>> _flatten({"engine": {"url": "x"}, "preset": "keyword", "answer": None})
+    >>> flatten({"engine": {"url": "x"}, "preset": "keyword", "answer": None})
     {'engine.url': 'x', 'preset': 'keyword'}
     """
     flat: dict[str, Any] = {}
     for name, value in ((f"{prefix}{key}", value) for key, value in tree.items()):
         if name in _sections() and isinstance(value, Mapping | None):  # a branch whose lines are all comments is None
-            flat |= _flatten(value or {}, f"{name}.")
+            flat |= flatten(value or {}, f"{name}.")
         else:
             flat[name] = value
     return flat

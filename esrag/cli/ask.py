@@ -1,6 +1,6 @@
 """`esrag ask`: the cited answer, or the refusal."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     asked = run(question, context, parse_all(where), partial(_streamed, sentences) if stream else ignore)
     kibana_url = _kibana_url(kibana, asked, context)
     if as_json:
-        print_json(to_json(asked, kibana_url, parts))
+        print_json(to_dict(asked, kibana_url, parts))
     else:
         _show(asked, kibana_url, parts, sentences)
     return REFUSED if asked.answer.refused else 0
@@ -95,51 +95,10 @@ def _kibana_url(kibana: str, asked: "AskResult", context: "Context") -> str:
     return evidence_link(kibana, context.engine.product, context.settings.engine.index, chunk_ids)
 
 
-def to_json(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]:
-    """The answer in the schema's words; only --explain shows times, so that equal answers are equal bytes."""
-    answer = asked.answer
-    how = {"path": asked.retrieved.path, "signals": asdict(asked.signals), "steps": [*map(asdict, asked.steps)]}
-    how = how | {"hits": _hits(asked)} if parts.explain else {}
-    return {
-        "schema": "esrag.answer/1",
-        "question": asked.question,
-        "answer": answer.text,
-        "refused": answer.refused,
-        "reason": answer.reason,
-        "notes": [*answer.notes, *asked.retrieved.notes],
-        "citations": [asdict(citation) for citation in answer.citations],
-        "confidence": asked.confidence,
-        "confidence_band": asked.confidence_band,
-        "route": "documents",
-        "model": asked.model,
-        "usage": asdict(asked.usage) if asked.usage else {},
-        "cached": asked.cached,
-        "took_ms": asked.took_ms if parts.explain else {},
-        **({"evidence": _evidence(asked)} if parts.evidence else {}),
-        **({"prompt": asdict(asked.prompt)} if parts.prompt else {}),
-        **({**how, "kibana_url": kibana_url} if parts.explain else {}),
-    }
-
-
-def _evidence(asked: "AskResult") -> list[dict[str, Any]]:
-    from esrag.evidence.selection import render_passage
-
-    names = ("chunk_id", "doc_id", "start_page", "end_page", "section", "text")
-    return [
-        {
-            "key": item.key,
-            "score": item.score,
-            **{name: getattr(item.chunk, name) for name in names},
-            "sent": render_passage(item),
-        }
-        for item in asked.evidence
-    ]
-
-
-def _hits(asked: "AskResult") -> list[dict[str, Any]]:
-    from esrag.cli.search import hit_as_json
-
-    return [hit_as_json(hit) for hit in asked.retrieved.hits]
+def to_dict(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]:
+    """Return the answer as JSON has it, with the link to its evidence if that is explained."""
+    answer = asked.to_dict(evidence=parts.evidence, prompt=parts.prompt, explain=parts.explain)
+    return answer | ({"kibana_url": kibana_url} if parts.explain else {})
 
 
 def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:

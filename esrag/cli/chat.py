@@ -134,9 +134,9 @@ class Conversation:
             print_text(render(template, asked=asked, **values))
 
     def _print_json(self, *, evidence: bool = False, explain: bool = False) -> None:
-        from esrag.cli.ask import Parts, to_json
+        from esrag.cli.ask import Parts, to_dict
 
-        answer = to_json(self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain))
+        answer = to_dict(self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain))
         print_json(answer | {"typed": self.typed})
 
     def _forget(self) -> None:

@@ -120,7 +120,7 @@ def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
 def _show(report: "IngestReport", *, as_json: bool) -> int:
     """Prints the report; a source that could not be read makes it a failure."""
     if as_json:
-        print_json({"schema": "esrag.ingest/1", **asdict(report)})
+        print_json(report.to_dict())
     else:
         for skip in report.skipped[:SHOWN_SKIPS]:
             remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")

@@ -1,15 +1,11 @@
 """`esrag search`: the retrieval alone."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
-
-if TYPE_CHECKING:
-    from esrag.records import Hit
 
 
 @click.command()
@@ -25,14 +21,14 @@ def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import search as run
+    from esrag.results import Hits
     from esrag.retrieving.legs import prepare_question
 
     query = prepare_question(question_of(words))
     settings = settings_of(**options)
     result = run(query, open_context(settings), parse_all(where))
     if as_json:
-        hits = [hit_as_json(hit) for hit in result.hits]
-        print_json({"schema": "esrag.hits/1", "query": query, "path": result.path, "notes": result.notes, "hits": hits})
+        print_json(Hits(query, result).to_dict())
     else:
         print_text(render("hits.txt.j2", result=result))
         if explain:
@@ -40,11 +36,3 @@ def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple
         for note in result.notes:
             remark(note)
     return 0
-
-
-def hit_as_json(hit: "Hit") -> dict[str, Any]:
-    """A hit in the schema's words."""
-    names = ("chunk_id", "doc_id", "title", "section", "start_page", "end_page", "text")
-    scores = asdict(hit)
-    del scores["chunk"]
-    return {**{name: getattr(hit.chunk, name) for name in names}, **scores}

@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from esrag.engines import Finding
 from esrag.ingesting import Skip
@@ -36,6 +36,10 @@ class IngestReport:
     hidden_characters: int = 0
     hidden_files: int = 0
     took_ms: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag ingest --json` prints."""
+        return {"schema": "esrag.ingest/1", **asdict(self)}
 
 
 def report(ledger: Ledger, job: Job) -> IngestReport:

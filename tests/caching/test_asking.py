@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from esrag.caching.opening import open_cache
-from esrag.cli.ask import Parts, to_json
 from esrag.context import engine_options, open_context
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import ContextTooLarge, UsageError
@@ -56,7 +55,7 @@ class Counting(EmbeddedEngine):
 
 def without_time(asked):
     """What is printed, but for whether and how quickly it was found."""
-    shown = to_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
+    shown = asked.to_dict(evidence=True, prompt=True, explain=True)
     del shown["cached"], shown["took_ms"]
     return json.dumps(shown, ensure_ascii=False, allow_nan=False)
 

@@ -10,7 +10,6 @@ import yaml
 from fpdf import FPDF
 
 from esrag.citations import REFUSAL
-from esrag.cli.ask import Parts, to_json
 from esrag.context import engine_options
 from esrag.engines import SearchResult
 from esrag.engines.embedded import EmbeddedEngine
@@ -216,7 +215,7 @@ class Shuffled(EmbeddedEngine):
 
 def record(asked):
     """The bytes that are printed, with all that can be shown, but for the times."""
-    shown = to_json(asked, "", Parts(evidence=True, prompt=True, explain=True))
+    shown = asked.to_dict(evidence=True, prompt=True, explain=True)
     del shown["took_ms"]
     return json.dumps(shown, ensure_ascii=False).encode()
 
