@@ -39,7 +39,7 @@ class IngestReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag ingest --json` prints."""
-        return {"schema": "esrag.ingest/1", **asdict(self)}
+        return {"schema": "esrag.ingest/1", **asdict(self), "skipped": [asdict(skip) for skip in self.skipped]}
 
 
 def report(ledger: Ledger, job: Job) -> IngestReport:
