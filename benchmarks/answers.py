@@ -26,7 +26,7 @@ from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.results import AskResult
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 from esrag.text.terms import terms
 from esrag.verifying.verify import verify
 

@@ -45,7 +45,8 @@ from esrag.pipeline import ask, ingest
 from esrag.records import Chunk, StoredDocument
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import retrieve
-from esrag.settings import DEFAULT_MODEL, Settings, resolve
+from esrag.settings import DEFAULT_MODEL, Settings
+from esrag.settings.layers import resolve
 from esrag.text import sentence_spans
 
 SCIFACT_DOCUMENTS, CHUNKS_A_DOCUMENT = 5183, 2.17

@@ -19,7 +19,8 @@ from texts import as_file, made_up
 from esrag.caching.vectors import VectorCache
 from esrag.context import Context, open_context
 from esrag.pipeline import ask
-from esrag.settings import Settings, resolve
+from esrag.settings import Settings
+from esrag.settings.layers import resolve
 
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 QUESTIONS = 20

@@ -15,7 +15,7 @@ from pathlib import Path
 from esrag.context import open_context
 from esrag.evidence.statements import Encode
 from esrag.records import Answer
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 

@@ -23,7 +23,8 @@ from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.retrieving.legs import query_vector, retrieve
-from esrag.settings import Settings, resolve
+from esrag.settings import Settings
+from esrag.settings.layers import resolve
 
 METHODS = ("keyword", "vector", "hybrid", "weighted")  # the last is hybrid too, fused by scores
 DEPTH = 100

@@ -36,7 +36,7 @@ from esrag.jobs.queue import Queue
 from esrag.jobs.sweeping import sweep
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 BASE = "without a queue"

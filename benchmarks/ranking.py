@@ -29,7 +29,8 @@ from esrag.pipeline import ingest
 from esrag.records import Hit
 from esrag.reranking.chain import Limits, rerank
 from esrag.retrieving.legs import retrieve
-from esrag.settings import Settings, resolve
+from esrag.settings import Settings
+from esrag.settings.layers import resolve
 
 SETS = ("scifact", "squad-v2-dev", "clapnq-dev", "hotpotqa-100", "musique-100")
 FUSED = "rrf"

@@ -35,7 +35,8 @@ from esrag.embedding import Vectors
 from esrag.engines.embedded.databases import connect
 from esrag.jobs.reporting import problems
 from esrag.jobs.work import Work
-from esrag.settings import is_address, resolve
+from esrag.settings import is_address
+from esrag.settings.layers import resolve
 
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 KEEPS = ("--appendonly", "yes", "--appendfsync", "everysec")

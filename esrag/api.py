@@ -21,7 +21,8 @@ from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, StoredDocument
 from esrag.results import AskResult, Hits
-from esrag.settings import Settings, flatten, resolve
+from esrag.settings import Settings
+from esrag.settings.layers import flatten, resolve
 from esrag.verifying.drafts import DraftVerdict, Passage, verify_draft
 
 StrPath = str | os.PathLike[str]

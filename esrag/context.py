@@ -14,13 +14,13 @@ from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.engines import Engine, EngineOptions
-from esrag.errors import SettingsError
 from esrag.evidence.statements import Encode
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
-from esrag.settings import EngineSettings, Settings, is_address, with_values
+from esrag.settings import EngineSettings, Settings, is_address
+from esrag.settings.layers import with_values
 
 if TYPE_CHECKING:
     from esrag.generating.prompts import Prompts
@@ -115,18 +115,22 @@ def _prompts_in(folder: str) -> "Prompts":
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:
     """The rerankers of `rerank.chain`. Raises: SettingsError for an unknown name, or where one lacks something."""
-    names = [name.strip() for name in settings.rerank.chain.split(",") if name.strip()]
-    if len(set(names)) < len(names):
-        raise SettingsError(f"rerank.chain names one twice: {', '.join(names)}", hint="each is asked once")
+    names = settings.rerank.chain
     options = rerank_options(settings, embedder) if names else None
     return tuple((name, plugins.load("rerankers", name)(options)) for name in names)
 
 
 def rerank_options(settings: Settings, embedder: Embedder | None) -> RerankOptions:
     """The section `rerank` of the settings, as rerankers take it."""
-    section = settings.rerank.model_dump(exclude={"chain", "depth", "budget_ms", "api_key"})
-    key, encoder = settings.rerank.api_key.get_secret_value(), settings.embedding
-    return RerankOptions(embedder, api_key=key, precision=encoder.precision, workers=encoder.workers, **section)
+    section = settings.rerank.model_dump(exclude={"chain", "depth", "budget_ms", "api_key", "indicators"})
+    return RerankOptions(
+        embedder,
+        api_key=settings.rerank.api_key.get_secret_value(),
+        precision=settings.embedding.precision,
+        workers=settings.embedding.workers,
+        indicators=settings.rerank.indicators,
+        **section,
+    )
 
 
 def embedder_options(settings: Settings) -> EmbedderOptions:

@@ -27,7 +27,7 @@ from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
 from esrag.retrieving.legs import query_vector, retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.retrieving.variants import fuse_searches, operations, variants
+from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
 
 REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
@@ -51,7 +51,7 @@ def retrieve_hits(question: str, context: Context, where: Filter | None = None) 
     wanted, limits = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
-    wordings = variants(question, operations(wanted.operations)) if wanted.variants else (question,)
+    wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
 
     found = [retrieve(wording, context.engine, context.embedder, deep, where) for wording in wordings]
     clock = Clock()
@@ -103,7 +103,7 @@ def _queries(question: str, context: Context, notes: list[str]) -> Iterator[str]
 
     A model is asked until it has no new ones, each time with all that was tried. If it fails, `notes` say so.
     """
-    queries = [*variants(question, operations(context.settings.retrieval.operations))]
+    queries = [*variants(question, phrases(context.settings.retrieval.operations))]
     yield from queries
 
     while (query := _reformulate(question, queries, context, notes)) and query not in queries:

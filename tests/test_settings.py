@@ -8,9 +8,10 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from esrag import settings, trust
+from esrag import settings
 from esrag.errors import SettingsError
-from esrag.settings import Settings, fields, mask_value, preset_layer, presets, resolve, value_of, variable
+from esrag.settings import Settings, fields, mask_value, trust, value_of, variable
+from esrag.settings.layers import preset_layer, presets, resolve
 
 
 @pytest.fixture
@@ -195,7 +196,10 @@ def test_every_setting_has_a_description_and_a_variable():
     """Each leaf says what it is, and its variable leads back to it."""
     leaves = dict(fields())
     assert all(info.description and info.description.endswith(".") for info in leaves.values())
-    environ = {variable(key): str(value_of(Settings(), key)) for key in leaves if key != "preset"}
+    values = {key: mask_value(value_of(Settings(), key)) for key in leaves if key != "preset"}
+    environ = {
+        variable(key): value if isinstance(value, str) else yaml.safe_dump(value) for key, value in values.items()
+    }
     assert resolve({}, environ).settings == Settings()
 
 
@@ -374,3 +378,110 @@ def test_no_secret_leaves_the_machine_without_tls(state, key, url, secret):
         assert key in resolve({}, environ | fine, state).origins
     if secret:
         assert key in resolve({}, {variable(key): url}, state).origins
+
+
+LISTS = """
+rerank:
+  chain: [lexical, mmr]
+  authority: {gov: 0.05}
+  completeness: {600: 0.1}
+  indicators:
+    - {words: [digit], bonus: 0.03}
+retrieval:
+  operations:
+    Sign: [sign, signing]
+"""
+
+
+def test_lists_and_tables_are_yaml(tmp_path):
+    """In a file, in a variable and in a flag; a later one takes the place of the whole."""
+    (tmp_path / "esrag.yaml").write_text(LISTS)
+    found = resolve({}, {}, tmp_path).settings
+    assert (found.rerank.chain, dict(found.rerank.authority)) == (("lexical", "mmr"), {"gov": 0.05})
+    assert found.rerank.indicators == (settings.Indicator(words=("digit",), bonus=0.03),)
+    assert dict(found.retrieval.operations) == {"Sign": ("sign", "signing")}
+
+    environ = {"ESRAG_RERANK__CHAIN": "[quality]", "ESRAG_RERANK__AUTHORITY": "{edu: 1}"}
+    later = resolve({"rerank.completeness": "{100: 1}"}, environ, tmp_path).settings.rerank
+    assert (later.chain, later.authority, later.completeness) == (("quality",), {"edu": 1}, {100: 1})
+
+
+def test_a_text_is_taken_as_it_was_typed(tmp_path):
+    """What YAML would read as a number, as nothing or as a truth value."""
+    environ = {"ESRAG_EMBEDDING__MODEL": "007", "ESRAG_ENGINE__PASSWORD": "null", "ESRAG_GENERATOR__MODEL": "on"}
+    found = resolve({"generator.url": "1.50"}, environ, tmp_path).settings
+    assert (found.embedding.model, found.engine.password.get_secret_value()) == ("007", "null")
+    assert (found.generator.model, found.generator.url) == ("on", "1.50")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rerank: {chain: lexical}", "rerank.chain (from FILE): expected a list, such as [a, b], got 'lexical'"),
+        ("rerank: {chain: [a, b, a]}", "rerank.chain (from FILE): 'a' is there twice, got ['a', 'b', 'a']"),
+        ("rerank: {chain: [a, 1]}", "rerank.chain[1] (from FILE): input should be a valid string, got 1"),
+        ("rerank: {authority: [gov]}", "rerank.authority (from FILE): expected a table, such as {a: b}, got ['gov']"),
+        (
+            "rerank: {authority: {gov: high}}",
+            "rerank.authority.gov (from FILE): input should be a valid number, ",
+        ),
+        (
+            "rerank: {indicators: [{words: [a], bonu: 1}]}",
+            "rerank.indicators[0].bonus (from FILE): expected this key, found none, got {'words': ['a'], 'bonu': 1}",
+        ),
+        (
+            "rerank: {indicators: [{words: [a], bonus: 1, also: 2}]}",
+            "rerank.indicators[0].also (from FILE): unknown key, got 2",
+        ),
+        ("retrieval: {operations: {Sign: []}}", "retrieval.operations.Sign (from FILE): "),
+        ("retrieval: {operations: {1x: [a]}}", "retrieval.operations.1x (from FILE): "),
+        ("retrieval:\n  k: 3\n  k: 4\n", "FILE is not YAML at line 3: 'k' is there twice"),
+    ],
+)
+def test_a_fault_within_a_list_or_a_table_has_its_full_path(tmp_path, text, message):
+    """One line: the key down to the entry, where it came from, what is wrong."""
+    error = refused(folder=tmp_path, text=text)
+    assert str(error).replace(str(tmp_path / "esrag.yaml"), "FILE").startswith(message)
+
+
+def test_a_variable_that_is_not_yaml_is_an_error(tmp_path):
+    """Named, with what the setting is."""
+    error = refused(environ={"ESRAG_RERANK__CHAIN": "[a"}, folder=tmp_path)
+    assert str(error) == "rerank.chain (from environment) is not YAML: '[a'"
+    assert error.hint.startswith("rerank.chain is: ")
+
+
+@pytest.fixture
+def preset(tmp_path):
+    """A preset folder of one's own, with prompts."""
+    folder = tmp_path / "house"
+    (folder / "prompts").mkdir(parents=True)
+    (folder / "esrag.yaml").write_text("retrieval: {k: 4}\nanswer: {max_sentences: 2}\n")
+    return folder
+
+
+def test_a_preset_may_be_a_folder(preset, tmp_path):
+    """By its path, relative to the settings file; its prompts are used; later layers win."""
+    (tmp_path / "esrag.yaml").write_text("preset: house\nretrieval: {k: 5}\n")
+    resolved = resolve({}, {}, tmp_path)
+    assert (resolved.settings.retrieval.k, resolved.settings.answer.max_sentences) == (5, 2)
+    assert resolved.settings.generator.templates == str(preset / "prompts")
+    assert resolved.origins["answer.max_sentences"] == f"preset {preset}"
+
+
+def test_a_preset_of_ones_own_sends_nothing_anywhere_until_it_is_allowed(preset, tmp_path):
+    """It is a settings file as any other."""
+    (preset / "esrag.yaml").write_text("generator: {url: 'https://elsewhere.example'}\n")
+    assert "esrag config allow" in refused({"preset": str(preset)}, folder=tmp_path).hint
+
+
+def test_a_preset_does_not_start_from_another(preset, tmp_path):
+    """So that there is one place to look."""
+    (preset / "esrag.yaml").write_text("preset: keyword\n")
+    assert "names a preset" in str(refused({"preset": str(preset)}, folder=tmp_path))
+
+
+def test_a_preset_holds_no_secret(preset, tmp_path):
+    """As no file does."""
+    (preset / "esrag.yaml").write_text("generator: {api_key: k}\n")
+    assert "is a secret" in str(refused({"preset": str(preset)}, folder=tmp_path))

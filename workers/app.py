@@ -3,7 +3,7 @@
 Importing it opens nothing and loads no encoder: the processes that do the work are forked from the one that imports it.
 """
 
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 from .tasks import application
 

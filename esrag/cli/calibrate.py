@@ -40,7 +40,7 @@ def calibrate(
     """
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import thin_points
-    from esrag.settings import settings_file
+    from esrag.settings.layers import settings_file
 
     if svg and not svg.parent.is_dir():
         raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
@@ -89,7 +89,7 @@ def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labe
 
 def _write(path: Path, threshold: float) -> None:
     """Write the threshold into the settings file; one that was allowed stays allowed. Raises: SettingsError."""
-    from esrag.trust import allow, standing
+    from esrag.settings.trust import allow, standing
 
     content = path.read_bytes() if path.exists() else b""
     was_allowed = standing(path, content) == "allowed"

@@ -1,6 +1,5 @@
 """`esrag config`: the settings in force, and the files that may decide where texts and keys go."""
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from esrag.cli.options import json_option, look_at, settings_options
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
-    from esrag.settings import Layer
+    from esrag.settings.layers import Layer
 
 file_argument = click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 
@@ -26,8 +25,12 @@ def config() -> None:
 @json_option
 @settings_options
 def show(*, origin: bool, as_json: bool, **options: Any) -> int:
-    """Print every setting and what it means; secrets are masked."""
-    from esrag.settings import fields, mask_value, not_allowed, value_of
+    """Print every setting as YAML, with its meaning; secrets are masked.
+
+    The output can be saved as an esrag.yaml. What a file may not hold, such as a secret, is a comment.
+    """
+    from esrag.settings import fields, mask_value, to_plain, value_of
+    from esrag.settings.layers import not_allowed
 
     resolved = look_at(**options)
     values = {key: mask_value(value_of(resolved.settings, key)) for key, _ in fields()}
@@ -39,9 +42,18 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
         print_json({"schema": "esrag.settings/1", "values": values, "origins": origins})
         return 0
 
+    section = ""
     for key, info in fields():
-        print_text(f"# {info.description}")
-        print_text(_line(key, values[key]) + (f"  ({origins[key]})" if origin else ""))
+        branch, _, name = key.rpartition(".")
+        if branch != section:
+            print_text(f"\n{branch}:")
+            section = branch
+        indent = "  " if branch else ""
+        print_text(f"{indent}# {info.description}")
+        is_hidden = values[key] != to_plain(value_of(resolved.settings, key))
+        print_text(
+            f"{indent}{'# ' if is_hidden else ''}{_yaml(name, values[key])}" + (f"  # {origins[key]}" if origin else "")
+        )
     return 0
 
 
@@ -54,8 +66,9 @@ def allow(file: Path | None) -> int:
     changes. Without it, a file that was found in a folder may not name an address, a path outside its folder, or what
     TLS trusts.
     """
-    from esrag.settings import decides, mask_value
-    from esrag.trust import allow as remember
+    from esrag.settings import mask_value
+    from esrag.settings.layers import decides
+    from esrag.settings.trust import allow as remember
 
     for layer in _layers(file):
         path, content = layer.file, layer.content
@@ -63,7 +76,7 @@ def allow(file: Path | None) -> int:
             remember(path, content)
             remark(f"allowed {path}")
         for key in decides(layer):
-            print_text(_line(key, mask_value(layer.values[key])))
+            print_text(_yaml(key, mask_value(layer.values[key])))
     return 0
 
 
@@ -71,7 +84,7 @@ def allow(file: Path | None) -> int:
 @file_argument
 def deny(file: Path | None) -> int:
     """Take back what `esrag config allow` did."""
-    from esrag.trust import deny as forget
+    from esrag.settings.trust import deny as forget
 
     for layer in _layers(file):
         if layer.file:
@@ -80,15 +93,22 @@ def deny(file: Path | None) -> int:
     return 0
 
 
-def _line(key: str, value: Any) -> str:
-    """Return a setting as it is shown: text as it is, everything else as YAML has it."""
-    return f"{key} = {value if isinstance(value, str) else json.dumps(value, default=str)}"
+def _yaml(name: str, value: Any) -> str:
+    """Return a setting as one line of YAML.
+
+    >>> _yaml("chain", ["mmr"]), _yaml("url", ""), _yaml("completeness", {600: 0.1})
+    ('chain: [mmr]', "url: ''", 'completeness: {600: 0.1}')
+    """
+    import yaml
+
+    written = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6)
+    return f"{name}: {written.strip().removesuffix('...').strip()}"
 
 
 def _layers(file: Path | None) -> "list[Layer]":
     """Return the settings file that is named, else those in use. Raises: UsageError where there is none."""
     from esrag.errors import UsageError
-    from esrag.settings import file_layers, read_file
+    from esrag.settings.layers import file_layers, read_file
 
     layers = [read_file(file)] if file else [*file_layers(os.environ, Path())]
     if not layers:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.jobs.work import Work
-    from esrag.settings import Resolved, Settings
+    from esrag.settings import Settings
+    from esrag.settings.layers import Resolved
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 

@@ -1,4 +1,4 @@
-"""`esrag init`: a short commented settings file to start from."""
+"""`esrag init`: a short settings file to start from."""
 
 from pathlib import Path
 
@@ -7,6 +7,23 @@ import click
 from esrag.cli.output import remark
 from esrag.errors import UsageError
 
+# What users change first. Values are those of the preset, unless a line is taken out of its comment.
+_COMMON = """
+# engine:
+#   url: .esrag              # folder of the index, or the address of Elasticsearch or OpenSearch
+# chunking:
+#   size: 200                # tokens of the largest chunk
+# retrieval:
+#   k: 10                    # hits that come back
+# answer:
+#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it to your questions
+#   max_sentences: 3
+# generator:                 # the key is read from ESRAG_GENERATOR__API_KEY; allow the file: esrag config allow
+#   name: openai             # every service with OpenAI's interface
+#   model: gemini-2.5-flash
+#   url: https://generativelanguage.googleapis.com/v1beta/openai
+"""
+
 
 @click.command()
 @click.argument("preset", default="default")
@@ -14,15 +31,20 @@ from esrag.errors import UsageError
 def init(preset: str, *, force: bool) -> int:
     """Write esrag.yaml, starting from PRESET.
 
-    Presets: default (nothing changed), keyword (no model), precise (fp32 arithmetic), cited-specs (standards: query
-    variants, reranking by words, strict citations).
+    PRESET is a name or a folder with an esrag.yaml. Names: default (nothing changed), keyword (no model), precise (fp32
+    arithmetic), cited-specs (standards: query variants, reranking by words, strict citations). The file names the
+    preset and does not copy it, so that corrections of the preset reach you.
     """
-    from esrag.settings import preset_text
+    import json
 
-    text = preset_text(preset)
+    from esrag.settings.layers import preset_layer
+
+    preset_layer(preset)
     path = Path("esrag.yaml")
     if path.exists() and not force:
         raise UsageError("esrag.yaml is there already", hint="--force replaces it")
-    path.write_text(text, encoding="utf-8")
-    remark(f"wrote esrag.yaml from preset {preset}; esrag config show --origin lists what is in force")
+
+    name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
+    path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
+    remark(f"wrote esrag.yaml, which starts from preset {preset}; esrag config show --origin lists what is in force")
     return 0

@@ -24,7 +24,7 @@ def install(*, as_json: bool, **options: Any) -> int:
     """
     from esrag.context import engine_options
     from esrag.dashboards import install as run
-    from esrag.settings import require_tls
+    from esrag.settings.transport import require_tls
 
     settings = settings_of(**options)
     require_tls(settings, ["kibana.url"])

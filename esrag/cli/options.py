@@ -13,7 +13,8 @@ from esrag.cli.streams import read_text
 from esrag.errors import UsageError
 
 if TYPE_CHECKING:
-    from esrag.settings import Resolved, Settings
+    from esrag.settings import Settings
+    from esrag.settings.layers import Resolved
 
 Command = Callable[..., Any]
 
@@ -70,13 +71,26 @@ def retrieval_options(command: Command) -> Command:
             help="Stop reranking after this time, such as 800ms or 2s.",
         ),
         click.option(
-            "--rerank", "rerank__chain", metavar="NAME,…", help='Rerank by these in order; "" reranks nothing.'
+            "--rerank",
+            "rerank__chain",
+            callback=lambda _context, _option, given: None if given is None else _names(given),
+            metavar="NAME,…",
+            help='Rerank by these in order; "" reranks nothing.',
         ),
         click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."),
     ):
         command = option(command)
 
     return settings_options(command)
+
+
+def _names(given: str) -> list[str]:
+    """Return names that are separated by commas.
+
+    >>> _names("lexical, mmr"), _names("")
+    (['lexical', 'mmr'], [])
+    """
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def _milliseconds(_context: click.Context, _option: click.Parameter, given: str | None) -> int | None:
@@ -99,18 +113,18 @@ def resolve(**options: Any) -> "Resolved":
     `sets`, `index` and `engine` are the options of every command; others are dotted keys with "." written as "__", and
     None is not given. A remark says which files of a folder above are used.
     """
-    from esrag import settings
+    from esrag.settings import layers
 
-    resolved = settings.resolve(_flags(**options))
+    resolved = layers.resolve(_flags(**options))
     _say_what_is_used(*_found_above(resolved))
     return resolved
 
 
 def look_at(**options: Any) -> "Resolved":
     """Return the same settings to be shown, also those of a file that was not allowed yet."""
-    from esrag import settings
+    from esrag.settings import layers
 
-    resolved = settings.read_settings(_flags(**options))
+    resolved = layers.read_settings(_flags(**options))
     _say_what_is_used(*_found_above(resolved))
     return resolved
 
@@ -134,7 +148,7 @@ def _flags(
 
 def _found_above(resolved: "Resolved") -> list[str]:
     """Return the settings files and the index of a folder above this one that are in use."""
-    from esrag.settings import FOUND, settings_file
+    from esrag.settings.layers import FOUND, settings_file
 
     base = settings_file({}, Path())
     found = [str(path) for path in resolved.files if path == base and base.parent != Path()]

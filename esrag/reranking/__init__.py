@@ -19,6 +19,7 @@ from typing import ClassVar, Literal, Protocol
 
 from esrag.embedding import Embedder
 from esrag.records import Hit
+from esrag.settings import Indicator
 
 Added = Mapping[str, float]
 Cost = Literal["free", "hit", "request"]
@@ -37,9 +38,9 @@ class RerankOptions:
     group_by: str = "doc_id"
     relevance: float = 0.7
     weight: float = 0.6
-    authority: str = ""
-    completeness: str = ""
-    indicators: str = ""
+    authority: Mapping[str, float] = field(default_factory=dict)
+    completeness: Mapping[int, float] = field(default_factory=dict)
+    indicators: Sequence[Indicator] = ()
 
 
 class Reranker(Protocol):

@@ -11,7 +11,7 @@ from esrag.text.terms import technical_words
 
 MOST_VARIANTS = 6  # each is a search of its own
 
-_OPERATION = re.compile(r"([A-Za-z]\w{0,39})\s*=\s*(\S.*)")
+_HINT = "write {NAME: [PHRASE, …]}, such as {KeyGen: [key generation]}"
 _ALGORITHM = re.compile(r"\balgorithm\s+(\d{1,3})\b", re.IGNORECASE)
 _PARAMETERS = re.compile(r"(?:-\d{1,8}){1,8}$")  # ML-KEM-768 is ML-KEM with its parameters
 
@@ -30,21 +30,19 @@ def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_made(question, operations)))[:MOST_VARIANTS]
 
 
-def operations(written: str) -> dict[str, str]:
-    """`NAME=PHRASE|PHRASE, …` as phrase → name. Raises: SettingsError.
+def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the name of the operation by phrase. Raises: SettingsError for a phrase that stands for two.
 
-    >>> operations("KeyGen=key generation, Encaps=encapsulation|encapsulate")
+    >>> phrases({"KeyGen": ["key generation"], "Encaps": ["encapsulation", "encapsulate"]})
     {'key generation': 'KeyGen', 'encapsulation': 'Encaps', 'encapsulate': 'Encaps'}
     """
     found: dict[str, str] = {}
-    for part in filter(None, map(str.strip, written.split(","))):
-        operation = _OPERATION.fullmatch(part)
-        phrases = [" ".join(phrase.lower().split()) for phrase in operation[2].split("|")] if operation else []
-        if operation is None or not all(phrases):
-            raise _no_operation(part, "is no operation")
-        for phrase in phrases:
-            if found.setdefault(phrase, operation[1]) != operation[1]:
-                raise _no_operation(phrase, f"stands for {found[phrase]} and for {operation[1]}")
+    for name, its_phrases in operations.items():
+        for phrase in (" ".join(phrase.lower().split()) for phrase in its_phrases):
+            if not phrase:
+                raise SettingsError(f"retrieval.operations.{name} holds an empty phrase", hint=_HINT)
+            if found.setdefault(phrase, name) != name:
+                raise SettingsError(f"retrieval.operations: {phrase!r} stands for {found[phrase]} and for {name}")
     return found
 
 
@@ -93,8 +91,3 @@ def _nearest(question: str, words: Sequence[str], described: re.Match[str]) -> r
     before = [word for word in found if word.end() <= described.start()]
     after = [word for word in found if word.start() >= described.end()]
     return next(iter([*reversed(before), *after]), None)
-
-
-def _no_operation(part: str, problem: str) -> SettingsError:
-    hint = "write NAME=PHRASE|PHRASE, …, as KeyGen=key generation, Encaps=encapsulation|encapsulate"
-    return SettingsError(f"retrieval.operations: {part[:40]!r} {problem}", hint=hint)

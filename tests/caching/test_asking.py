@@ -16,7 +16,8 @@ from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import ContextTooLarge, UsageError
 from esrag.filters import parse
 from esrag.pipeline import ask, search
-from esrag.settings import CacheSettings, resolve
+from esrag.settings import CacheSettings
+from esrag.settings.layers import resolve
 
 QUESTION = "How many litres does the kettle hold?"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.caching.examining import examine
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 
 def findings(tmp_path, **urls):

@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from esrag.cli.index import _aim
-from esrag.settings import resolve, variable
+from esrag.settings import variable
+from esrag.settings.layers import resolve
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
 ENGINES = pytest.mark.parametrize("name", ["embedded", *LIVE])

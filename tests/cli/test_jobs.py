@@ -20,7 +20,7 @@ from made_up_models import CONFIG, bert_folder, made_up_tensors
 from esrag.cli.jobs import figures
 from esrag.cli.main import main
 from esrag.ledger.opening import open_ledger
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 from esrag.text import format_count
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))

@@ -321,7 +321,7 @@ def test_other_wordings_find_what_the_question_does_not(kitchen):
     """A name that stands for a phrase is searched for; the paths and the answer stay what they are."""
     (kitchen.folder / "docs" / "api.txt").write_text("POT-9.Stir turns the spoon.\n")
     kitchen("ingest", "docs")
-    told = {"ESRAG_RETRIEVAL__VARIANTS": "true", "ESRAG_RETRIEVAL__OPERATIONS": "Stir=stirring"}
+    told = {"ESRAG_RETRIEVAL__VARIANTS": "true", "ESRAG_RETRIEVAL__OPERATIONS": "{Stir: [stirring]}"}
     one = ("search", "How does POT-9 do the stirring?", "--json", "--method", "keyword")
     plain, wide = kitchen(*one).json, kitchen(*one, **told).json
 

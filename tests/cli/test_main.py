@@ -150,17 +150,41 @@ def test_settings_show_where_they_came_from(esrag):
     assert ran.json["origins"]["retrieval.k"] == "flag"
     assert ran.json["origins"]["retrieval.candidates"].endswith("esrag.yaml")
     assert ran.json["origins"]["embedding.provider"] == "environment"
-    assert "retrieval.candidates = 50  (esrag.yaml)" in esrag("config", "show", "--origin").out
+    assert "  candidates: 50  # esrag.yaml\n" in esrag("config", "show", "--origin").out
 
 
 def test_init_writes_a_file_that_works_and_never_replaces_one(esrag):
     """Each preset; a second init needs --force; an unknown preset lists the known."""
     assert esrag("init", "keyword").code == 0
-    assert "embedding.model = none  (environment)" not in esrag("config", "show", "--origin").out
+    assert "  model: hashing  # environment\n" in esrag("config", "show", "--origin").out
     assert esrag("init").code == 2
     assert esrag("init", "precise", "--force").code == 0
     assert esrag("config", "show", "--json").json["values"]["embedding.precision"] == "fp32"
     assert "keyword" in esrag("init", "wild").err
+
+
+def test_what_config_show_prints_can_be_pasted_back(esrag):
+    """The same values from the file alone; a secret and an address with a password are comments."""
+    values = {"retrieval.k": 9, "rerank.chain": "[mmr]", "retrieval.operations": "{Sign: [sign, 'a: b']}"}
+    sets = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+    secrets = {"ESRAG_GENERATOR__API_KEY": "s3cret", "ESRAG_QUEUE__URL": "rediss://:s3cret@queue.example"}
+    ran = esrag("config", "show", "--origin", *sets, **secrets)
+    assert "s3cret" not in ran.out
+    assert "  # api_key: '********'  # environment\n" in ran.out
+    assert "  chain: [mmr]  # flag\n" in ran.out
+
+    (esrag.folder / "esrag.yaml").write_text(ran.out)
+    assert esrag("config", "allow").code == 0
+    pasted, typed = esrag("config", "show").out, esrag("config", "show", *sets).out
+    assert pasted == typed
+
+
+def test_init_names_a_folder(esrag):
+    """A preset of one's own, by its path."""
+    (esrag.folder / "my house").mkdir()
+    (esrag.folder / "my house" / "esrag.yaml").write_text("retrieval: {k: 4}\n")
+    assert esrag("init", "my house").code == 0
+    assert esrag("config", "show", "--json").json["values"]["retrieval.k"] == 4
 
 
 def test_plugins_lists_every_stage(esrag):

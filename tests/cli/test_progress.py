@@ -11,7 +11,7 @@ from terminal import on_a_terminal
 from esrag.context import open_context, open_engine
 from esrag.ingesting import Silent, Task
 from esrag.ingesting.batches import Ingestion, Target, fingerprint
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 BROKEN = b"%PDF-1.7\nnothing follows"
 COUNTED = re.compile(r"m(\d+)/(\d+|\?)\x1b")  # the bar's own column

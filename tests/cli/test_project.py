@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from esrag.project import project_folder
-from esrag.settings import FOUND, resolve
+from esrag.settings.layers import FOUND, resolve
+from esrag.settings.project import project_folder
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def test_a_subfolder_uses_the_index_and_settings_above_it_and_says_so(esrag, cor
     finding = f"ok       settings from {esrag.folder / 'esrag.yaml'}, index in {esrag.folder / '.esrag'}"
     assert finding in below("doctor").out.splitlines()
     shown = below("config", "show", "--origin").out
-    assert f"retrieval.k = 1  ({esrag.folder / 'esrag.yaml'})" in shown
-    assert f"engine.url = {esrag.folder / '.esrag'}  ({FOUND})" in shown
+    assert f"  k: 1  # {esrag.folder / 'esrag.yaml'}\n" in shown
+    assert f"  url: {esrag.folder / '.esrag'}  # {FOUND}\n" in shown
 
 
 def test_paths_in_a_file_start_at_its_folder(below):

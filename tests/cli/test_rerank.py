@@ -23,7 +23,7 @@ def test_the_order_follows_the_chain(esrag, corpus):
     assert {hit["chunk_id"]: hit["fused_score"] for hit in [*plain["hits"], *ran["hits"]]} == fused
     for hit in ran["hits"]:
         assert hit["score"] == pytest.approx(hit["fused_score"] + sum(hit["added"].values()), abs=2e-6)
-    explained = esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="lexical").out
+    explained = esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="[lexical]").out
     assert re.search(r"c001: score 0\.\d{6} \(fused 0\.\d{6}\), keyword #1 .*, lexical \+0", explained)
     assert "fused" not in esrag("search", QUESTION, "--explain").out
     assert "1.7 litres" in esrag("ask", QUESTION, "--rerank", "lexical").out
@@ -47,13 +47,13 @@ def test_more_hits_are_reranked_than_come_back(esrag, corpus):
 
 def test_who_asks_nothing_needs_no_reranker(esrag, corpus):
     """A key for reranking is not missed by an ingest, nor by what only lists."""
-    chain = {"ESRAG_RERANK__CHAIN": "cohere"}
+    chain = {"ESRAG_RERANK__CHAIN": "[cohere]"}
     assert esrag("ingest", "docs", **chain).code == 0
     assert (esrag("docs", **chain).code, esrag("chunks", **chain).code) == (0, 0)
     assert esrag("ask", QUESTION, **chain).code == 2
     ran = esrag("doctor", **chain)
     assert (ran.code, "error    the reranker 'cohere' needs a key" in ran.out) == (1, True)
-    assert "ok       reranks: lexical, mmr" in esrag("doctor", ESRAG_RERANK__CHAIN="lexical,mmr").out
+    assert "ok       reranks: lexical, mmr" in esrag("doctor", ESRAG_RERANK__CHAIN="[lexical, mmr]").out
 
 
 def test_a_reranker_that_fails_is_said(esrag, corpus):
@@ -62,7 +62,7 @@ def test_a_reranker_that_fails_is_said(esrag, corpus):
     away = {
         "ESRAG_RERANK__API_KEY": "a-key",
         "ESRAG_RERANK__URL": "http://127.0.0.1:1",
-        "ESRAG_RERANK__CHAIN": "cohere",
+        "ESRAG_RERANK__CHAIN": "[cohere]",
     }
     ran = esrag("ask", QUESTION, "--budget", "1.5s", **away)
     assert (ran.code, "1.7 litres" in ran.out) == (0, True)
@@ -75,7 +75,7 @@ def test_a_reranker_that_fails_is_said(esrag, corpus):
 def test_a_reranker_without_time_is_said(esrag, corpus, bert_folder):
     """Nobody opens a model within a millisecond: the order stays, and the note says so; with time there is none."""
     assert esrag("ingest", "docs").code == 0
-    model = {"ESRAG_RERANK__CHAIN": "cross-encoder", "ESRAG_RERANK__MODEL": str(bert_folder(labels=1))}
+    model = {"ESRAG_RERANK__CHAIN": "[cross-encoder]", "ESRAG_RERANK__MODEL": str(bert_folder(labels=1))}
     late = esrag("search", QUESTION, "--budget", "1ms", "--json", **model).json
     assert late["notes"] == ["cross-encoder was left out: no time was left"]
     assert late["hits"] == esrag("search", QUESTION, "--json").json["hits"]
@@ -91,7 +91,7 @@ def test_wrong_use(esrag, corpus):
         ("--rerank", "magic"), ("--rerank", "mmr", "--budget", "soon"), ("--rerank", "cohere"),
         ("--rerank", "mmr", "--budget", "0.001ms"),
         ("--rerank", "quality", "--set", "rerank.authority=gov"),
-        ("--rerank", "quality", "--set", "rerank.completeness=long=0.1"),
+        ("--rerank", "quality", "--set", "rerank.completeness={long: 0.1}"),
         ("--rerank", "late-interaction"),
     )  # fmt: skip
     for options in wrong:

@@ -58,7 +58,7 @@ def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked,
     assert stranger.received == []
 
     allowed = esrag("config", "allow", "esrag.yaml")
-    assert (allowed.code, allowed.out) == (0, f"generator.url = {stranger.url}\n")
+    assert (allowed.code, allowed.out) == (0, f"generator.url: {stranger.url}\n")
     asked()
     assert stranger.received[0][0] == f"Bearer {KEY}"
     assert "litres" in stranger.received[0][1]
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_allowed_can_be_looked_at(esrag):
     redirect(esrag.folder, "https://me:hunter2@service.example")
     ran = esrag("config", "show", "--origin")
     assert ran.code == 0
-    assert "generator.url = https://********@service.example  (esrag.yaml)" in ran.out
+    assert "  # url: https://********@service.example  # esrag.yaml" in ran.out
     assert "esrag.yaml sets generator.url, and was not allowed to" in ran.err
     assert "hunter2" not in ran.out + ran.err + esrag("config", "allow").out
 

@@ -15,7 +15,7 @@ from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import Job
 from esrag.ledger.opening import open_ledger
 from esrag.records import Fingerprint
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 TYPES = {

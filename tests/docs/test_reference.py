@@ -14,7 +14,8 @@ from esrag import errors
 from esrag.citations import REASONS
 from esrag.cli.main import COMMANDS, cli
 from esrag.plugins import STAGES
-from esrag.settings import fields, presets, variable
+from esrag.settings import fields, to_plain, variable
+from esrag.settings.layers import presets
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -71,7 +72,7 @@ def test_every_setting_is_listed():
 
     assert set(listed) == {key for key, _ in fields()}
     for key, field in fields():
-        assert all(part in listed[key] for part in (variable(key), f"`{field.default!r}`", field.description))
+        assert all(part in listed[key] for part in (variable(key), f"`{to_plain(field.default)!r}`", field.description))
     assert all(f"### {name}\n" in read("reference/settings.md") for name in presets())
 
 

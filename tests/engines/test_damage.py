@@ -21,7 +21,7 @@ from esrag.ingesting import Silent
 from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 DAMAGES = int(os.environ.get("ESRAG_DAMAGES", "500"))
 QUESTION = "How many litres does lamp 17 burn?"

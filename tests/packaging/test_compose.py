@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from esrag.cli.main import cli
-from esrag.settings import ENVIRONMENT_PREFIX, resolve
+from esrag.settings import ENVIRONMENT_PREFIX
+from esrag.settings.layers import resolve
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
 import servers

@@ -24,8 +24,7 @@ from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
-from esrag.retrieving.variants import operations
-from esrag.settings import preset_text, resolve
+from esrag.settings.layers import flatten, resolve
 
 STEPS = ("1: t = Init() 2: t = Absorb(t, p)", "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)", "5: end for", "6: return t")
 PAGES = (
@@ -108,24 +107,30 @@ class Says:
 
 
 def test_the_preset_asks_for_all_of_it(esrag):
-    """Every value is in force after `esrag init`, and the commented lines are a generator's once they are none."""
+    """Every value is in force after `esrag init`, which names the preset and copies nothing of it."""
     assert esrag("init", "cited-specs").code == 0
     shown = esrag("config", "show", "--json").json
-    values = {key: value for key, value in shown["values"].items() if shown["origins"].get(key) == "esrag.yaml"}
-    named = operations(values.pop("retrieval.operations"))
-    assert set(named.values()) == {"KeyGen", "Encaps", "Decaps", "Sign", "Verify"}
+    origin = "preset cited-specs"
+    values = {key: value for key, value in shown["values"].items() if shown["origins"].get(key) == origin}
+    assert set(values.pop("retrieval.operations")) == {"KeyGen", "Encaps", "Decaps", "Sign", "Verify"}
     assert values == {
         "retrieval.method": "hybrid",
         "retrieval.fusion": "rrf",
         "retrieval.variants": True,
-        "rerank.chain": "exact-tokens, lexical",
+        "rerank.chain": ["exact-tokens", "lexical"],
+        "answer.algorithms": True,
         "answer.neighbours": 1,
         "answer.unsupported": "refuse",
     }
-    _, commented = preset_text("cited-specs").split("#\n")
-    generator = yaml.safe_load(commented.replace("# ", ""))["generator"]
-    flags = {f"generator.{key}": value for key, value in generator.items()}
-    assert resolve({**flags, "preset": "cited-specs"}, {}, esrag.folder).settings.generator.name == "openai"
+
+
+def test_the_commented_lines_of_a_settings_file_are_settings(esrag):
+    """Each line that `init` leaves in a comment is valid once it is taken out of it."""
+    assert esrag("init", "cited-specs").code == 0
+    preset, _, commented = (esrag.folder / "esrag.yaml").read_text().partition("\n\n")
+    values = yaml.safe_load(commented.replace("# ", "", 1).replace("\n# ", "\n")) | {"preset": "cited-specs"}
+    assert preset == "preset: cited-specs"
+    assert resolve(flatten(values), {}, esrag.folder).settings.generator.name == "openai"
 
 
 def test_the_questions_of_the_standard_as_they_are_typed(esrag):

@@ -15,7 +15,7 @@ import pytest
 
 from esrag.context import open_context
 from esrag.pipeline import ask
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 from esrag.verifying.verify import verify
 
 QUESTIONS = 80  # of each kind

@@ -16,7 +16,7 @@ import pytest
 
 from esrag.context import open_context
 from esrag.retrieving.legs import retrieve
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 FLOORS = {"vector": 0.635, "keyword": 0.670, "hybrid": 0.705}
 DEPTH = 100

@@ -25,7 +25,7 @@ from esrag.jobs.reporting import problems  # noqa: E402
 from esrag.jobs.sweeping import sweep  # noqa: E402
 from esrag.jobs.work import Work  # noqa: E402
 from esrag.pipeline import enqueue  # noqa: E402
-from esrag.settings import resolve  # noqa: E402
+from esrag.settings.layers import resolve  # noqa: E402
 
 KEEPS = ("--appendonly", "yes", "--appendfsync", "always")  # what was answered survives a kill
 

@@ -15,7 +15,7 @@ from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
 from esrag.ledger.rows import batch_row
 from esrag.pipeline import enqueue
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from esrag.jobs.reporting import problems
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
 from esrag.pipeline import enqueue
-from esrag.settings import resolve
+from esrag.settings.layers import resolve
 
 pytestmark = [pytest.mark.live, pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])]
 

@@ -17,7 +17,7 @@ def test_it_is_not_for_a_month_that_a_service_was_busy_once(esrag, corpus, servi
     """Answers and hits are kept for a minute then, and for as long as ever once the service answers."""
     esrag("ingest", "docs")
     file = esrag.folder / "cache.db"
-    variables = {"ESRAG_CACHE__URL": str(file), "ESRAG_RERANK__CHAIN": "cohere"}
+    variables = {"ESRAG_CACHE__URL": str(file), "ESRAG_RERANK__CHAIN": "[cohere]"}
     variables |= {"ESRAG_RERANK__URL": service.url, "ESRAG_RERANK__API_KEY": "a-key"}
     for command in ("search", "ask"):
         for fault, longest_s in (

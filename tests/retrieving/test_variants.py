@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
 from esrag.records import Chunk, Hit
-from esrag.retrieving.variants import MOST_VARIANTS, fuse_searches, operations, variants
+from esrag.retrieving.variants import MOST_VARIANTS, fuse_searches, phrases, variants
 
-OPERATIONS = operations(
-    "KeyGen=key generation, Encaps=encapsulation|encapsulate, Decaps=decapsulation|decapsulate, "
-    "Sign=sign|signing|signature generation, Verify=verify|verification"
+OPERATIONS = phrases(
+    {
+        "KeyGen": ["key generation"],
+        "Encaps": ["encapsulation", "encapsulate"],
+        "Decaps": ["decapsulation", "decapsulate"],
+        "Sign": ["sign", "signing", "signature generation"],
+        "Verify": ["verify", "verification"],
+    }
 )
 
 WORDINGS = {
@@ -63,7 +68,7 @@ def test_the_wordings_of_a_question(question):
 
 def test_without_a_table_no_operation_is_named():
     """An empty setting switches that off, and nothing else."""
-    assert operations("") == operations(" , ") == {}
+    assert phrases({}) == {}
     assert variants("ML-KEM key generation, algorithm 19", {})[1:] == ("ML-KEM", "Algorithm 19")
 
 
@@ -85,34 +90,20 @@ def test_any_question_has_a_few_distinct_wordings(question):
     assert found == variants(question, dict(OPERATIONS))
 
 
-def test_operations_read_as_they_are_written():
-    """White space and case of the phrases do not matter; a phrase may come twice for the same name."""
-    assert operations(" KeyGen =  Key  generation | keys ,Sign=sign, Sign=sign ") == {
+def test_phrases_are_compared_without_case_and_white_space():
+    """Phrase by phrase, each with the name of its operation."""
+    assert phrases({"KeyGen": ["  Key  generation", "keys"], "Sign": ["sign"]}) == {
         "key generation": "KeyGen",
         "keys": "KeyGen",
         "sign": "Sign",
     }
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "KeyGen",
-        "KeyGen=",
-        "=key generation",
-        "Key.Gen=keys",
-        "KeyGen=a||b",
-        "KeyGen=|",
-        "1x=a",
-        "A=a; B=b, C",
-        "A=a, B=a",
-    ],
-)
-def test_malformed_operations_are_refused(written):
-    """One line that names the part, and how it is written."""
-    with pytest.raises(SettingsError, match=r"^retrieval\.operations: '") as caught:
-        operations(written)
-    assert "KeyGen=key generation" in caught.value.hint
+@pytest.mark.parametrize("operations", [{"KeyGen": ["a", " "]}, {"A": ["a"], "B": ["A "]}])
+def test_operations_that_cannot_be_told_apart_are_refused(operations):
+    """One line that names the setting."""
+    with pytest.raises(SettingsError, match=r"^retrieval\.operations"):
+        phrases(operations)
 
 
 def hit(name, score, **legs):

@@ -1,0 +1,346 @@
+"""The settings: one frozen tree. Every leaf is a setting; a list or a table is one value.
+
+`esrag.settings.layers` builds the tree from files, variables and flags. Nothing below `cli` and `api` reads a file or a
+variable for it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from esrag.settings.project import INDEX_FOLDER
+
+ENVIRONMENT_PREFIX = "ESRAG_"
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+
+def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values. Raises: ValueError for one that is there twice."""
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ValueError(f"{value!r} is there twice")
+    return values
+
+
+Names = Annotated[tuple[str, ...], AfterValidator(_unique)]
+SomeNames = Annotated[Names, Field(min_length=1)]
+OperationName = Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")]
+Bonus = Annotated[float, Field(ge=0, le=1000)]
+
+
+class Section(BaseModel):
+    """A branch of the tree: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EngineSettings(Section):
+    """Where the index lives."""
+
+    url: str = Field(
+        default=INDEX_FOLDER,
+        pattern=r"^[^\x00]+$",
+        description="Folder of the embedded engine, or the address of Elasticsearch or OpenSearch.",
+    )
+    index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
+    lock_wait_s: float = Field(
+        default=30.0, ge=0, le=86_400, description="Seconds a second writer waits for the first."
+    )
+    username: str = Field(default="", description="User of the server.")
+    password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="API key of the server, instead of a user.")
+    ca_file: str = Field(default="", description="File with the authority that signed the server's certificate.")
+    certificate_fingerprint: str = Field(default="", description="SHA-256 of the server's certificate, in hexadecimal.")
+    verify_certificates: bool = Field(default=True, description="Refuse a server whose certificate is not valid.")
+    shards: int = Field(default=1, ge=1, le=1024, description="Parts a server cuts a new index into.")
+    replicas: int = Field(default=0, ge=0, le=100, description="Copies of each shard that a server keeps beside it.")
+    similarity: Literal["cosine", "dot_product", "l2_norm"] = Field(
+        default="cosine", description="How a server compares vectors; they are unit vectors, so all three rank alike."
+    )
+    quantisation: Literal["none", "int8", "int4", "bbq"] = Field(
+        default="none",
+        description="How a server shrinks the vectors that it walks through; OpenSearch: none or int8.",
+    )
+    hnsw_m: int = Field(default=16, ge=2, le=512, description="Neighbours of a vector in a server's graph.")
+    hnsw_ef_construction: int = Field(
+        default=100, ge=1, le=3200, description="Candidates for those neighbours while a server builds its graph."
+    )
+
+
+class LoadingSettings(Section):
+    """Which files are read, what of them, and what a source may cost."""
+
+    follow_links: bool = Field(default=False, description="Follow links that lead outside the folder that was named.")
+    ignore_files: bool = Field(default=True, description="Leave out what .gitignore and .esragignore files name.")
+
+    hidden: Literal["drop", "keep"] = Field(
+        default="drop", description="Text that a reader of the file would not see: leave it out, or keep it."
+    )
+    max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
+    max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
+    timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="Seconds one source may take to be parsed.")
+    budget_s: float = Field(
+        default=14_400.0,
+        ge=0,
+        description="Seconds a folder's files may take to be parsed, in one ingest or a worker's batch; 0: any.",
+    )
+    memory_bytes: int = Field(
+        default=4 * 2**30, gt=0, lt=2**63, description="Address space of the parsing process, in bytes."
+    )
+
+
+class ChunkingSettings(Section):
+    """How documents are cut."""
+
+    strategy: str = Field(default="sections", description="Name of the chunker.")
+    size: int = Field(default=200, gt=0, description="Largest chunk, in tokens of the encoder.")
+    overlap: int = Field(default=0, ge=0, description="Tokens two neighbouring chunks share, at most.")
+
+
+class EmbeddingSettings(Section):
+    """The sentence encoder."""
+
+    provider: str = Field(default="onnx", description="Name of the embedder.")
+    model: str = Field(default=DEFAULT_MODEL, description='Model name or BERT folder; "none": keyword search only.')
+    precision: Literal["int8", "fp32"] = Field(default="int8", description="Arithmetic of the ONNX encoder.")
+    workers: int = Field(default=0, ge=0, description="Encoder threads; 0: one a core.")
+    offline: bool = Field(default=False, description="Never download weights.")
+    url: str = Field(default="", description="Address of an embedding service, for providers that are one.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the embedding service.")
+    requests_per_minute: int = Field(
+        default=0, ge=0, description="Requests all workers together may send the service in a minute; 0: any."
+    )
+    tokens_per_minute: int = Field(
+        default=0, ge=0, description="Tokens all workers together may send the service in a minute; 0: any."
+    )
+
+
+class RetrievalSettings(Section):
+    """The two legs and their fusion."""
+
+    method: Literal["vector", "keyword", "hybrid"] = Field(default="hybrid", description="Legs that are searched.")
+    fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How the legs become one list.")
+    k: int = Field(default=10, gt=0, le=1000, description="Hits that come back.")
+    candidates: int = Field(default=100, gt=0, le=10_000, description="Hits read from each leg.")
+    rank_constant: int = Field(default=60, gt=0, le=10_000, description="k of reciprocal rank fusion.")
+    vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
+    variants: bool = Field(default=False, description="Search other wordings of the question too, and fuse them all.")
+    operations: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]] = (
+        Field(default={}, description="Phrases by the name of their operation, such as {Sign: [sign, signing]}.")
+    )
+
+
+class Indicator(Section):
+    """A bonus for passages that hold one of these words; `digit` stands for any digit."""
+
+    words: SomeNames
+    bonus: Bonus
+
+
+class RerankSettings(Section):
+    """The rerankers and what they need."""
+
+    chain: Names = Field(default=(), description="Rerankers in order; none: the order of the fusion stays.")
+    depth: int = Field(default=50, gt=0, le=1000, description="Hits that are reranked, at most.")
+    budget_ms: int = Field(
+        default=0,
+        ge=0,
+        le=86_400_000,
+        description="Milliseconds for it all, by which fewer hits are read; 0: as long as it takes.",
+    )
+    model: str = Field(default="", description="Folder of a cross-encoder, or the name of a service's model.")
+    url: str = Field(default="", repr=False, description="Address of a reranking service; nothing: the provider's own.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the reranking service.")
+    group_by: str = Field(default="doc_id", description="Key of the metadata that round-robin takes turns by.")
+    relevance: float = Field(
+        default=0.7, ge=0, le=1, description="What mmr gives to nearness to the question; the rest is for variety."
+    )
+    weight: float = Field(default=0.6, ge=0, le=100, description="What late-interaction counts beside the fused score.")
+    authority: Mapping[str, Bonus] = Field(
+        default={}, description="Bonus of quality by the domain of a hit's url, such as {gov: 0.05}."
+    )
+    completeness: Mapping[Annotated[int, Field(ge=0)], Bonus] = Field(
+        default={600: 0.1, 400: 0.05}, description="Bonus of quality for more than this number of characters."
+    )
+    indicators: tuple[Indicator, ...] = Field(
+        default=(
+            Indicator(words=("digit",), bonus=0.03),
+            Indicator(words=("is", "are", "must", "requires", "allows"), bonus=0.02),
+        ),
+        description="Bonus of quality for one of these words; digit stands for any.",
+    )
+
+
+class GeneratorSettings(Section):
+    """What writes the answer."""
+
+    name: str = Field(default="extractive", description="Name of the generator.")
+    model: str = Field(default="", description="Name of the language model, for generators that ask one.")
+    url: str = Field(default="", repr=False, description="Address of its service; nothing: the provider's own.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
+    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="Seconds the whole of an answer may take.")
+    max_output_tokens: int = Field(default=1000, gt=0, le=100_000, description="Tokens a model may write, at most.")
+    templates: str = Field(default="", description="Folder with prompts of your own; nothing: the package's.")
+
+
+class AnswerSettings(Section):
+    """Evidence, length and refusal of an answer."""
+
+    refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
+    evidence_chunks: int = Field(default=10, gt=0, description="Passages given as evidence, at most.")
+    evidence_characters: int = Field(default=12_000, gt=0, description="Characters of evidence, at most.")
+    evidence_tokens: int = Field(default=6_000, gt=0, description="Tokens of evidence, as the encoder counts, at most.")
+    compress: bool = Field(default=False, description="Send a model the fitting sentences of passages without room.")
+    neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
+    steps: int = Field(
+        default=1,
+        ge=1,
+        le=10,
+        description="Searches for a question at most: where one finds too little, in other words.",
+    )
+    algorithms: bool = Field(
+        default=True, description='Answer a question about an "Algorithm N" with its steps, whole and in order.'
+    )
+    minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
+    max_sentences: int = Field(default=3, gt=0, description="Maximum number of sentences in an answer.")
+    unsupported: Literal["refuse", "drop"] = Field(
+        default="refuse", description="What a sentence does that its passages do not support: end the answer, or go."
+    )
+    quotes: bool = Field(
+        default=False, description="Let every sentence of a model hold words of its passage, to the letter."
+    )
+
+
+class KibanaSettings(Section):
+    """What to look inside a server's index with."""
+
+    url: str = Field(
+        default="", description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine."
+    )
+
+
+class QueueSettings(Section):
+    """How an ingest is handed to workers."""
+
+    url: str = Field(
+        default="", repr=False, description="Address of the queue's Redis; nothing: the command does the work itself."
+    )
+    window_batches: int = Field(default=200, ge=1, le=100_000, description="Batches in the queue at once, at most.")
+    batch_files: int = Field(default=64, ge=1, le=1000, description="Files of a batch, at most.")
+    batch_bytes: int = Field(default=4 * 2**20, ge=1, description="Bytes of a batch's files, but for a single one.")
+    attempts: int = Field(default=3, ge=1, le=100, description="Times a batch is tried before it is given up.")
+    lease_s: float = Field(
+        default=300.0,
+        ge=1,
+        le=86_400,
+        description="Seconds without a sign of life after which a worker counts as dead.",
+    )
+    time_limit_s: float = Field(
+        default=3600.0, ge=1, le=86_400, description="Seconds a batch may take before its worker is killed."
+    )
+    sweep_s: float = Field(
+        default=10.0, ge=0.1, le=3600, description="Seconds between two looks for what was lost or is overdue."
+    )
+
+
+class LedgerSettings(Section):
+    """Where it is written down what was ingested and what was not."""
+
+    url: str = Field(
+        default="", description="File of the ledger; nothing: with the index, in its folder or on its server."
+    )
+
+
+class CacheSettings(Section):
+    """Where vectors and answers are kept so that they are not made twice."""
+
+    url: str = Field(default="", repr=False, description="Address of the cache's Redis, or a file; nothing: no cache.")
+    ttl_days: float = Field(default=30.0, gt=0, le=3650, description="Days a vector or an answer is kept.")
+
+
+class Settings(Section):
+    """The whole tree."""
+
+    preset: str = Field(default="", description="Preset that the other values start from: a name, or a folder.")
+    allow_unencrypted: bool = Field(
+        default=False, description="Send keys and passwords to other machines over http:// and redis:// too."
+    )
+    engine: EngineSettings = EngineSettings()
+    queue: QueueSettings = QueueSettings()
+    ledger: LedgerSettings = LedgerSettings()
+    cache: CacheSettings = CacheSettings()
+    loading: LoadingSettings = LoadingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    rerank: RerankSettings = RerankSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+    answer: AnswerSettings = AnswerSettings()
+    kibana: KibanaSettings = KibanaSettings()
+
+
+def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf of the tree as (dotted key, pydantic field), in order."""
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from fields(info.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", info
+
+
+def value_of(settings: BaseModel, key: str) -> Any:
+    """The value under a dotted key."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value as YAML and JSON have it: lists, tables, texts, numbers and truth values.
+
+    >>> to_plain((Indicator(words=("digit",), bonus=0.03),))
+    [{'words': ['digit'], 'bonus': 0.03}]
+    """
+    if isinstance(value, BaseModel):
+        return {name: to_plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, Mapping):
+        return {key: to_plain(each) for key, each in value.items()}
+    return [to_plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def mask_value(value: Any) -> Any:
+    """Return a value as the user may see it: secrets are masked, the password in an address too."""
+    if isinstance(value, SecretStr):
+        return "********" if value.get_secret_value() else ""
+    plain = to_plain(value)
+    return re.sub(r"(?<=://).*@", "********@", plain) if isinstance(plain, str) else plain  # it may hold a slash
+
+
+def is_address(url: str) -> bool:
+    """Whether an engine's URL is a server's address, and no folder.
+
+    >>> is_address("https://search.example:9200"), is_address(".esrag"), is_address("redis://host")
+    (True, False, False)
+    """
+    return url.startswith(("http://", "https://"))
+
+
+def is_redis(url: str) -> bool:
+    """Whether a URL is a Redis server's address.
+
+    >>> is_redis("rediss://user:password@cache.example:6380/0"), is_redis("unix:///run/redis.sock"), is_redis("x.db")
+    (True, True, False)
+    """
+    return url.startswith(("redis://", "rediss://", "unix://"))
+
+
+def variable(key: str) -> str:
+    """The environment variable of a dotted key.
+
+    >>> variable("engine.url")
+    'ESRAG_ENGINE__URL'
+    """
+    return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")

@@ -1,0 +1,411 @@
+"""The layers of settings, and where each value came from.
+
+Order, later wins: defaults < preset < esrag.yaml < esrag.<environment>.yaml < ESRAG_… variables < flags. A list or a
+table of a later layer replaces that of an earlier one as a whole.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, get_origin
+
+import yaml
+from pydantic import SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from esrag.errors import SettingsError
+from esrag.settings import (
+    DEFAULT_MODEL,
+    ENVIRONMENT_PREFIX,
+    Settings,
+    fields,
+    is_address,
+    is_redis,
+    value_of,
+    variable,
+)
+from esrag.settings.files import DuplicateKey, read_yaml
+from esrag.settings.project import INDEX_FOLDER, SETTINGS_FILE, project_folder
+from esrag.settings.transport import require_tls
+from esrag.settings.trust import Standing, is_foreign, redirects, standing
+
+# What pydantic says of types, in the words of YAML.
+_PROBLEMS = {
+    "extra_forbidden": "unknown key",
+    "tuple_type": "expected a list, such as [a, b]",
+    "mapping_type": "expected a table, such as {a: b}",
+    "dict_type": "expected a table, such as {a: b}",
+    "model_type": "expected a table, such as {a: b}",
+    "missing": "expected this key, found none",
+}
+FOUND = "found in a folder above"
+_PRESETS = Path(__file__).parents[1] / "presets"
+
+# Settings that are paths, or may be; in a file they are relative to its folder. A model may also be a name.
+_PATHS = ("engine.url", "engine.ca_file", "ledger.url", "cache.url", "generator.templates")
+_MODELS = ("embedding.model", "rerank.model")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values from one place, by dotted key; `origin` is how that place is shown to the user.
+
+    `file` is the settings file that holds `content`; `standing` says whether the user allowed it, or named it. The
+    values of a layer that `is_text` were typed as YAML: variables, and the flags of a command.
+    """
+
+    origin: str
+    values: Mapping[str, Any]
+    file: Path | None = None
+    content: bytes = b""
+    standing: Standing = "allowed"
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings and, for each dotted key that was not left at its default, its origin.
+
+    `files` are the settings files that were read, `withheld` those that need to be allowed first, with the keys in
+    force for which they do.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+    files: tuple[Path, ...] = ()
+    withheld: tuple[tuple[Layer, tuple[str, ...]], ...] = ()
+
+
+def resolve(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    folder: Path = Path(),
+    *,
+    is_code: bool = False,
+) -> Resolved:
+    """Return the settings of every layer, fit to be used. `flags` may hold secrets if they come from code.
+
+    Raises: SettingsError as `read_settings` does, for a file that decides where texts and secrets go and was not
+    allowed to, and where a secret would leave the machine without TLS.
+    """
+    resolved = read_settings(flags, environ, folder, is_code=is_code)
+
+    for layer, keys in resolved.withheld:
+        raise not_allowed(layer, keys)
+    require_tls(resolved.settings)
+
+    return resolved
+
+
+def read_settings(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    folder: Path = Path(),
+    *,
+    is_code: bool = False,
+) -> Resolved:
+    """Return the settings of every layer, to be looked at: nothing may be sent anywhere because of them.
+
+    Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
+    file that cannot be read.
+    """
+    files, flagged = [*file_layers(environ, folder)], Layer("code" if is_code else "flag", flags, is_text=not is_code)
+    _require_no_secret(*files, *(() if is_code else (flagged,)))
+
+    later = [*files, _environment_layer(environ), flagged]
+    name = next((layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), "")
+    preset = [preset_layer(str(name))] if name else []
+    _require_no_secret(*preset)
+    layers = [_found_layer(folder), *preset, *later]
+
+    known = dict(fields())
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for key, value in layer.values.items():
+            _require_known(key, known, layer.origin)
+            parsed = _parse(key, value, known[key], layer.origin) if layer.is_text else value
+            values[key], origins[key] = parsed, layer.origin
+
+    return Resolved(
+        settings=_build(values, origins),
+        origins=origins,
+        files=tuple(layer.file for layer in files if layer.file),
+        withheld=_withheld(layers),
+    )
+
+
+def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Return the settings with some values replaced, by dotted key. Raises: SettingsError as `resolve` does."""
+    known = dict(fields())
+    for key in values:
+        _require_known(key, known, "overlay")
+    flat = {key: value_of(settings, key) for key in known}
+    return _build(flat | dict(values), dict.fromkeys(values, "overlay"))
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the presets that ship with the package."""
+    return tuple(sorted(folder.name for folder in _PRESETS.iterdir() if (folder / SETTINGS_FILE).is_file()))
+
+
+def preset_text(name: str) -> str:
+    """Return a preset that ships with the package as it is written."""
+    return (_PRESETS / name / SETTINGS_FILE).read_text(encoding="utf-8")
+
+
+def preset_layer(name: str) -> Layer:
+    """Return the values of a preset: a name that ships with the package, or the path of a folder with an esrag.yaml.
+
+    Prompts in its folder `prompts` are used unless `generator.templates` names others. Raises: SettingsError.
+    """
+    is_shipped = name in presets()
+    folder = _PRESETS / name if is_shipped else Path(name).expanduser()
+    if not is_shipped and not (folder / SETTINGS_FILE).is_file():
+        hint = f"choose one of {', '.join(presets())}, or name a folder that holds an {SETTINGS_FILE}"
+        raise SettingsError(f"no preset named {name!r}", hint=hint)
+
+    layer = read_file(folder / SETTINGS_FILE, is_named=is_shipped)
+    if "preset" in layer.values:
+        raise SettingsError(f"{layer.origin} names a preset", hint="a preset cannot start from another one")
+    prompts = {"generator.templates": str(folder / "prompts")} if (folder / "prompts").is_dir() else {}
+    return replace(layer, origin=f"preset {name}", values={**prompts, **layer.values})
+
+
+def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
+    """Return the file that ESRAG_CONFIG names, else esrag.yaml of the project, which need not exist."""
+    return Path(environ.get("ESRAG_CONFIG") or project_folder(folder) / SETTINGS_FILE)
+
+
+def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
+    """Return the error for a settings file that needs to be allowed, with the command that does it."""
+    why = "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"
+    if layer.file and is_foreign(layer.file):
+        why = "belongs to another user"
+    message = f"{layer.origin} sets {', '.join(keys)}, and {why}"
+    hint = f"read it, and if your texts and keys may go there, run: esrag config allow {shlex.quote(str(layer.file))}"
+    return SettingsError(message, hint=hint)
+
+
+def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
+    """Return the files that need to be allowed, each with the keys in force for which it does.
+
+    What a later layer overrides does no harm, nor does a value that would hold without the file.
+    """
+    in_force = {key: layer for layer in layers for key in layer.values}
+    safe = {key: info.default for key, info in fields()}
+    for layer in layers:
+        safe |= layer.values if layer.standing == "allowed" else {}
+
+    withheld = []
+    for layer in layers:
+        if layer.file is None or layer.standing == "allowed":
+            continue
+        keys = [key for key in decides(layer) if in_force[key] is layer and layer.values[key] != safe[key]]
+        if keys:
+            withheld.append((layer, tuple(keys)))
+
+    return tuple(withheld)
+
+
+def decides(layer: Layer) -> list[str]:
+    """Return the keys of a settings file by which it decides where texts and secrets go.
+
+    They are all its keys if it is another user's.
+    """
+    if layer.file is None:
+        return []
+
+    everything, folder = is_foreign(layer.file), layer.file.parent
+    return [key for key, value in layer.values.items() if everything or redirects(key, value, folder)]
+
+
+def _found_layer(folder: Path) -> Layer:
+    """Return where the index is when nothing says so: in the project's folder, if that is above this one."""
+    project = project_folder(folder)
+    return Layer(FOUND, {} if project == folder else {"engine.url": str(project / INDEX_FOLDER)})
+
+
+def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
+    """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
+    base = settings_file(environ, folder)
+    is_named = Path(environ.get("ESRAG_CONFIG", "")).is_absolute()  # a relative one is another file in each folder
+    if environ.get("ESRAG_CONFIG") or base.exists():
+        yield read_file(base, is_named=is_named)
+    if environment := environ.get("ESRAG_ENVIRONMENT"):
+        if not re.fullmatch(r"[\w.-]+", environment):
+            raise SettingsError(f"ESRAG_ENVIRONMENT must be letters, digits, dots and dashes, got {environment!r}")
+        yield read_file(base.with_name(f"esrag.{environment}.yaml"), is_named=is_named)
+
+
+def read_file(path: Path, *, is_named: bool = False) -> Layer:
+    """Return the values of a settings file. Raises: SettingsError."""
+    try:
+        content = path.read_bytes()  # once: what is judged is what is used
+        tree = read_yaml(content.decode()) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a thirteenth month, a thousand brackets
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        problem = f": {error.problem}" if isinstance(error, DuplicateKey) else ""
+        raise SettingsError(f"{path} is not YAML{where}{problem}") from error
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
+
+    values = {key: _from_folder(key, value, path.parent) for key, value in flatten(tree).items()}
+    return Layer(
+        origin=str(path),
+        values=values,
+        file=path,
+        content=content,
+        standing="allowed" if is_named else standing(path, content),
+    )
+
+
+def _from_folder(key: str, value: Any, folder: Path) -> Any:
+    """Return a value of a file in this folder; a relative path starts there, wherever the command runs.
+
+    >>> _from_folder("cache.url", "cache.db", Path("/p")), _from_folder("cache.url", "redis://host", Path("/p"))
+    ('/p/cache.db', 'redis://host')
+    """
+    if not isinstance(value, str) or not value or folder == Path() or value.startswith("~") or "\0" in value:
+        return value
+
+    is_path = key in _PATHS and "://" not in value
+    is_model = key in _MODELS and value != DEFAULT_MODEL and (folder / value).is_dir()
+    is_preset = key == "preset" and (folder / value / SETTINGS_FILE).is_file()
+    return str(folder / value) if is_path or is_model or is_preset else value
+
+
+def _sections() -> frozenset[str]:
+    """The dotted names of the tree's branches."""
+    return frozenset(key.rpartition(".")[0] for key, _ in fields()) - {""}
+
+
+def flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the dotted keys of a nested mapping. Only the tree's own branches are entered: aliases cannot blow it up.
+
+    >>> flatten({"engine": {"url": "x"}, "preset": "keyword", "answer": None})
+    {'engine.url': 'x', 'preset': 'keyword'}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in ((f"{prefix}{key}", value) for key, value in tree.items()):
+        if name in _sections() and isinstance(value, Mapping | None):  # a branch whose lines are all comments is None
+            flat |= flatten(value or {}, f"{name}.")
+        else:
+            flat[name] = value
+    return flat
+
+
+def _environment_layer(environ: Mapping[str, str]) -> Layer:
+    names = {name for name in environ if name.startswith(ENVIRONMENT_PREFIX)} - {
+        "ESRAG_CONFIG",
+        "ESRAG_ENVIRONMENT",
+    }
+    values = {name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): environ[name] for name in sorted(names)}
+    return Layer("environment", values, is_text=True)
+
+
+def _require_known(key: str, known: Iterable[str], origin: str) -> None:
+    if key in known:
+        return
+    if key in _sections():
+        raise SettingsError(f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…")
+    import difflib
+
+    close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
+    hint = f"did you mean {close[0]}?" if close else "esrag config show lists every setting"
+    raise SettingsError(f"unknown setting {key!r} (from {origin})", hint=hint)
+
+
+def _require_no_secret(*layers: Layer) -> None:
+    """Raise SettingsError for a secret in a file, which may be shared, or in a command, which others see."""
+    for layer, (key, info) in product(layers, fields()):
+        if info.annotation is SecretStr and layer.values.get(key):
+            hint = f"set {variable(key)}"
+            raise SettingsError(f"{key} (from {layer.origin}) is a secret, taken from the environment alone", hint=hint)
+
+
+def _parse(key: str, value: Any, info: FieldInfo, origin: str) -> Any:
+    """Return a value that was typed as YAML; a setting that is a text is taken as it was typed.
+
+    Raises: SettingsError.
+    """
+    if not isinstance(value, str) or _is_text(info.annotation):
+        return value
+    try:
+        return read_yaml(value)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SettingsError(
+            f"{key} (from {origin}) is not YAML: {value!r}", hint=f"{key} is: {info.description}"
+        ) from error
+
+
+def _is_text(annotation: Any) -> bool:
+    """Whether a setting is a text, a secret, or one of several words.
+
+    >>> _is_text(str), _is_text(Literal["rrf", "weighted"]), _is_text(tuple[str, ...]), _is_text(int)
+    (True, True, False, False)
+    """
+    return annotation in (str, SecretStr) or get_origin(annotation) is Literal
+
+
+def _path(location: Sequence[int | str]) -> str:
+    """Return the full path of a value.
+
+    >>> _path(("rerank", "indicators", 0, "bonus"))
+    'rerank.indicators[0].bonus'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)[1:]
+
+
+def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, leaf = key.split(".")
+        branch = tree
+        for part in path:
+            branch = branch.setdefault(part, {})
+        branch[leaf] = value
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        raise _wrong_value(error, origins) from error
+    if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
+        hint = "write http://host:9200, or https://host:9200"
+        raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
+    if settings.queue.url and not is_redis(settings.queue.url):  # not shown: it may hold a password
+        raise SettingsError("queue.url must be the address of a Redis", hint="write redis://host:6379/0, or rediss://")
+    if "://" in settings.cache.url and not is_redis(settings.cache.url):
+        raise SettingsError("cache.url must be the address of a Redis, or a file", hint="write redis://host:6379/0")
+    if settings.kibana.url and not is_address(settings.kibana.url):
+        raise SettingsError("kibana.url must be the address of a server", hint="write http://host:5601")
+    if settings.chunking.overlap >= settings.chunking.size:
+        sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
+        raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")
+
+    return settings
+
+
+def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
+    """Return the error for the first value of the wrong form, with the full path of its key."""
+    first = error.errors(include_url=False)[0]
+    known = dict(fields())
+    location = [part for part in first["loc"] if part != "[key]"]
+    key = next((key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]), "")
+
+    secret = key.endswith("url") or (key and known[key].annotation is SecretStr)  # an address may hold a password
+    came = "" if secret else f", got {first['input']!r}"
+    problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    problem = problem if problem.startswith("'") else problem[:1].lower() + problem[1:]
+    origin = origins.get(key, "default")
+    return SettingsError(
+        f"{_path(location)} (from {origin}): {problem}{came}", hint=f"{key} is: {known[key].description}" if key else ""
+    )
