@@ -66,7 +66,13 @@ def _answers(command: Path, files: list[Path], questions: list[str]) -> list[dic
 
         def run(*words: str | Path, stdin: str = "") -> str:
             done = subprocess.run(
-                [command, *words], cwd=folder, env=variables, input=stdin, capture_output=True, text=True, check=True
+                [command.absolute(), *words],
+                cwd=folder,
+                env=variables,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             return done.stdout
 
