@@ -9,7 +9,7 @@ Terms(field='folder', values=('pdf', 'docx'))
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from esrag.errors import UsageError
 from esrag.records import Scalar
@@ -89,6 +89,62 @@ def parse_all(conditions: Sequence[str]) -> Filter | None:
     """Conditions that must all hold, or None where there is none. Raises: UsageError."""
     parts = tuple(parse(condition) for condition in conditions)
     return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+
+
+def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -- one for each form
+    """Return a filter as JSON has it; `filter_from_dict` reads it back.
+
+    >>> filter_to_dict(parse("kind!=pdf"))
+    {'not': {'field': 'kind', 'values': ['pdf']}}
+    """
+    match filter_:
+        case None:
+            return {}
+        case And(parts):
+            return {"and": [filter_to_dict(part) for part in parts]}
+        case Or(parts):
+            return {"or": [filter_to_dict(part) for part in parts]}
+        case Not(part):
+            return {"not": filter_to_dict(part)}
+        case Prefix(field, value):
+            return {"field": field, "prefix": value}
+        case Terms(field, values):
+            return {"field": field, "values": [*values]}
+    return {"field": filter_.field, "range": [filter_.low, filter_.high, filter_.low_open, filter_.high_open]}
+
+
+def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PLR0911 -- one for each form
+    """Return the filter that JSON holds; {} is none. Raises: UsageError for anything else.
+
+    >>> filter_from_dict(filter_to_dict(parse("year>=2024")))
+    Range(field='year', low=2024, high=None, low_open=False, high_open=False)
+    """
+    if depth > DEEPEST_FILTER:
+        raise UsageError(f"the filter has more than {DEEPEST_FILTER} parts in a row")
+
+    def parts(inner: list[Any]) -> tuple[Filter, ...]:
+        return tuple(each for part in inner if (each := filter_from_dict(part, depth + 1)))
+
+    match written:
+        case {} if written == {}:
+            return None
+        case {"and": [*inner]}:
+            return And(parts(inner))
+        case {"or": [*inner]}:
+            return Or(parts(inner))
+        case {"not": inner} if part := filter_from_dict(inner, depth + 1):
+            return Not(part)
+        case {"field": str(field), "prefix": str(value)}:
+            return Prefix(field, value)
+        case {"field": str(field), "values": [*values]} if values:
+            return Terms(field, _values(field, values))
+        case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if _are_bounds(low, high):
+            return Range(field, low, high, low_open, high_open)
+    raise UsageError(f"expected a filter, found {str(written)[:MAX_SHOWN]!r}")
+
+
+def _are_bounds(*values: Any) -> bool:
+    return all(value is None or isinstance(value, str | int | float) for value in values)
 
 
 def to_filter(where: Where) -> Filter | None:

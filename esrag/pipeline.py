@@ -34,6 +34,7 @@ from esrag.records import Answer
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
+from esrag.runs.keeping import keep_run
 from esrag.verifying.sources import name_sources
 from esrag.verifying.verify import Check, Rules, refusal, verify
 
@@ -90,7 +91,8 @@ def ask(question: str, context: Context, where: Filter | None = None, on_sentenc
     question = prepare_question(question)
     notes = check_filter(where, context.engine)
 
-    return _answer(question, context, where, on_sentence).with_notes(notes)
+    result = _answer(question, context, where, on_sentence).with_notes(notes)
+    return keep_run(result, context.settings, where)
 
 
 @cache_answers
@@ -125,6 +127,7 @@ def _answer(question: str, context: Context, where: Filter | None, on_sentence: 
         steps=found.steps,
         prompt=prompt,
         usage=draft.usage,
+        draft=draft.text,
     )
 
 

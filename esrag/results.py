@@ -22,7 +22,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AskResult:
-    """An answer and how it came about. `took_ms` is by stage; for a `cached` answer it is the time to look it up."""
+    """An answer and how it came about. `took_ms` is by stage; for a `cached` answer it is the time to look it up.
+
+    `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
+    """
 
     question: str
     answer: Answer
@@ -37,6 +40,8 @@ class AskResult:
     prompt: Prompt = NO_PROMPT
     usage: Usage | None = None
     cached: bool = False
+    draft: str = ""
+    run_id: str = ""
 
     @property
     def is_brief(self) -> bool:
@@ -85,6 +90,7 @@ class AskResult:
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,
             "took_ms": dict(self.took_ms) if explain else {},
+            **({"run_id": self.run_id} if self.run_id else {}),
             **({"evidence": [_evidence_to_dict(item) for item in self.evidence]} if evidence else {}),
             **({"prompt": asdict(self.prompt)} if prompt else {}),
             **(self._explanation() if explain else {}),
@@ -93,6 +99,7 @@ class AskResult:
     def _explanation(self) -> dict[str, Any]:
         return {
             "path": self.retrieved.path,
+            "draft": self.draft,
             "signals": asdict(self.signals),
             "steps": [asdict(step) for step in self.steps],
             "hits": [hit_to_dict(hit) for hit in self.retrieved.hits],

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,8 +36,17 @@ class Parts:
 @click.option(
     "--explain", is_flag=True, help="Print ranks and scores of each hit, the search path and the time of each stage."
 )
+@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of this run to a file.")
 @retrieval_options
-def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
+def ask(
+    words: tuple[str, ...],
+    *,
+    stream: bool,
+    save: Path | None,
+    as_json: bool,
+    where: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Answer a question, every sentence with its citation.
 
     What the documents do not hold is refused with "not found in provided docs" and exit code 3. Quote a QUESTION that
@@ -46,6 +56,8 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
+    from esrag.runs import build_record
+    from esrag.runs.reading import write_record
 
     stop_unread()
     if stream and as_json:
@@ -56,7 +68,10 @@ def ask(words: tuple[str, ...], *, stream: bool, as_json: bool, where: tuple[str
     kibana = _kibana(settings) if parts.explain else ""
     context = open_context(settings)
     sentences: list[str] = []
-    asked = run(question, context, parse_all(where), partial(_streamed, sentences) if stream else ignore)
+    filter_ = parse_all(where)
+    asked = run(question, context, filter_, partial(_streamed, sentences) if stream else ignore)
+    if save:
+        write_record(save, build_record(asked, settings, filter_))
     kibana_url = _kibana_url(kibana, asked, context)
     if as_json:
         print_json(to_dict(asked, kibana_url, parts))

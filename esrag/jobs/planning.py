@@ -45,7 +45,7 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
 
 def _selection(request: IngestRequest, settings: Settings) -> Selection:
     """Return which files of the named folders are taken; the index, the ledger and the cache never are."""
-    addresses = (settings.ledger.url, settings.cache.url)
+    addresses = (settings.ledger.url, settings.cache.url, settings.runs.url)
     own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
     return Selection(
         include=request.include,

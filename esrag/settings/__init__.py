@@ -260,6 +260,17 @@ class CacheSettings(Section):
     ttl_days: float = Field(default=30.0, gt=0, le=3650, description="Days a vector or an answer is kept.")
 
 
+class RunsSettings(Section):
+    """What is kept of each question that was answered."""
+
+    keep: Literal["off", "without-texts", "whole"] = Field(
+        default="off", description="Record of each question: none, one without any text, or a whole one."
+    )
+    url: str = Field(default="", description="File of the records; nothing: in the folder of the index.")
+    max_days: float = Field(default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days.")
+    max_bytes: int = Field(default=256 * 2**20, gt=0, description="Maximum size of all records; the oldest go first.")
+
+
 class Settings(Section):
     """The whole tree."""
 
@@ -279,6 +290,7 @@ class Settings(Section):
     generator: GeneratorSettings = GeneratorSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()
+    runs: RunsSettings = RunsSettings()
 
 
 def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -46,7 +46,7 @@ FOUND = "found in a folder above"
 _PRESETS = Path(__file__).parents[1] / "presets"
 
 # Settings that are paths, or may be; in a file they are relative to its folder. A model may also be a name.
-_PATHS = ("engine.url", "engine.ca_file", "ledger.url", "cache.url", "generator.templates")
+_PATHS = ("engine.url", "engine.ca_file", "ledger.url", "cache.url", "runs.url", "generator.templates")
 _MODELS = ("embedding.model", "rerank.model")
 
 

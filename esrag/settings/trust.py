@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from esrag.errors import SettingsError
 
-_PATHS_OR_ADDRESSES = frozenset(("engine.url", "ledger.url", "cache.url", "generator.templates"))
+_PATHS_OR_ADDRESSES = frozenset(("engine.url", "ledger.url", "cache.url", "runs.url", "generator.templates"))
 _ADDRESSES = frozenset(("queue.url", "embedding.url", "rerank.url", "generator.url", "kibana.url"))
 _TRANSPORT = frozenset(
     ("engine.ca_file", "engine.certificate_fingerprint", "engine.verify_certificates", "allow_unencrypted")

@@ -1,0 +1,110 @@
+"""`esrag runs` and `esrag feedback`: the records of questions that were answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.output import print_json, print_text, remark
+
+if TYPE_CHECKING:
+    from esrag.runs import Feedback
+
+
+@click.group()
+def runs() -> None:
+    """List, show and export the kept records of questions."""
+
+
+@runs.command("list")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
+@json_option
+@settings_options
+def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
+    """List the kept runs, the newest first."""
+    from esrag.runs.store import open_runs
+
+    settings = settings_of(**options)
+    found = False
+    for record, feedback in islice(open_runs(settings).runs(), limit):
+        found = True
+        if as_json:
+            print_json(_summary(record, feedback))
+        else:
+            print_text(_line(record, feedback))
+    if not found and not as_json:
+        remark("no runs are kept" + ("; runs.keep is off" if settings.runs.keep == "off" else ""))
+    return 0
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@json_option
+@settings_options
+def show(run_id: str, *, as_json: bool, **options: Any) -> int:
+    """Show a run: its question, its answer, its hits and the feedback on it."""
+    from esrag.runs.store import open_runs
+
+    record, feedback = open_runs(settings_of(**options)).run(run_id)
+    if as_json:
+        print_json(record | {"feedback": [*map(asdict, feedback)]})
+        return 0
+
+    answer = record["answer"]
+    print_text(_line(record, feedback))
+    print_text(
+        answer["answer"] or f"(text not kept; {'refused: ' + answer['reason'] if answer['refused'] else 'answered'})"
+    )
+    for citation in answer["citations"]:
+        print_text(f"[{citation['key']}] {citation['chunk_id']}  support {citation['support']:.2f}")
+    for rank, hit in enumerate(answer["hits"], 1):
+        print_text(f"{rank}. {hit['chunk_id']}  {hit['score']:.4f}")
+    for each in feedback:
+        print_text(f"feedback: {each.verdict}{': ' + each.note if each.note else ''}")
+    return 0
+
+
+@runs.command()
+@settings_options
+def export(**options: Any) -> int:
+    """Print every kept run as one line of JSON, with the feedback on it."""
+    from esrag.runs.store import open_runs
+
+    for record, feedback in open_runs(settings_of(**options)).runs():
+        print_json(record | {"feedback": [*map(asdict, feedback)]})
+    return 0
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@click.argument("verdict", type=click.Choice(["good", "bad"]))
+@click.option("--note", default="", help="Say why.")
+@settings_options
+def feedback(run_id: str, verdict: Literal["good", "bad"], *, note: str, **options: Any) -> int:
+    """Note whether the answer of a kept run was good."""
+    from esrag.runs.store import open_runs
+
+    open_runs(settings_of(**options)).rate(run_id, verdict, note)
+    remark(f"noted: {run_id} is {verdict}")
+    return 0
+
+
+def _summary(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> dict[str, Any]:
+    answer = record["answer"]
+    return {
+        "schema": "esrag.run-summary/1",
+        **{name: record[name] for name in ("run_id", "at", "index")},
+        **{name: answer[name] for name in ("question", "refused", "reason", "confidence")},
+        "feedback": [each.verdict for each in feedback],
+    }
+
+
+def _line(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> str:
+    """Return a run as one line."""
+    answer = record["answer"]
+    result = f"refused ({answer['reason']})" if answer["refused"] else f"answered ({answer['confidence']:.2f})"
+    verdicts = f"  {', '.join(each.verdict for each in feedback)}" if feedback else ""
+    return f"{record['run_id']}  {result}{verdicts}  {answer['question']}".rstrip()

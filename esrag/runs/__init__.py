@@ -1,0 +1,85 @@
+"""Runs: one record of everything that one question did, to be kept, saved, replayed and compared.
+
+A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults, the filter, and the
+answer with all its parts. Nothing is kept unless `runs.keep` says so.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import SecretStr
+
+from esrag.filters import Filter, filter_to_dict
+from esrag.results import AskResult
+from esrag.settings import Settings, fields, to_plain, value_of
+
+SCHEMA = "esrag.run/1"
+Keep = Literal["off", "without-texts", "whole"]
+Verdict = Literal["good", "bad"]
+
+# Sections whose values decide what an answer is, and can be applied again without sending anything anywhere.
+_REPLAYED = ("retrieval", "rerank", "answer")
+_ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a reader said of a run's answer."""
+
+    run_id: str
+    verdict: Verdict
+    note: str
+    at: str
+
+
+def build_record(asked: AskResult, settings: Settings, where: Filter | None) -> dict[str, Any]:
+    """Return the record of a question that was just answered."""
+    now = datetime.now(UTC)
+    return {
+        "schema": SCHEMA,
+        "run_id": f"{now:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}",
+        "at": now.isoformat(timespec="milliseconds"),
+        "version": version("esrag"),
+        "index": settings.engine.index,
+        "settings": _differing(settings),
+        "where": filter_to_dict(where),
+        "answer": asked.to_dict(evidence=True, prompt=True, explain=True),
+    }
+
+
+def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record without anything that quotes a question, an answer or a document."""
+    bare = deepcopy(dict(record))
+    answer = bare["answer"]
+    bare["where"] = {}
+    answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
+    answer["citations"] = [each | {"quote": "", "title": "", "section": ""} for each in answer["citations"]]
+    answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
+    answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
+    return bare
+
+
+def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
+    """Return the settings of a record that can be applied again; none of them is an address, a file or a secret."""
+    return {
+        key: value
+        for key, value in record["settings"].items()
+        if key.partition(".")[0] in _REPLAYED and key not in _ADDRESSES_AND_FILES
+    }
+
+
+def _differing(settings: Settings) -> dict[str, object]:
+    """Return the settings that differ from their defaults; secrets and addresses are left out."""
+    defaults = Settings()
+    return {
+        key: to_plain(value_of(settings, key))
+        for key, info in fields()
+        if info.annotation is not SecretStr
+        and not key.endswith("url")
+        and value_of(settings, key) != value_of(defaults, key)
+    }

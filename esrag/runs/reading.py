@@ -1,0 +1,68 @@
+"""Saved records, which are files that anybody may have written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from esrag.errors import UsageError
+from esrag.private import opener
+from esrag.runs import SCHEMA
+
+MAX_BYTES = 64 * 2**20
+
+
+class _Hit(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    chunk_id: str
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    question: str
+    answer: str
+    refused: bool
+    reason: str
+    confidence: float
+    model: str
+    hits: list[_Hit]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    run_id: str
+    settings: dict[str, Any]
+    where: dict[str, Any]
+    answer: _Answer
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the record in a file. Raises: UsageError for one that cannot be read or is not a record."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{path} has more than {MAX_BYTES:,} bytes", hint="esrag ask --save writes a record")
+        record = json.loads(path.read_bytes())
+        _Record.model_validate(record)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{path} is not a record: {key or 'it'}: {first['msg'].lower()}", hint=_HINT) from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON", hint=_HINT) from error
+
+    if record.get("schema") != SCHEMA:
+        raise UsageError(f"{path} is not a record of {SCHEMA}, found {str(record.get('schema'))[:40]!r}", hint=_HINT)
+    return dict(record)
+
+
+_HINT = "esrag ask --save FILE writes a record"
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record to a file that only its user can read. Raises: OSError."""
+    with open(path, "w", encoding="utf-8", opener=opener) as file:
+        json.dump(record, file, ensure_ascii=False, allow_nan=False, indent=1)
+        file.write("\n")
