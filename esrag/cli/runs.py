@@ -55,9 +55,7 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
 
     answer = record["answer"]
     print_text(_line(record, feedback))
-    print_text(
-        answer["answer"] or f"(text not kept; {'refused: ' + answer['reason'] if answer['refused'] else 'answered'})"
-    )
+    print_text(answer["answer"] or "(kept without its text)")
     for citation in answer["citations"]:
         print_text(f"[{citation['key']}] {citation['chunk_id']}  support {citation['support']:.2f}")
     for rank, hit in enumerate(answer["hits"], 1):
@@ -95,7 +93,7 @@ def feedback(run_id: str, verdict: Literal["good", "bad"], *, note: str, **optio
 def _summary(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> dict[str, Any]:
     answer = record["answer"]
     return {
-        "schema": "esrag.run-summary/1",
+        "schema": "esrag.runs/1",
         **{name: record[name] for name in ("run_id", "at", "index")},
         **{name: answer[name] for name in ("question", "refused", "reason", "confidence")},
         "feedback": [each.verdict for each in feedback],

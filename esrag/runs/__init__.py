@@ -58,7 +58,8 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     answer = bare["answer"]
     bare["where"] = {}
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
-    answer["citations"] = [each | {"quote": "", "title": "", "section": ""} for each in answer["citations"]]
+    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
+    answer["citations"] = [each | no_texts for each in answer["citations"]]
     answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
     return bare

@@ -32,7 +32,9 @@ TYPES = {
 ON_DEMAND = {
     "evidence",
     "prompt",
+    "run_id",
     "path",
+    "draft",
     "signals",
     "steps",
     "hits",
@@ -85,6 +87,9 @@ PRINTED = {
     "esrag.error/1": ["chat"],  # asked for the sources of no answer
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
+    "esrag.run/1": ["runs", "export"],
+    "esrag.runs/1": ["runs", "list"],
+    "esrag.diff/1": ["diff", "a.json", "b.json"],
     "esrag.verdict/1": ["verify", "draft.json"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
     "esrag.plan/1": ["ingest", "docs", "missing.txt", "--dry-run"],
@@ -139,11 +144,25 @@ def draft(esrag):
     (esrag.folder / "draft.json").write_text('{"draft": "It boils. [c1]", "passages": ["It boils."]}')
 
 
-@pytest.mark.usefixtures("ledger", "questions", "draft")
+@pytest.fixture
+def runs(filled):
+    """Two kept and saved runs that differ in every way, one with feedback."""
+    kept = {"ESRAG_RUNS__KEEP": "whole"}
+    one = ("ask", "How many litres does the kettle hold?", "--method", "keyword")
+    run_id = filled(*one, "--save", "a.json", "--json", **kept).json["run_id"]
+    other = "The toaster has two slots. Its cable is 80 centimetres long. kettle litres"
+    filled("ask", other, "--method", "keyword", "--save", "b.json", "--set", "answer.refusal=1", **kept)
+    filled("feedback", run_id, "good")
+    filled("feedback", filled("runs", "list", "--json").lines[0]["run_id"], "bad")
+
+
+@pytest.mark.usefixtures("ledger", "questions", "draft", "runs")
 def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():
-        lines = filled(*arguments, "--json", stdin="/sources\n", ESRAG_KIBANA__URL=kibana).lines
+        as_json = () if schema == "esrag.run/1" else ("--json",)
+        keep = {"ESRAG_RUNS__KEEP": "whole", "ESRAG_RUNS__URL": "one.db"} if schema == "esrag.answer/1" else {}
+        lines = filled(*arguments, *as_json, stdin="/sources\n", ESRAG_KIBANA__URL=kibana, **keep).lines
 
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:
