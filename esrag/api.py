@@ -142,7 +142,7 @@ class Index:
 class AnswerStream:
     """The sentences of an answer as they pass their checks; `result` is the whole answer once they are read.
 
-    A sentence stands for itself. The result is a refusal if a later sentence failed, and what was cached comes at once.
+    The result is a refusal if a later sentence failed. A cached answer yields its sentences at once.
     """
 
     def __init__(self, index: Index, question: str, where: Where) -> None:

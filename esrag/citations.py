@@ -6,7 +6,7 @@ from typing import Literal
 
 REFUSAL = "not found in provided docs"
 
-# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is no key, and none that int() would refuse.
+# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that int() takes every key.
 MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
 
 OnSentence = Callable[[str], None]  # called with each sentence, with its markers, as it passes its check
@@ -37,4 +37,4 @@ REASONS: dict[Reason, str] = {
 
 
 def ignore(_: str) -> None:
-    """Do nothing with a sentence or a piece of a draft: nobody waits for it."""
+    """Do nothing with a sentence or a piece of a draft. A no-op callback for answers that are not streamed."""

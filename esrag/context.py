@@ -46,7 +46,7 @@ class Context:
 
     @property
     def encode(self) -> Encode | None:
-        """How meanings are compared; None where there is no model."""
+        """The encoder for comparing meanings; None without a model."""
         return self.embedder.embed if self.embedder else None
 
     @property

@@ -62,11 +62,11 @@ class SettingsError(EsragError):
 
 
 class KeyRefused(SettingsError):  # noqa: N818
-    """A service refuses the key it was given: whoever asks with it is refused as well."""
+    """A service refuses its key. Every request with this key would be refused."""
 
 
 class LoadingError(EsragError):
-    """One source could not be turned into documents; the others go on."""
+    """One source could not be parsed; the ingest continues with the others."""
 
 
 class UnsupportedFormat(LoadingError):  # noqa: N818 -- named for what it is; the root carries "Error"
@@ -102,7 +102,7 @@ class RerankError(EsragError):
 
 
 class GeneratorError(EsragError):
-    """The language model did not answer, or not as such a service does."""
+    """The language model did not answer, or its answer has another form."""
 
     exit_code = 4
 

@@ -33,7 +33,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The field lies between two bounds of its own kind; None is no bound, open leaves the bound itself out."""
+    """The field lies between two bounds of its own kind; None means unbounded, and an open bound is itself excluded."""
 
     field: str
     low: Scalar | None = None
@@ -86,7 +86,7 @@ def require_reasonable(filter_: Filter) -> None:
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:
-    """Conditions that must all hold, or None where there is none. Raises: UsageError."""
+    """Return a filter of conditions that must all hold, or None without conditions. Raises: UsageError."""
     parts = tuple(parse(condition) for condition in conditions)
     return None if not parts else parts[0] if len(parts) == 1 else And(parts)
 
@@ -114,7 +114,7 @@ def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -
 
 
 def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PLR0911 -- one for each form
-    """Return the filter that JSON holds; {} is none. Raises: UsageError for anything else.
+    """Return the filter that JSON holds; {} means no filter. Raises: UsageError for anything else.
 
     >>> filter_from_dict(filter_to_dict(parse("year>=2024")))
     Range(field='year', low=2024, high=None, low_open=False, high_open=False)
@@ -232,5 +232,5 @@ def format_value(value: Scalar) -> str:
 
 
 def is_number(value: Scalar | None) -> TypeGuard[int | float]:
-    """Whether it is a number; a truth value is none."""
+    """Whether a value is a number; a truth value is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)

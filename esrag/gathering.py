@@ -1,7 +1,7 @@
 """Gathering: a question → hits → the evidence that may answer it.
 
 If the evidence does not suffice, other wordings are searched, at most `answer.steps` searches in all. The best one
-counts. No language model is asked for an answer before the evidence is good enough.
+counts. No language model writes an answer before the evidence is good enough.
 """
 
 import math
@@ -30,7 +30,7 @@ from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
 
-REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 stands in four
+REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _reason(found: Gathered, steps: Sequence[Step], context: Context, where: Fil
 def _queries(question: str, context: Context, notes: list[str]) -> Iterator[str]:
     """Yield the question, then other words for it: those of rules, those of a model, and what it is about.
 
-    A model is asked until it has no new ones, each time with all that was tried. If it fails, `notes` say so.
+    The model is called until it has no new ones, each time with everything tried so far. If it fails, `notes` say so.
     """
     queries = [*variants(question, phrases(context.settings.retrieval.operations))]
     yield from queries

@@ -104,7 +104,7 @@ def parts(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
 
 
 def server_sent(body: Iterable[bytes]) -> Iterator[str]:
-    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); what is empty, or no blank line ends, is none.
+    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); empty events and incomplete ones are skipped.
 
     >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\nevent: end\ndata: [DONE]\n\ndata: half"]))
     ['1\n2', '[DONE]']

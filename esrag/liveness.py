@@ -1,4 +1,4 @@
-"""Who holds something for a while, so that others of the same machine see when he is no more."""
+"""Owners of locks and claims, and whether their process still runs on this machine."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ def new_owner() -> str:
 
 
 def is_dead(owner: str) -> bool:
-    """Whether an owner was a process of this machine that is no more; False for what is no owner's name."""
+    """Whether an owner was a process of this machine that has ended; False for a name of another form."""
     machine, _, rest = owner.partition(" ")
     number = rest.partition(" ")[0]
     if machine != _machine() or not number.isdigit():

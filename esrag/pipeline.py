@@ -42,9 +42,9 @@ from esrag.verifying.verify import Check, Rules, refusal, verify
 def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
     """Make the index hold what the files hold, in this process, after what earlier ingests left to do.
 
-    A file that cannot be loaded is reported and the others go on. With `eager` the first error of any batch is raised.
+    A file that cannot be loaded is in the report. With `eager` the first error of any batch is raised.
 
-    Raises: EngineError, EmbeddingError; what is left to do is in the ledger, and done by the next ingest.
+    Raises: EngineError, EmbeddingError; the rest of the work is in the ledger, and the next ingest does it.
     SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later command carries it out.
     """
     started = perf_counter()
@@ -170,7 +170,7 @@ def _task(question: str, found: Gathered, prompt: Prompt, context: Context, on_p
 
 
 def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answer:
-    """Return the steps of the algorithm that is asked for if the evidence has them, else the refused answer."""
+    """Return the steps of the algorithm in question if the evidence has them, else the refused answer."""
     steps = verify(extract_steps(question, found.evidence), found.evidence)
     if steps.refused:
         return refused

@@ -101,7 +101,7 @@ def _origin(installed: Distribution) -> tuple[bool, Path] | None:
 def load(stage: str, name: str) -> Any:
     """The class registered under a name.
 
-    Raises: SettingsError, with the known names, when there is none or it cannot be imported.
+    Raises: SettingsError, with the known names, for an unknown name, or a plugin that cannot be imported.
     """
     entry = _entries(stage).get(name)
     if entry is None:

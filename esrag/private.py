@@ -1,4 +1,4 @@
-"""Folders and files that only their user can read: what is stored holds the text of the user's documents."""
+"""Folders and files that only their user can read, since they hold the text of the user's documents."""
 
 import os
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file if there is none. Raises: OSError.
+    """Make an empty file if it is missing. Raises: OSError.
 
     An existing file is not opened: closing it again would end the locks that SQLite holds on it in this process.
     """

@@ -78,9 +78,9 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]
         time.sleep(_AGAIN_S)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Lets go of the connection; the caller opens another.
+        """Close the connection; the caller opens another.
 
-        5.7.0 closes it twice. The second time its transport is gone, a new one is made for a client that is None, and
+        Celery 5.7.0 closes it twice. The second time its transport is gone, one is made for a client that is None, and
         the AttributeError ends the worker: 10 of 12 did with a task under way and a process free, none of 7 with 5.6.3.
         """
         if celery.__version__ == "5.7.0" and self.connection is not None:

@@ -42,7 +42,7 @@ def forbid_sockets() -> None:
 
 
 def _instructions(arch: int, refused: tuple[int, ...]) -> bytes:
-    """Return the filter, in classic BPF: what is not named is allowed, what is not this machine's own is refused."""
+    """Return the filter in classic BPF: other calls are allowed, calls of another architecture are refused."""
     tests = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
         (_EQUAL, 1, 0, arch),

@@ -1,6 +1,6 @@
 """The clock of the sweep: every worker that takes sweeps sends one every `queue.sweep_s`.
 
-So there is no scheduler to run besides, and as long as one worker lives there are sweeps; the ledger lets one through
+No separate scheduler is needed, and sweeps go on as long as one worker lives. The ledger lets one sweep through
 at a time.
 """
 
@@ -22,13 +22,13 @@ class Sweeping(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def start(self, c: Any) -> None:
         """Sends a sweep now and then again and again; Celery ends what is timed together with the connection."""
-        if QueueName.CONTROL in c.app.amqp.queues.consume_from:  # who takes none would fill a queue nobody empties
+        if QueueName.CONTROL in c.app.amqp.queues.consume_from:  # a worker without this queue would fill it for nobody
             c.timer.call_repeatedly(c.app.tasks[SWEEP_TASK].every_s, _send, (c.app,))
             _send(c.app)
 
 
 def _send(app: Celery) -> None:
-    """One sweep; without a broker there is none, and the consumer has noticed."""
+    """Send one sweep. Without a broker nothing is sent, and the consumer has noticed already."""
     try:
         app.tasks[SWEEP_TASK].apply_async(retry=False)
     except OperationalError as error:

@@ -46,7 +46,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
 
 
 def text_to_index(chunk: Chunk) -> str:
-    r"""What is embedded and searched: title, section path and text, a line each; the stored text stays a true slice.
+    r"""Return the text to embed and search: a line each for title, section path and text. The stored text is unchanged.
 
     >>> text_to_index(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))
     'Keys\nSizes\nYes.'
@@ -57,7 +57,7 @@ def text_to_index(chunk: Chunk) -> str:
 
 
 def _page(pages: Sequence[Page], starts: Sequence[int], offset: int) -> int:
-    """The page an offset lies on, or the one before where it lies between two; 1 where there are none."""
+    """Return the page of an offset, or the page before if it lies between two; 1 without pages."""
     return pages[max(bisect_right(starts, offset) - 1, 0)].number if pages else 1
 
 
@@ -66,5 +66,5 @@ def _joined(path: Sequence[str]) -> str:
 
 
 def _shown(heading: str) -> str:
-    """A heading on one line, cut where nobody would read on."""
+    """Return a heading on one line, cut to a readable length."""
     return " ".join(heading[:_SHOWN_CHARACTERS].split())

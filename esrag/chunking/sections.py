@@ -57,7 +57,7 @@ class SectionsChunker:
         return count <= self._budget.size * _SMALL_SHARE
 
     def _units(self, measured: Measured, text: str, part: Section, tables: Iterable[Span]) -> list[Span]:
-        """What is not to be cut further: sentences, and tables with the short caption or heading over them."""
+        """Yield the spans that are kept whole: sentences, and tables with the short caption or heading above them."""
         units: list[Span] = []
         cursor = part.start
 

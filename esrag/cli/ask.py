@@ -21,7 +21,7 @@ REFUSED = 3
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What is shown beside the answer."""
+    """The parts that are printed with the answer."""
 
     evidence: bool
     prompt: bool

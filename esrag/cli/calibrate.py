@@ -80,7 +80,7 @@ def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, wr
 
 
 def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:
-    """The questions; each is told as done when the next is taken."""
+    """Yield the questions, and report each as done when the next is taken."""
     told.start(len(labelled))
     for each in labelled:
         yield each

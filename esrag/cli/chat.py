@@ -34,7 +34,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
 
     stop_unread()
     conversation = Conversation(open_context(settings_of(**options)), parse_all(where), as_json=as_json)
-    conversation.context.generator()  # what it lacks is said before the first question, as is a filter's mistake
+    conversation.context.generator()  # a missing key or a wrong filter is reported before the first question
     check_filter(conversation.where, conversation.context.engine)
     if sys.stdin.isatty():
         remark(HELP)
@@ -150,7 +150,7 @@ class Conversation:
 
 
 def _failed(line: str, error: EsragError) -> dict[str, Any]:
-    """An error in the place of an answer."""
+    """Return an error as JSON, in place of an answer."""
     from esrag.text import normalise
 
     said = {"error": str(error), "hint": error.hint, "exit_code": error.exit_code}

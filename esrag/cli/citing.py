@@ -13,7 +13,7 @@ from esrag.citations import MARKERS
 from esrag.cli.output import one_line, pages, print_text
 from esrag.records import Answer, Citation
 
-# How a sentence begins whose subject stands in a sentence before it, or was cut off.
+# The first word of a sentence whose subject is in a sentence before it, or was cut off.
 _PRONOUN = r"It|Its|He|His|She|Her|They|Their|This|These|That|Those|Such|The (?:former|latter|same)"
 _VERB = r"is|are|was|were|has|have|had|can|may|must|will|would"
 _LACKS_SUBJECT = re.compile(rf"[\"“'(]*(?:{_PRONOUN}|{_VERB})\b")

@@ -106,7 +106,7 @@ def _yaml(name: str, value: Any) -> str:
 
 
 def _layers(file: Path | None) -> "list[Layer]":
-    """Return the settings file that is named, else those in use. Raises: UsageError where there is none."""
+    """Return the settings file that is named, else those in use. Raises: UsageError without any."""
     from esrag.errors import UsageError
     from esrag.settings.layers import file_layers, read_file
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 
-LOOK_AGAIN_S = 0.5  # between two batches nobody works for a moment
+LOOK_AGAIN_S = 0.5  # a job is idle for a moment between two batches
 
 
 @click.command()
@@ -168,7 +168,7 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     for job in (ledger.job(job.job_id) for job in idle):
         if is_idle(ledger, job, ledger.counts(job.job_id)):
             advice = "start a worker: esrag worker" if work.settings.queue.url else "run: esrag ingest FOLDER"
-            yield Finding("warning", f"job {job.job_id} is open and nobody works on it", advice)
+            yield Finding("warning", f"job {job.job_id} is open, and no worker or command is running it", advice)
     failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding(

@@ -26,14 +26,14 @@ def index() -> None:
 @index.command()
 @settings_options
 def create(**options: Any) -> int:
-    """Make an empty index with the settings of now."""
+    """Make an empty index with the current settings."""
     from esrag.context import open_context
     from esrag.ingesting.batches import fingerprint
 
     settings = settings_of(**options)
     context = open_context(settings)
     if context.engine.exists():
-        hint = "esrag index info shows it; esrag ingest --rebuild makes it anew"
+        hint = "esrag index info shows it; esrag ingest --rebuild replaces it"
         raise UsageError(f"there is an index {settings.engine.index} already", hint=hint)
     with context.engine.writer(fingerprint(settings, context.embedder)):
         pass
@@ -86,7 +86,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
 @click.argument("name")
 @settings_options
 def swap(name: str, **options: Any) -> int:
-    """Put the index NAME in the place of the one in use. That one is kept."""
+    """Swap the index NAME in for the one in use, which is kept."""
     from esrag.context import open_engine
 
     _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
@@ -114,14 +114,14 @@ def refresh(**options: Any) -> int:
 
 @index.command()
 @click.option("--to", metavar="FOLDER|URL", help="Where the index is to be; without it, where it is.")
-@click.option("--model", help="Model to embed the texts with anew; without it their vectors come along.")
+@click.option("--model", help="Embed the texts again with this model; without it, vectors are copied.")
 @json_option
 @settings_options
 def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any) -> int:
     """Fill a new index with what is stored and put it in place.
 
     The two are compared before, and the former index is kept. No file is read again, and chunks stay as they are.
-    Without --to and --model it is a copy with the settings of now, such as engine.shards.
+    Without --to and --model, the copy gets the current settings, such as engine.shards.
     """
     from esrag.cli.progress import progress
     from esrag.context import open_context, open_engine
@@ -230,7 +230,7 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
 
 
 def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:
-    """Lets the ledger forget the ingests of an index that is no more: what they stored is not in another."""
+    """Remove the ingests of a deleted index from the ledger: their documents are not in another index."""
     from esrag.context import open_engine
     from esrag.ledger.opening import open_ledger
 

@@ -28,7 +28,7 @@ SHOWN_SKIPS = 50
 @click.option("--follow-links", is_flag=True, help="Follow links that lead outside a named folder.")
 @click.option("--no-ignore", is_flag=True, help="Read what .gitignore and .esragignore files leave out.")
 @click.option("--keep-missing", is_flag=True, help="Keep documents whose files are gone.")
-@click.option("--rebuild", is_flag=True, help="Read everything again, with the settings of now, into a new index.")
+@click.option("--rebuild", is_flag=True, help="Re-read every file with the current settings into a new index.")
 @click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and end.")
 @click.option("--eager", is_flag=True, help="Do the work here even with a queue, and stop at the first error.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and do nothing.")
@@ -40,8 +40,8 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
 
     PATH is a file, a folder, a glob in quotes, an address in a store (s3://bucket/folder), or - for a list of them on
     stdin. Files that are unchanged cost nothing, changed ones replace their chunks, those that are gone from a given
-    folder go. Files are told by content: a rename embeds nothing. Every batch is in the ledger before it is worked on:
-    whatever dies, the same command goes on from there. With queue.url the workers do the work (esrag worker), and
+    folder go. Files are identified by content: a rename embeds nothing. The ledger records every batch before any work:
+    after a crash, the same command continues from there. With queue.url the workers do the work (esrag worker), and
     Ctrl-C leaves the job to them.
     """
     from esrag.jobs.planning import IngestRequest, plan_ingest, warn_of_long_chunks
@@ -80,7 +80,7 @@ def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "Inges
         with progress() as shown:
             return run(request, work, shown, eager=eager)
     except KeyboardInterrupt:
-        goes_on = "interrupted; what was stored stays, the same command goes on from there"
+        goes_on = "interrupted; stored documents stay, and the same command continues from there"
         raise click.Abort(goes_on) from None
 
 
@@ -93,7 +93,7 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     from esrag.pipeline import enqueue
 
     queue = Queue(work.settings.queue)
-    queue.depth()  # a queue that cannot be used is an error before anything is written down
+    queue.depth()  # a queue that cannot be used is an error before anything is recorded
     job = enqueue(request, work)
     if wait:
         ended, report = follow(work, queue, job)

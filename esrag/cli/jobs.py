@@ -83,7 +83,7 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
 @click.option("--file", "sources", multiple=True, metavar="PATH", help="Only these files, as esrag jobs show has them.")
 @settings_options
 def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: tuple[str, ...], **options: Any) -> int:
-    """Try what failed of JOB again. Attempts count anew.
+    """Retry the failed files of JOB. Their attempts are counted from zero.
 
     These are failed and dead batches, and single files of batches that were done.
     """
@@ -109,7 +109,7 @@ def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: 
 @click.argument("job")
 @settings_options
 def cancel(job: str, **options: Any) -> int:
-    """Stop JOB. What is stored stays, and what is worked on is left within a batch."""
+    """Stop JOB. Stored documents stay, and running batches are abandoned."""
     with _opened(options) as work:
         found = _named(work.ledger, job)
         work.ledger.cancel(found.job_id, "by esrag jobs cancel")
@@ -123,7 +123,7 @@ def cancel(job: str, **options: Any) -> int:
 @click.argument("job")
 @settings_options
 def resume(job: str, **options: Any) -> int:
-    """Open JOB again, which was cancelled: what is left of it is done."""
+    """Resume a cancelled JOB with the work that is left."""
     from esrag.jobs.recording import find_displaced, refusal
 
     with _opened(options) as work:
@@ -138,7 +138,7 @@ def resume(job: str, **options: Any) -> int:
         ):
             raise UsageError(f"{found.job_id} cannot go on: {why}", hint="run: esrag ingest FOLDER")
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
-        ledger.mark_queued(queued, queued=False)  # their messages came while nobody wanted them
+        ledger.mark_queued(queued, queued=False)  # their messages arrived while the job was cancelled
         ledger.reopen(found.job_id)
         print_text(f"{found.job_id} is open, {format_count(left, 'file')} left")
         _hand_out(work, [found])
@@ -173,7 +173,7 @@ def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
 def figures(job: "Job", counts: "Counts") -> dict[str, Any]:
     """A job in figures, as JSON has them.
 
-    Every file is counted once: `queued` are those that somebody will do, `dropped` those that nobody will.
+    Every file is counted once: `queued` files will be processed, `dropped` ones will not.
     """
     of_skips = Counter("failed" if skip.failed else "skipped" for skip in job.skips)
     ended = {name: counts.files.get(name, 0) + of_skips[name] for name in _ENDED}
@@ -261,7 +261,7 @@ def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> Non
 
 
 def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
-    """How many batches of a job wait again; what is not tried again is said."""
+    """Return how many batches of a job were put back, and print which files are not retried."""
     from esrag.jobs.recording import find_displaced, refusal
 
     if not work.ledger.counts(job.job_id).files["failed"]:
@@ -279,7 +279,7 @@ def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list
 
 
 def _displaced_line(sources: "set[str]") -> str:
-    """What is said of files whose ids others have; "" for none."""
+    """Return a remark on files whose ids belong to other files; "" without any."""
     return f"other files have the ids of {len(sources):,} by now, {min(sources)} is the first" if sources else ""
 
 
@@ -303,11 +303,11 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        raise QueueUnreachable(str(error), hint="it is written down, and handed out when the queue is back") from error
+        raise QueueUnreachable(str(error), hint="it is recorded, and handed out when the queue is back") from error
 
 
 def _advice(job: "Job") -> str:
-    """Who goes on with a job where there is no queue."""
+    """Return what continues a job without a queue."""
     return f"to go on with it: esrag ingest {'--rebuild' if job.rebuild else 'anything'} into index {job.index}"
 
 
@@ -375,7 +375,7 @@ def _of_when(told: dict[str, Any]) -> str:
 
 
 def _print(told: dict[str, Any]) -> None:
-    """A job for a reader; what is quoted cannot break a line."""
+    """Print a job as text. Quoted parts cannot break a line."""
     _say(f"job {told['job_id']}, index {told['index']}: {told['state']}, begun {ago(told['created_ms'])}")
     if told["note"]:
         _say(told["note"])

@@ -72,7 +72,7 @@ def cli(*, debug: bool) -> None:
     """Question answering over your own documents: every sentence cited and checked, or refused.
 
     Exit codes: 0 done, 1 failed, 2 wrong use or settings, 3 refused (the answer is not in the documents), 4 a service
-    or another writer could not be waited for, 130 interrupted, 141 nobody read the output.
+    or another writer took too long, 130 interrupted, 141 the output pipe was closed.
     """
 
 

@@ -51,7 +51,7 @@ def get(name: str) -> int:
 @click.argument("model", default="all-MiniLM-L6-v2")
 @json_option
 def check(model: str, *, as_json: bool) -> int:
-    """Hash a model's weights anew and read its files. MODEL is a known name or a folder."""
+    """Hash a model's weights again and read its files. MODEL is a known name or a folder."""
     from esrag.embedding.weights import check as verify
 
     _print(verify(model), as_json=as_json)

@@ -26,7 +26,7 @@ question_argument = click.argument("words", nargs=-1, required=True, metavar="QU
 
 
 def question_of(words: Sequence[str]) -> str:
-    """Return the question that was typed, its words joined, or what stands on stdin for a single "-".
+    """Return the question that was typed, its words joined, or the text on stdin for a single "-".
 
     >>> question_of(["What", "is AES?"])
     'What is AES?'

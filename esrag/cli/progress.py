@@ -1,4 +1,4 @@
-"""Progress: a bar with a known total on a terminal; elsewhere a line a file or document, or ten for many questions."""
+"""Progress: a bar on a terminal; elsewhere a line for each file or document, or ten for many questions."""
 
 import sys
 from types import TracebackType
@@ -51,7 +51,7 @@ class BarProgress:
         self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
 
     def say(self, text: str) -> None:
-        """A remark above the bar; what is printed past it would end up in it."""
+        """Print a remark above the bar; other output would end up within it."""
         self.bar.console.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -55,7 +55,7 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
 
 
 def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
-    """A remark where files are still there: whoever ingests their folder has the documents again."""
+    """Remark that files still exist: an ingest of their folder would add the documents again."""
     from esrag.loading.sources import is_address, path_of
 
     sources = sorted({document.source for document in documents if not is_address(document.source)})

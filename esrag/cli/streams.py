@@ -77,12 +77,12 @@ def stop_unread() -> None:
 
 
 def read_text() -> str:
-    """Return what stands on stdin, or as much of it as is more than a question may have."""
+    """Return the text on stdin, up to a little more than the longest question."""
     return sys.stdin.read(MAX_READ_CHARACTERS)
 
 
 def read_all(max_bytes: int) -> bytes:
-    """Return what stands on stdin, and not more than so many bytes of it."""
+    """Return the bytes on stdin, up to `size`."""
     return sys.stdin.buffer.read(max_bytes)
 
 
@@ -96,7 +96,7 @@ def read_line() -> str:
 
 
 def finish(code: int) -> int:
-    """Return the exit code of a command whose own is `code`: a report that nobody got is a failure.
+    """Return the exit code of a command whose own is `code`: a report that could not be written is a failure.
 
     Ends the process by SIGPIPE where the work is done and the reader of the report has gone. What stderr would have
     said are remarks alone.

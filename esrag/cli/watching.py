@@ -1,4 +1,4 @@
-"""Watching a job until it has ended: a bar on a terminal, elsewhere a line a file and now and then the pace."""
+"""Watching a job until it has ended: a bar on a terminal, elsewhere a line for each file, and now and then the pace."""
 
 import signal
 import time
@@ -27,7 +27,7 @@ IDLE_S = 10
 
 
 def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, IngestReport]":
-    """Shows how a job goes on until it has ended; the job as it is then, and what came of it.
+    """Show the progress of a job until it has ended. Return the ended job and its report.
 
     Without a queue it only looks. Raises: click.Abort when it is interrupted; the job goes on.
     """
@@ -142,7 +142,7 @@ class _Watch:
         elif now - self._busy_at > IDLE_S and not self._idle_told:
             self._idle_told = True
             advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index goes on with it"
-            self._shown.say(f"nobody works on job {seen.job.job_id}: {advice}")
+            self._shown.say(f"no worker or command is running job {seen.job.job_id}: {advice}")
 
     def _tell_bar(self, seen: "Seen", bar: BarProgress, done: int, pace: str) -> None:
         under_way = next(iter(self._ledger.batches(seen.job.job_id, {"running"})), None)
@@ -170,7 +170,7 @@ class _Watch:
 
 
 def _outcomes(batch: "Batch") -> Iterator[tuple[str, str]]:
-    """Each file of a batch that ended, and what came of it."""
+    """Print each file of an ended batch with its outcome."""
     if batch.state != "done":
         yield from ((task.source, f"failed: {batch.error}") for task in batch.left)
     for outcome in batch.result.outcomes:

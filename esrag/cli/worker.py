@@ -27,11 +27,11 @@ _SHOWN_CHARACTERS = 500
 )
 @settings_options
 def worker(*, concurrency: int, **options: Any) -> int:
-    """Work off what ingests put into the queue, until told to end.
+    """Process queued ingest batches until stopped.
 
-    It is told of batches through queue.url and takes them from the ledger, which it must reach as the ingest does: a
-    shared server, or the same folder. Ctrl-C or SIGTERM: it ends after the batch it works on. Killed, it loses
-    nothing: another takes its batch.
+    The queue (queue.url) announces batches, and the worker takes them from the ledger. It must reach the ledger as the
+    ingest does: a shared server, or the same folder. Ctrl-C or SIGTERM ends it after the current batch. If it is
+    killed, another worker takes its batch, and nothing is lost.
     """
     from esrag.jobs.queue import Queue
     from esrag.settings import mask_value
@@ -65,7 +65,7 @@ def _shared(settings: "Settings", concurrency: int) -> "Settings":
 
 
 def _say_in_one_line(ready: str) -> None:
-    """What happens is a line each on stderr, without stack traces unless they are asked for."""
+    """Log one line for each event on stderr, with stack traces only on request."""
     from celery.signals import setup_logging, worker_ready
 
     def say_ready(**_: Any) -> None:

@@ -1,7 +1,7 @@
 """Something to look at: saved searches and dashboards over the index and its ledger, for Kibana and for Dashboards.
 
-The objects are `mappings/dashboards.json`, one set that both products take. What is installed for one index replaces
-what was installed for it before, and leaves that of others alone.
+The objects are `mappings/dashboards.json`, one set that both products take. An installation for one index replaces
+an earlier one for the same index, and does not change those for others.
 """
 
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ _HINTS: Mapping[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What came back; `product` is None where nothing says so, `body` None where it is not JSON."""
+    """A response; `product` is None if it is not named, `body` is None if it is not JSON."""
 
     status: int
     product: Product | None
@@ -38,7 +38,7 @@ class _Answer:
 
 
 class Client:
-    """One address; `engine` says who asks and what TLS trusts. Raises: SettingsError."""
+    """Store one address; `engine` holds the credentials and what TLS trusts. Raises: SettingsError."""
 
     def __init__(self, url: str, engine: EngineOptions) -> None:
         there = replace(engine, url=url)
@@ -89,7 +89,7 @@ class Client:
         try:
             came, data = self._node.perform_request(method, path, body, said, request_timeout=_TIMEOUT_S)
         except TlsError as error:
-            hint = "set engine.ca_file, or write http:// if there is no TLS"
+            hint = "set engine.ca_file, or write http:// for a server without TLS"
             raise EngineError(f"no secure connection to {self.shown_url}: {_short(error)}", hint=hint) from error
         except TransportError as error:
             hint = "is it running, and is kibana.url its address?"

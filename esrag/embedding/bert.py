@@ -1,6 +1,6 @@
 """BERT as an ONNX model, from the weights alone: in int8 (the weights once, activations as they come) or float32.
 
-The model reads one text, or texts of exactly one length: there is no mask, so nothing may be padded. Norms stay plain
+The model reads one text, or texts of exactly one length: without a mask, nothing may be padded. Norms stay plain
 LayerNormalization nodes: onnxruntime's fused SkipLayerNormalization and BiasGelu are slower on the CPU since 1.30, by
 30 to 45 % one text a call.
 

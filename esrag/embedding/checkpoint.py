@@ -104,7 +104,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def require_files(folder: Path, *names: str) -> None:
-    """Raises: ModelError when one of the files is not in the folder; sharded weights are named as such."""
+    """Raise ModelError if the folder lacks one of the files. The message names sharded weights."""
     for name in names:
         if (folder / name).is_file():
             continue
@@ -182,7 +182,7 @@ def _parsed(model: type[M], value: Any, path: Path) -> M:
 
 
 class Weights:
-    """The tensors of a BERT folder by their plain names, as float32, each read when it is asked for.
+    """The tensors of a BERT folder by their plain names, as float32, each read at its first use.
 
     Names lose the prefix "bert."; the old names of a norm's weight and bias, gamma and beta, are understood.
     """

@@ -23,7 +23,7 @@ class CohereEmbedder(ServiceEmbedder):
     most_texts = 96
 
     def __init__(self, options: EmbedderOptions, **trial: Any) -> None:
-        """Takes the options. Raises: SettingsError when there is no key, or the extra is not installed."""
+        """Store the options. Raises: SettingsError for a missing key, or a missing extra."""
         require_extra("the embedder 'cohere'", "cohere")
         super().__init__(options, **trial)
         if not self._key:

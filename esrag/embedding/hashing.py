@@ -15,7 +15,7 @@ import numpy.typing as npt
 from esrag.embedding import EmbedderOptions, Kind, Vectors
 
 _DIMENSIONS = 256  # a power of two, so that a hash's low byte is a fair bucket
-_WINDOW = 254  # the default model's, so that chunks come out alike; there is no limit here
+_WINDOW = 254  # the default model's, so that chunks are the same; this embedder has no limit
 _PART_LENGTH = 3
 _TOKEN = re.compile(r"\w+|[^\w\s]+")
 
@@ -62,7 +62,7 @@ def _row(text: str) -> npt.NDArray[np.float64]:
 
 @lru_cache(maxsize=100_000)
 def _buckets(word: str) -> tuple[int, ...]:
-    """The word's features as numbers below 2 × dimensions; the upper half stands for -1."""
+    """Return the word's features as numbers below 2 × dimensions; the upper half means -1."""
     marked = f"<{word}>"
     parts = [marked[at : at + _PART_LENGTH] for at in range(len(marked) - _PART_LENGTH + 1)]
     hashes = (blake2b(feature.encode(), digest_size=2).digest() for feature in (word, *parts))

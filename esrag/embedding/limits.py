@@ -1,7 +1,7 @@
 """How fast a service may be asked: one bucket for all workers, in Redis, or one for all threads of this process.
 
-A token bucket whose level may fall below nothing: who asks takes its share at once and is told how long to wait for
-it. So everyone has a place in the line and nobody polls. A service that turns requests away moves the bucket's clock
+A token bucket whose level may fall below zero: a caller takes its share at once and learns how long to wait for
+it. So every caller has a place in the line, without polling. A service that rejects requests moves the bucket's clock
 forward, and with it everyone's wait.
 """
 
@@ -66,7 +66,7 @@ class Bucket(Protocol):
 
 
 class Limits:
-    """The pace at which one service is asked; may be used by many threads."""
+    """The rate of requests to one service; safe for many threads."""
 
     def __init__(  # noqa: PLR0913 -- the last two are a test's
         self,
@@ -97,7 +97,7 @@ class Limits:
                 return
 
     def block(self, wait_s: float) -> None:
-        """Lets nobody send for so long."""
+        """Stop all requests for a time."""
         self._ask(lambda bucket: bucket.block(wait_s))
 
     def _take(self, shares: Sequence[Share]) -> float:

@@ -2,7 +2,7 @@
 
 One text a call, one thread a call, as many workers as cores: for texts of more than about 100 tokens this beats every
 batch size, because a call's tensors stay in a core's cache. It also needs no padding, so that a vector is the same to
-the bit whatever is encoded beside it (an int8 batch shares its activations' scale, padding included).
+the bit whichever texts are encoded with it (an int8 batch shares its activations' scale, padding included).
 """
 
 import os
@@ -152,7 +152,7 @@ class OnnxClassifier:
 
 
 class Workers:
-    """Threads that are started at first use, and anew in a process that was forked: threads do not survive that."""
+    """Threads that are started at first use, and again after a fork, which threads do not survive."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -27,7 +27,7 @@ TRIES = 6
 # Of the 512 tokens that Cohere's v3 models and most open ones read, were the guess as far off as 0.87.
 WINDOW = 440
 _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
-_BLANK = "."  # stands for a text without a character to read, which services refuse
+_BLANK = "."  # replaces a text without readable characters, which services refuse
 _TOO_MANY = 429
 _QUOTED_CHARACTERS = 16  # as many of a text in a row are no accident
 
@@ -87,7 +87,7 @@ class ServiceEmbedder(ABC):
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
         """Unit rows, float32, shape (len(texts), dimensions).
 
-        Raises: EmbeddingError where the answer is no vectors of that many texts; ServiceBusy where the service does not
+        Raises: EmbeddingError if the answer lacks a vector for each text; ServiceBusy if the service does not
         answer or turns requests away; SettingsError where it refuses the key.
         """
         width = self.dimensions  # a wrong key or address shows before anything is paid for
@@ -178,7 +178,7 @@ def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
 
 
 def _unquoted(said: str, texts: Sequence[str]) -> str:
-    """A service's words up to where they quote what was sent, as some do: what is in a log is no document's text.
+    """Return a service's message up to where it quotes the request, as some do: a log must not hold text of documents.
 
     >>> _unquoted("input 2 is too long: The kettle holds 1.7 litres", ["The kettle holds 1.7 litres."])
     'input 2 is too long: …'

@@ -1,7 +1,7 @@
 """Where a model's files are: a folder, an installed package, the user's cache, or a download into that cache.
 
 A known model's weights must have the pinned hash wherever they come from. Hashing 88 MB takes 0.09 s, a third of what
-opening the encoder takes, so that a file's hash is remembered beside its size and its times of change.
+opening the encoder takes, so that a file's hash is stored with its size and its times of change.
 """
 
 import os
@@ -132,7 +132,7 @@ def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...
 
 
 def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
-    """Hashes a model's weights anew and reads its other files.
+    """Hash a model's weights again and read its other files.
 
     Raises: ModelError for what is wrong with it.
     """

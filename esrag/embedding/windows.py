@@ -24,7 +24,7 @@ class WindowTokeniser:
         self._before, self._after = _special_tokens(self._tokenizer)
         self.size = max_tokens - len(self._before) - len(self._after)
         if self.size < 1:
-            raise ModelError(f"{path}: a window of {max_tokens} tokens has no room beside its special tokens")
+            raise ModelError(f"{path}: a window of {max_tokens} tokens leaves no room next to its special tokens")
 
     def offsets(self, text: str) -> Sequence[tuple[int, int]]:
         """Where each token of the text starts and ends, special tokens left out."""

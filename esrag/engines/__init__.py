@@ -80,7 +80,7 @@ class SearchResult:
     """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
 
     The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do, or a
-    model that was asked for other words, or which condition of the filter no passage meets. `took_ms` is by stage, as
+    model that failed to find other words, or which condition of the filter no passage meets. `took_ms` is by stage, as
     far as an engine can tell its stages apart.
     """
 
@@ -94,7 +94,7 @@ class SearchResult:
 class Prepared:
     """A document ready to be stored: its chunks, what of each is embedded and searched (title, section, text), vectors.
 
-    `vectors` has one row a chunk, or is None in an index without a model.
+    `vectors` has a row for each chunk, and is None in an index without a model.
     """
 
     document: StoredDocument
@@ -107,7 +107,7 @@ class Prepared:
 class StoredIndex:
     """An index at an engine's address; `in_use` is the one that questions and ingests go to.
 
-    `size_bytes` is None where the server does not tell; `problem` says why it cannot be read or used, or is "".
+    `size_bytes` is None if the server does not report it. `problem` says why it cannot be used.
     """
 
     name: str
@@ -189,7 +189,7 @@ class Engine(Protocol):
         ...
 
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> AbstractContextManager[Writer]:
-        """The one writer. `rebuild` starts an empty index beside the old one and puts it in its place on success.
+        """Return the one writer. `rebuild` starts an empty index that replaces the old one on success.
 
         Raises: IndexBusy, IndexMismatch (made with another fingerprint), IndexUnwritable.
         """
@@ -204,7 +204,7 @@ class Engine(Protocol):
         ...
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts that are indexed already, by text; nothing where there is no index, or no model.
+        """Return the stored vectors of indexed texts, by text; an empty mapping without an index or a model.
 
         They are of the model that the index in use was made with.
         """
@@ -219,19 +219,19 @@ class Engine(Protocol):
         ...
 
     def create(self, fingerprint: Fingerprint) -> str:
-        """A new, empty index beside the one in use, under the free name that is returned."""
+        """Create an empty index next to the one in use, and return its name."""
         ...
 
     def swap(self, name: str, since: int | None = None) -> str:
-        """Puts another index in the place of the one in use, in one step, once nobody writes either.
+        """Swap another index in for the one in use, in one step, as soon as neither is being written.
 
-        Returns the name by which the former index can be put back; "" where there was none. The generation grows.
+        Returns the name that swaps the former index back in; "" if there was no index. The generation grows.
         Raises: IndexMissing, IndexMismatch, IndexBusy, which is also said where the generation is not `since` any more.
         """
         ...
 
     def drop(self, name: str) -> None:
-        """Removes an index with all that is in it, once nobody writes.
+        """Remove an index with its content, as soon as it is not being written.
 
         Raises: IndexMissing, IndexMismatch, IndexBusy.
         """
@@ -242,12 +242,12 @@ class Engine(Protocol):
         ...
 
     def examine(self) -> Iterator[Finding]:
-        """What the index stands on, a finding a part: the disk or the server, its room, its version, its licence.
+        """Yield a finding for each part that the index depends on: disk or server, free space, version, licence.
 
         What cannot be asked is a finding as well; nothing is raised. The content of the index is `check`'s.
         """
         ...
 
     def close(self) -> None:
-        """Lets go of files and connections."""
+        """Close files and connections."""
         ...

@@ -23,7 +23,7 @@ def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
 
 
 def require_model(made_with: Fingerprint, model: str) -> None:
-    """Raises: IndexMismatch where an index was made with another model than the one that is asked for, if any is."""
+    """Raise IndexMismatch if the index was made with another model than the given one, if one is given."""
     if model and made_with.model != model:
         raise IndexMismatch(
             f"the index was made with {made_with.model or 'no model'}, the settings ask for {model}",
@@ -73,7 +73,7 @@ def require_index_name(name: str) -> None:
 
 
 def already_in_use(name: str) -> UsageError:
-    """What is said to who would swap an index with itself."""
+    """Return the error for swapping an index with itself."""
     return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
 
 

@@ -27,7 +27,7 @@ class Recall:
 
 
 def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | None:
-    """Searches for stored vectors, and compares with the dot products with all of them; None where there are none.
+    """Search for stored vectors and compare with exact dot products; None without vectors.
 
     Asked are the chunks whose ids have the smallest hashes, on every engine the same. `candidates` is how deep the leg
     is read, as for any question. Every vector is read twice. Raises: IndexMissing, EngineError.

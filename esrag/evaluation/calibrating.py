@@ -57,7 +57,7 @@ class Point:
     """What a threshold leads to.
 
     `coverage` is the share of all questions that are answered, `accuracy` the share of those answers that are right
-    (1 where there is none), `kept` the share of right answers that are given, `spared` that of wrong ones that are not.
+    (1 without answers), `kept` the share of right answers that are given, `spared` that of wrong ones that are not.
     """
 
     threshold: float
@@ -96,7 +96,7 @@ def read_labelled(path: Path) -> list[Labelled]:
 
 
 def calibrate(questions: Iterable[Labelled], context: Context, accuracy: float | None) -> Calibration:
-    """The threshold for these questions: where `accuracy` is reached, or where most are told apart.
+    """Return the threshold for these questions: where `accuracy` is reached, or where most are separated.
 
     Questions with an even place are fitted to, the others reported; each is searched for once, since what further
     searches find depends on the threshold.
@@ -133,7 +133,7 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's place, and its JSON object; an empty one for what is none."""
+    """Yield each line's place and its JSON object; an empty object for any other value."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
     except (OSError, UnicodeError) as error:
@@ -156,7 +156,7 @@ def _joined(folder: Path) -> Iterator[Labelled]:
     for place, row in _rows(folder / "queries.jsonl"):
         key, question = str(row.get("_id")), row.get("text", "")
         if not (_are_texts([question]) and "_id" in row):
-            raise UsageError(f"{place} is no question of a collection", hint='write {"_id": "…", "text": "…"}')
+            raise UsageError(f"{place} is not a question of a collection", hint='write {"_id": "…", "text": "…"}')
         if key not in answers:
             raise UsageError(f"{file} has no row for _id {key!r}", hint=f"write {_ANSWER}")
         yield Labelled(question, *answers[key])
@@ -172,7 +172,7 @@ def _answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
     marked = [sentence for sentences in gold for sentence in sentences if sentence] if is_sound else ""
     short, answerable = row.get("answers", ""), row.get("answerable")
     if not (_are_texts(short) and _are_texts(marked) and isinstance(answerable, bool) and "_id" in row):
-        raise UsageError(f"{place} is no answer of a collection", hint=f"write {_ANSWER}")
+        raise UsageError(f"{place} is not an answer of a collection", hint=f"write {_ANSWER}")
     return (*short, *marked), answerable
 
 
@@ -181,7 +181,7 @@ def _labelled(row: Mapping[str, Any], place: str) -> Labelled:
     answerable = row.get("answerable", bool(answers) if "answers" in row else None)
     if not (_are_texts([question]) and _are_texts(answers) and isinstance(answerable, bool)):
         hint = '{"question": "…", "answers": ["…"]}, or {"question": "…", "answerable": false}'
-        raise UsageError(f"{place} is no labelled question", hint=f"write {hint}")
+        raise UsageError(f"{place} is not a labelled question", hint=f"write {hint}")
     return Labelled(question, tuple(answers), answerable)
 
 
@@ -199,7 +199,7 @@ def _judged(labelled: Labelled, asked: AskResult) -> Judged:
 def holds(text: str, answer: str) -> bool:
     """Whether a text has the answer as whole words and numbers, with any white space and markers in it.
 
-    Collections have "one - year" for "one-year". Beside an end in a script without spaces all may stand.
+    Collections have "one - year" for "one-year". Any character may follow an ending in a script without spaces.
 
     >>> [holds(text, "$ 12") for text in ("It cost US$12 [c1].", "It cost US$120 [c1].", "It cost US$12.50 [c1].")]
     [True, False, False]
@@ -269,7 +269,7 @@ def _equally_good(judged: Sequence[Judged], best: float) -> tuple[float, float]:
 
 
 def _reaching(judged: Sequence[Judged], accuracy: float) -> tuple[float, float]:
-    """Return between which thresholds the lowest of an accuracy lies in 95 % of the resamples; 1 is none at all."""
+    """Return between which thresholds the lowest of an accuracy lies in 95 % of the resamples; 1 if none does."""
     right, wrong = _resampled(judged)
     given = right + wrong
     reached = (given > 0) & (right >= accuracy * given - _ROUNDING)

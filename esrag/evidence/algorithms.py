@@ -15,7 +15,7 @@ _ASKED = re.compile(r"\balg(?:orithm|\.)\s*(\d{1,3})\b(?![.-]\d)", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Where a passage stands in a stretch."""
+    """The place of a passage in a stretch."""
 
     key: str
     start: int
@@ -24,7 +24,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Passages of one document that follow each other, as one text: an algorithm may go on in the next one."""
+    """Consecutive passages of one document as one text: an algorithm may continue in the next one."""
 
     text: str
     parts: tuple[_Part, ...]
@@ -50,7 +50,7 @@ def algorithm_asked(question: str) -> int | None:
 
 
 def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
-    """The steps of the algorithm that is asked for, as they stand, a marker after each; "" where there are none.
+    """Return the steps of the algorithm in question, verbatim, with a marker after each; "" without any.
 
     Of several documents that have an Algorithm N, that with most of the question's technical words is taken, then the
     first of the evidence. Where the evidence breaks off within an algorithm, so do its steps.
@@ -71,7 +71,7 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
 def with_steps(question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]) -> tuple[Hit, ...]:
     """The hits; of an "Algorithm N", first the passages from its heading to its last step, so that none is left out.
 
-    `around` gives the chunks before and after one, as far as an algorithm may reach. The best hit that stands in or
+    `around` gives the chunks before and after one, as far as an algorithm may reach. The best hit in or
     near Algorithm N counts, and its chunks have its score.
     """
     number = algorithm_asked(question)
@@ -115,7 +115,7 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
     """A step on one line with its markers; where it reads as several sentences, each has them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = strip_markers(" ".join(stretch.text[start:end].split()))  # an array's [c1] is no marker
+    said = strip_markers(" ".join(stretch.text[start:end].split()))  # an array's [c1] is not a marker
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 

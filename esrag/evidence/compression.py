@@ -1,4 +1,4 @@
-"""Compression: which sentences of the evidence a model is sent where there is no room for all."""
+"""Compression: the sentences of the evidence that a model is sent if all of them are too many."""
 
 import re
 from collections import Counter
@@ -36,12 +36,12 @@ class _Sentence:
 def select_spans(
     texts: Sequence[str], question: str, fit: Callable[[str], float], keep_characters: int
 ) -> tuple[Spans, ...]:
-    """What is kept of each passage: offsets of its text, in order, apart; () for a passage that is dropped whole.
+    """Return the spans that are kept of each passage, in order, not overlapping; () for a dropped passage.
 
     `texts` are the passages, best first, and `fit` says how well a sentence, as it stands, fits the question. Sentences
     that fit worst are left out first, of equals the later one; those with figures, numbers of articles or sections, or
     a technical word of the question, and each passage's best, last. A passage keeps one sentence at least; where there
-    is no room for one of each, passages are dropped whole, the last first, but never the first. A mark " … " for each
+    is too little room for one of each, passages are dropped, the last first, but never the first. A mark " … " for each
     gap is counted in.
     """
     if sum(map(len, texts)) <= keep_characters:

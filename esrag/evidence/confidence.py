@@ -17,7 +17,7 @@ BANDS = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 class Signals:
     """What confidence is made of: the best sentence's fit, and the best passage's cosine with the question.
 
-    `closeness` is None where no vectors were searched.
+    `closeness` is None if no vectors were searched.
     """
 
     relevance: float

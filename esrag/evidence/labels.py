@@ -36,7 +36,7 @@ _DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # which can be 
 def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]) -> list[Statement]:
     """Return the statements without those of another one of a series than the question names.
 
-    A number that the question gives as a label has to stand in the evidence at all: else nothing of it is returned.
+    A number that the question gives as a label has to occur in the evidence. Otherwise nothing is returned.
     """
     asked = _labels(in_figures(question))
     if not asked:

@@ -31,7 +31,7 @@ def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
 
     A chunk counts once, with its best score. Hits are taken while there is room; one that is too large for what is left
     makes way for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand
-    beside their hit.
+    follow their hit.
 
     Raises: ContextTooLarge where not even the first hit fits.
     """
@@ -69,7 +69,7 @@ def compress_evidence(
 
 
 def render_passage(item: Evidence) -> str:
-    """What of a passage is sent, laid out for reading; " … " stands for what is left out."""
+    """Return the part of a passage that is sent, laid out for reading; " … " marks a gap."""
     text = item.chunk.text
     if not item.kept:
         return readable(text)

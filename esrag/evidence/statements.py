@@ -34,11 +34,11 @@ FULL_LENGTH_WORDS = 12
 # share of the question's words in a statement say much of it. Those that promise most are encoded first, and of the
 # others those that would come near the best, were they by DOUBT nearer in meaning than guessed. Fitted by least squares
 # on the 1,689 questions of QED, CLAPNQ and SQuAD 2.0 that are not reported on: 38 % of the tokens were encoded, always
-# with the best statement, and those near it but for seven questions.
+# with the best statement, and those near it, except for seven questions.
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-TECHNICAL = 3.0  # a compound such as ML-KEM-768 names what is asked for: its neighbour in the table is wrong
+TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject: its neighbour in the table is wrong
 
 LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
 
@@ -119,7 +119,8 @@ def _fits(
 def _closeness(evidence: Sequence[Evidence]) -> Scores:
     """Each passage's cosine with the question, shape (len(evidence),).
 
-    One that the vector leg did not find is no nearer than the farthest that it did; where it found none, each may be.
+    A passage that the vector leg missed is at most as near as the farthest one that it found. Without
+    any, each may be near.
     """
     known = [item.closeness for item in evidence if item.closeness is not None]
     least = min(known, default=1.0)

@@ -25,7 +25,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
-_LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": what a label can stand behind
+_LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": the text that a label can follow
 _GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that nothing but a step begins with
 _ROW_OR_HEADING = re.compile(r"^[^\S\n]*+(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -145,7 +145,7 @@ def _spans(text: str, labels: Labels) -> Spans:
 
 
 def _start(text: str, last: re.Match[str] | None, label: re.Match[str]) -> int:
-    """Where a step begins: at its label, or at the line whose label stands behind the step's first words."""
+    """Return where a step begins: at its label, or at the line whose label follows the step's first words."""
     line = _line(text, label)
     if last is None:
         return line if _begins_line(text, label) else label.start()
@@ -201,5 +201,5 @@ def _size(text: str) -> int:
 
 
 def _loops(text: str) -> str:
-    """The text with every loop on a new line, but for rows of tables."""
+    """Return the text with every loop on a new line, except in rows of tables."""
     return "\n".join(line if _ROW_OR_HEADING.search(line) else _LOOP.sub("\n", line) for line in text.split("\n"))

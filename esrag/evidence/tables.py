@@ -63,7 +63,7 @@ class TableReader:
         yield _row(self._above, self._header, cells)
 
     def pass_by(self, start: int, end: int) -> None:
-        """Note a span that is no row: a title of what follows, within a table too, or the end of a table."""
+        """Note a span that is not a row: a title of what follows, also within a table, or the end of a table."""
         span = self._text[start:end]
         is_title = "\n" not in span and len(span) <= MAX_TITLE and span[-1] not in ".!?"
         if self._is_apart(start) or not is_title:
@@ -130,7 +130,7 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 
 def is_figure(cell: str) -> bool:
-    """Whether a cell holds a figure and nothing else, which is no year.
+    """Whether a cell holds a figure and nothing else. A year is not a figure.
 
     >>> [is_figure(cell) for cell in ("1,184", "12 %", "2023", "Kiel", "H1 2023")]
     [True, True, False, False, False]

@@ -5,7 +5,7 @@ The contract, for every class registered under `esrag.generators`:
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
   of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to `task.on_piece` as they come, or none.
   `model` is the name shown to the user, `prompted` whether it reads `task.prompt`, and `takes_documents` whether the
-  evidence stands beside the question there, as documents, and not in a template with it.
+  evidence is sent next to the question as documents, instead of in a template.
 - Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
 
 What a generator returns is never trusted: `verify.verify` checks the draft against the evidence and gives the answer,
@@ -14,8 +14,8 @@ or the refusal with its reason. The citation contract:
 - a refusal is exactly `REFUSAL` and cites nothing; an answer cites something;
 - every sentence ends with at least one marker, and every marker is a key of the evidence;
 - every citation has pages with 0 < start_page ≤ end_page; only keys the text uses are cited, in numerical order;
-- every number and most words of a sentence stand in what it cites; with `answer.quotes` it ends with words of that, to
-  the letter, or stands there itself.
+- every number and most words of a sentence occur in its cited passages; with `answer.quotes` it ends with a verbatim
+  quote of them, or occurs there itself.
 """
 
 from collections.abc import Callable

@@ -38,7 +38,7 @@ class CohereGenerator(ServiceGenerator):
     takes_documents = True
 
     def __init__(self, options: GeneratorOptions, **trial: Any) -> None:
-        """Takes the options. Raises: SettingsError when there is no key, or the extra is not installed."""
+        """Store the options. Raises: SettingsError for a missing key, or a missing extra."""
         require_extra("the generator 'cohere'", "cohere")
         super().__init__(changed(options, model=options.model or _MODEL), **trial)
 
@@ -110,7 +110,7 @@ def _is_marked(text: str, start: int, end: int) -> bool:
 
 
 def _cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
-    """Where the citations are; one that is not where it says is none: the client leaves out what it cannot read."""
+    """Return the places of the citations; one with wrong offsets is dropped: the client omits what it cannot read."""
     for citation in citations:
         if text[citation.start : citation.end] == citation.text:
             ids = frozenset(source.id for source in citation.sources or ())
@@ -124,7 +124,7 @@ def _document(sent: SentDocument) -> Any:
 
 
 def _usage(said: Any) -> Iterator[Usage]:
-    """The cost, where it is said."""
+    """Return the usage, if the service reports it."""
     tokens = said and said.tokens
     if tokens and tokens.input_tokens is not None and tokens.output_tokens is not None:
         yield Usage(round(tokens.input_tokens), round(tokens.output_tokens))

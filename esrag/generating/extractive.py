@@ -37,7 +37,7 @@ class ExtractiveGenerator:
 
 
 def _steps(task: GenerationTask) -> str:
-    """The steps of the algorithm whose steps are asked for; "" where it is something else."""
+    """Return the steps of the algorithm in question; "" for any other question."""
     return extract_steps(task.question, task.evidence) if _STEPS.search(task.question) else ""
 
 
@@ -64,7 +64,7 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
 
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Those that do more than lead on to a list, or say again what is asked for as a heading does."""
+    """Yield the statements except those that only introduce a list or repeat the question like a heading."""
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
     return [each for each in found if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)]

@@ -11,7 +11,7 @@ from esrag.generating.service import ServiceGenerator
 from esrag.http import Failed, parts, post, redact, server_sent, words_of
 
 _BAD_REQUESTS = (400, 422)
-# What some servers and models refuse: they are asked again without it.
+# Options that some servers and models refuse: the request is sent again without them.
 _OPTIONAL = ("stream_options", "max_tokens", "temperature")
 _THINKS, _THOUGHT = "<think>", "</think>"
 _END = "[DONE]"
@@ -29,8 +29,8 @@ class OpenAIGenerator(ServiceGenerator):
         return not self._key and self._url == self.default_url  # a server of one's own often has none
 
     def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
-        """What the model says, but for what it thinks first where its server does not keep that apart."""
-        held: str | None = ""  # what may be, or is, a thought; None: what comes is said
+        """Yield the model's answer without the thoughts before it, which some servers do not separate."""
+        held: str | None = ""  # text that may be, or is, a thought; None: the thoughts are over
         for piece in self._said(task):
             if held is None or isinstance(piece, Usage):
                 yield piece
@@ -84,7 +84,7 @@ class OpenAIGenerator(ServiceGenerator):
                 return
 
     def _body(self, task: GenerationTask) -> dict[str, Any]:
-        """What is asked: both messages, and of the options those that were not refused."""
+        """Return the request: both messages, and the options that were not refused."""
         messages = [
             {"role": "system", "content": task.prompt.system},
             {"role": "user", "content": task.prompt.user},
@@ -111,7 +111,7 @@ def _chunks(response: HTTPResponse, most_bytes: int) -> Iterator[Mapping[str, An
 
 
 def _text(choice: Mapping[str, Any]) -> str | None:
-    """What a choice adds to the answer; what a model thinks before is no part of it. Raises: TypeError for no text."""
+    """Return the text that a choice adds to the answer, without thoughts. Raises: TypeError for another type."""
     text = (choice.get("delta") or choice.get("message") or {}).get("content")
     if not isinstance(text, str | None):
         raise TypeError

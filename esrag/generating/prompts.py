@@ -1,7 +1,7 @@
 """Prompts: the Jinja files `prompt.….txt.j2`, the package's or the user's own.
 
 What documents and questions say is data in them: it is never read as a template, and every line of a passage begins
-with "| ", so that no passage can end itself and speak in the place of the prompt.
+with "| ", so that no passage can end itself and pose as the prompt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

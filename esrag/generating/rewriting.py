@@ -72,7 +72,7 @@ def _line(generator: Generator, prompt: Prompt) -> str:
 
 
 def _own_words(question: str) -> set[str]:
-    """What a question still says with names in the place of its leaning words.
+    """Return a question with names in place of its pronouns.
 
     >>> sorted(_own_words("And what about their weight?")), sorted(_own_words("Why is it?"))
     (['weight'], ['is', 'why'])

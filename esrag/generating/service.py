@@ -1,6 +1,6 @@
 """What the generators that are a service share: tries, one time limit for the whole answer, and no half answer.
 
-Nothing is asked again once a piece of an answer was shown, and an answer that stops before its end is an error.
+No request is repeated once a piece of an answer was shown, and an answer that stops before its end is an error.
 """
 
 import time
@@ -51,7 +51,7 @@ class ServiceGenerator(ABC):
     def generate(self, task: GenerationTask) -> Draft:
         """The model's draft without what cannot be shown; what may pass is tried again.
 
-        Raises: GeneratorError where there is no whole answer in time; SettingsError where key or address is wrong.
+        Raises: GeneratorError without a complete answer in time; SettingsError for a wrong key or address.
         """
         ends = self._clock() + self._timeout_s
         for tried in range(1, TRIES + 1):
@@ -75,7 +75,7 @@ class ServiceGenerator(ABC):
         """
 
     def _lacks_key(self) -> bool:
-        """Whether there is no key where one is needed."""
+        """Whether a required key is missing."""
         return not self._key
 
     def _lacking(self, what: str, key: str) -> SettingsError:

@@ -32,9 +32,9 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one file: added, changed, renamed, or why not; `failed` is a dead letter, `skipped` is none.
+    """The outcome of one file: added, changed, renamed, or the reason why not; `failed` is a dead letter.
 
-    `sha256` is the hash of the bytes that were stored; `at_ms` is when it was written down. `hidden` counts the
+    `sha256` is the hash of the bytes that were stored; `at_ms` is when the outcome was recorded. `hidden` counts the
     characters of hidden text that were left out.
     """
 
@@ -48,7 +48,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a batch; `parts` are the parts of files that were left out, the others count chunks."""
+    """The outcome of a batch. `parts` are the parts of files that were left out; the other fields count chunks."""
 
     outcomes: tuple[Outcome, ...] = ()
     parts: tuple[Skip, ...] = ()
@@ -58,14 +58,14 @@ class Result:
 
 
 class Progress(Protocol):
-    """Is told what an ingest is doing with files, or a move with documents."""
+    """A listener for the progress of an ingest by file, or of a migration by document."""
 
     def start(self, total: int) -> None:
         """So many are to be done."""
         ...
 
     def step(self, name: str, detail: str) -> None:
-        """One is done; `detail` says what came of it."""
+        """One is done; `detail` is its outcome."""
         ...
 
     def say(self, text: str) -> None:
@@ -82,7 +82,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
     def start(self, total: int) -> None:
         """Do nothing."""

@@ -24,8 +24,8 @@ from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.text import format_count, word_spans
 
-LOADING_VERSION = 3  # raised when the loaders read the same bytes differently, so that an index is made anew
-_STORED = {"added", "changed", "renamed"}  # what came of a file that is in the index
+LOADING_VERSION = 3  # raised when loaders read the same bytes differently, so that an index is rebuilt
+_STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"
 
@@ -40,7 +40,7 @@ class Target:
 
 
 def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
-    """What an index made with these settings carries. Raises: SettingsError for a chunker that there is not."""
+    """Return the fingerprint of an index made with these settings. Raises: SettingsError for an unknown chunker."""
     cut = settings.chunking
     plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
@@ -77,7 +77,7 @@ class Ingestion:
         alive: Callable[[], None],
         budgets: Budgets | None = None,
     ) -> Result:
-        """Makes the index hold what the files hold now; `progress` is told of each, `alive` ends it by an exception.
+        """Make the index hold what the files hold now. `progress` hears of each; `alive` stops it by an exception.
 
         `budgets` say how much of their time is left to the files' folders, by default all of it.
 
@@ -141,7 +141,7 @@ class Ingestion:
 
 @dataclass(slots=True)
 class _Batch:
-    """What came of the files so far, by source."""
+    """Return the outcomes of the files so far, by source."""
 
     step: Callable[[str, str], None]
     alive: Callable[[], None]
@@ -157,7 +157,7 @@ class _Batch:
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
-        """What the files gave that could be parsed, and what came of the others."""
+        """Yield the documents of the files that could be parsed, and record the outcomes of the others."""
         handed: deque[Task] = deque()
         answers = parser.parse(self._handed(tasks, handed))
         while True:
@@ -175,7 +175,7 @@ class _Batch:
                 yield task, parsed
 
     def _handed(self, tasks: Iterable[Task], handed: deque[Task]) -> Iterator[tuple[str, str, str]]:
-        """Yield what the parser is told of each file; what the file looks like is noted before it is read."""
+        """Yield the parser's request for each file. The state of the file is noted before it is read."""
         for task in tasks:
             folder = _folder_of(task)
             if self.budgets.is_spent(folder):
@@ -218,7 +218,7 @@ class _Batch:
             self.untold[task.source] = chunks
 
     def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
-        """Those whose file is still what was read of it. Asked while nobody else writes: what is stored is the newest.
+        """Return the documents whose file is unchanged since it was read. Called under the writer's lock.
 
         Else a batch that was held up for long could put an old state in place of a newer one.
         """
@@ -264,7 +264,7 @@ class _Batch:
             self.step(task.source, f"failed: {_CHANGES}")
 
     def kept(self) -> dict[str, str]:
-        """The files of which nothing but what was just read is to stay, with its hash. Asked while nobody else writes.
+        """Return the files of which only the documents just read stay, with their hash. Called under the writer's lock.
 
         Of a file that failed, or has changed since, everything that is stored stays.
         """

@@ -22,7 +22,7 @@ class Encoding:
     """Vectors of texts: those that are stored, those that are in the cache, and what the encoder makes of the rest.
 
     `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known; `alive` is called after
-    every portion, so that whoever waits knows that the work goes on.
+    every portion, as a sign that the work goes on.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Encoding:
 class Portions:
     """Takes documents one by one, stores them in portions; a context manager that stores the rest at its end.
 
-    `writing` gives the index's writer for as long as a portion is stored; `current` is asked within it which documents
+    `writing` gives the index's writer for as long as a portion is stored. Within it, `current` says which documents
     are still to be stored. Without an `encoding` documents are stored as they are. `stored` counts the chunks that are
     in the index; `refused` says why documents are not, by source. Reading the next portion while the encoder works on
     this one gained nothing on two cores: the encoder has a thread on each.

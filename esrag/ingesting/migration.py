@@ -1,4 +1,4 @@
-"""Moving an index: what is stored → (embed) → a new index, which is compared with the old one and put in place."""
+"""Migration: a stored index → (embed) → a new index, which is compared with the old one and swapped in."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ _QUESTION_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What came of it: `former` is the name by which the index that was in use can be put back, "" for none.
+    """The outcome: `former` is the name that swaps the former index back in, or "".
 
     `agreement` is the share of the ten first keyword hits that both indexes have in common, `found_again` the share of
     chunks that are among the ten nearest to their own vector (None without a model), each over a sample of chunks.
@@ -48,8 +48,8 @@ def move(
 ) -> Moved:
     """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
 
-    With context to embed the texts `anew` they are, but for those whose vectors are in the cache; else the vectors come
-    along. The former index is kept. Where both engines are one, the index in use takes another's place.
+    If `anew` gives a context, the texts are embedded again, except those with cached vectors; otherwise the vectors
+    come along. The former index is kept. Where both engines are one, the index in use takes another's place.
     Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
     """
     before = source.generation()

@@ -1,6 +1,6 @@
 """What an ingest has to do: the files that are there against the documents that are stored.
 
-A file is told by its content: the same bytes under another name are a rename. A stored file is unchanged when all its
+A file is identified by its content: equal bytes under another name are a rename. A stored file is unchanged if all its
 documents carry the hash of the bytes that are there now; fewer documents than it holds mean a cut-short ingest.
 """
 
@@ -35,7 +35,7 @@ _LEFT_OUT: Mapping[Reason, str] = {
 class Plan:
     """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out.
 
-    `left_out` are those of the gone sources that are still there: what is stored of them is not wanted any more.
+    `left_out` are the gone sources whose files still exist, but are not selected any more.
     """
 
     tasks: tuple[Task, ...]
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """What is stored of one source; `base_id` is the id that rows of a table share before their `#`.
+    """The stored documents of one source; `base_id` is the id that rows of a table share before their `#`.
 
     It is `complete` if all of its documents are stored, and all of them were read from the same bytes.
     """

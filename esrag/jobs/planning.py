@@ -1,4 +1,4 @@
-"""What an ingest is asked to do, compared with what the index holds."""
+"""The request of an ingest, compared with the content of the index."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

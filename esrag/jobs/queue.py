@@ -1,8 +1,8 @@
 """The queue: batches handed to workers by their id, through Celery on Redis.
 
 Celery on Redis may lose a message and may deliver one twice, whatever is set: it takes one with BRPOP and only then
-writes down that it is under way. What must not be lost is in the ledger; a message only tells whoever is free that
-there is something to claim.
+records that it is under way. Everything that must not be lost is in the ledger; a message only tells an idle worker
+that a batch is waiting.
 """
 
 import json
@@ -25,7 +25,7 @@ BATCH_TASK, SWEEP_TASK = "esrag.batch", "esrag.sweep"
 PREFIX = "esrag:q:"  # of every key, so that a user of the Redis can be held to them
 _GRACE_S = 30
 _ANSWER_S = 15  # a link that swallows what it is given hung a worker for ever without it
-_PRODUCER_S, _AGAIN_S = 2, 0.2  # a connection is tried twice: nobody waits longer than 5 s
+_PRODUCER_S, _AGAIN_S = 2, 0.2  # a connection is tried twice, for at most 5 s
 
 
 class QueueName(StrEnum):
@@ -36,7 +36,7 @@ class QueueName(StrEnum):
 
 
 class Queue:
-    """Gives batches to workers; connects anew each time, so that it notices no restart of its Redis."""
+    """Sends batches to workers. It opens a connection each time, so that a restart of Redis does not matter."""
 
     def __init__(self, settings: QueueSettings) -> None:
         self._settings = settings
@@ -54,7 +54,7 @@ class Queue:
         """Batches that wait in the queue. Raises: QueueUnreachable, within seconds; SettingsError.
 
         Those with a worker are not counted: a worker that was killed leaves its own among the unacknowledged for as
-        long as the visibility time-out, and a queue would look busy that nobody works on. The ledger knows who works.
+        long as the visibility time-out, and an idle queue would look busy. The ledger knows which batches are running.
         """
         with self._channel() as channel:
             return int(channel.client.llen(QueueName.INGEST))
@@ -74,7 +74,7 @@ class Queue:
         return str(batch_id)
 
     def close(self) -> None:
-        """Lets go of what was opened; the next use opens it again."""
+        """Close the connections. The next use opens them again."""
         if app := self.__dict__.pop("_app", None):
             app.close()
 
@@ -100,9 +100,9 @@ class Queue:
             reason = " ".join(str(error).split()).rstrip(".")
             hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
             raise QueueUnreachable(f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint) from error
-        except ValueError as error:  # a port or a database that is no number; may quote a password, so it is not shown
+        except ValueError as error:  # a port that is not a number; not shown: it may quote a password
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
-            raise SettingsError("queue.url is no address of a Redis", hint=hint) from error
+            raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
 
 
 def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
@@ -122,13 +122,13 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
 
 
 def celery_settings(settings: QueueSettings) -> dict[str, Any]:
-    """What Celery is told, on both sides of the queue; every line was tried.
+    """Return Celery's configuration for both sides of the queue; every line was tried.
 
     Neither task_reject_on_worker_lost nor task_retry_on_worker_lost is set. A process that is killed leaves its claim
     in the ledger, so a message that came back at once would find the batch claimed and do nothing; the claim ends with
     the process or the lease, and the sweep queues the batch again and counts. Nor is there a soft time limit, whose
     exception would fail all files of a batch: one that is killed is cut into its files, and the guilty one is found.
-    Nor a limit on a process's memory: it is measured after a batch, and a large encoder would be loaded anew for each.
+    Nor a limit on a process's memory: Celery measures it after a batch, and would reload a large encoder each time.
     """
     hard_s = settings.time_limit_s + _GRACE_S  # a batch that is too slow ends its own process; this is the net
     visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
@@ -157,14 +157,14 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 _STEADY: Mapping[str, Any] = {
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # a worker waits for its Redis for ever
-    "broker_channel_error_retry": True,  # nor does one end because its Redis is full
+    "broker_channel_error_retry": True,  # a worker does not end because its Redis is full either
     "broker_pool_acquire_timeout": 30,
     "accept_content": ["json"],
     "task_serializer": "json",
-    "task_ignore_result": True,  # and there is no result backend: the ledger has the results
+    "task_ignore_result": True,  # without a result backend: the ledger has the results
     "task_default_queue": QueueName.INGEST.value,
     "task_queues": {name.value: {} for name in QueueName},
-    "task_create_missing_queues": False,  # a misspelt -Q is an error and no queue that nobody fills
+    "task_create_missing_queues": False,  # a misspelt -Q is an error, not a queue that stays empty
     "task_routes": {SWEEP_TASK: {"queue": QueueName.CONTROL.value}},
     "task_acks_late": True,
     "task_acks_on_failure": True,
@@ -177,7 +177,7 @@ _STEADY: Mapping[str, Any] = {
     "worker_soft_shutdown_timeout": 30,
     "worker_enable_soft_shutdown_on_idle": True,
     "worker_cancel_long_running_tasks_on_connection_loss": False,  # True lost them
-    "worker_enable_remote_control": False,  # nobody asks, and whoever reaches the Redis cannot stop the workers
+    "worker_enable_remote_control": False,  # unused; without it, access to the Redis is not enough to stop workers
     "worker_redirect_stdouts": False,
     "worker_log_format": _LOG_FORMAT,
     "worker_task_log_format": _LOG_FORMAT,

@@ -88,7 +88,7 @@ def _new_id(now: datetime) -> str:
 
 
 def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:
-    """Batches of older jobs that were tried already, of the files of now: what ends its worker does so only so often.
+    """Yield batches of older jobs that were tried already, so that a file that kills its worker keeps its attempts.
 
     Else a file that ends the command itself would have all its attempts again at each new command.
     """

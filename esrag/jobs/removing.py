@@ -55,7 +55,7 @@ def _by_condition(
 
 
 def _by_source(sources: Sequence[str], stored: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
-    """Yield the documents of files, and of everything below folders. Raises: UsageError if there are none."""
+    """Yield the documents of files, and of everything below folders. Raises: UsageError for an unknown place."""
     places = [source_named(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:
@@ -73,7 +73,7 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
 
 
 def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocument, ...]:
-    """Remove documents from the index, and return those that were still there. The ledger is told before.
+    """Remove documents from the index, and return those that were still stored. The ledger records the removal first.
 
     Raises: EngineError, IndexBusy, LedgerError.
     """

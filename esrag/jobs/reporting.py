@@ -1,4 +1,4 @@
-"""What came of a job, and whether ledger and index agree."""
+"""The outcome of a job, and whether ledger and index agree."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from esrag.text import format_count
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did; files are counted, but for `chunks`, `embedded` and `reused`, which count chunks.
+    """The outcome of an ingest. `chunks`, `embedded` and `reused` count chunks; the other fields count files.
 
     Of `hidden_files` hidden text was left out, `hidden_characters` in all.
     """
@@ -43,7 +43,7 @@ class IngestReport:
 
 
 def report(ledger: Ledger, job: Job) -> IngestReport:
-    """What came of a job so far."""
+    """Return the outcome of a job so far."""
     counts = ledger.counts(job.job_id)
     skips = [*job.skips, *_skips(ledger, job)]
     batches = ledger.batches(job.job_id)
@@ -78,7 +78,7 @@ def _skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
 def problems(work: Work) -> Iterator[Finding]:
     """What contradicts itself: the index, the ledger, or what one says of the other. The tests ask it, and the doctor.
 
-    Every file of a job is in the index as it was read, or its failure is written down, or it is still to be done; what
+    Every file of a job is in the index as it was read, or its failure is recorded, or it is still to be done; what
     was removed is gone; every chunk is there once and belongs to a document; the figures of a job are those of its
     batches. Raises: LedgerError, EngineError.
     """
@@ -93,7 +93,7 @@ def problems(work: Work) -> Iterator[Finding]:
 
 def _disagreements(work: Work) -> Iterator[str]:
     """What the index does not hold as the ledger says, a line for each kind."""
-    words = last_words(work)  # before the index is read: what is ended in between is pending here
+    words = last_words(work)  # before the index is read: a batch that ends in between is pending here
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
@@ -119,7 +119,7 @@ def _is_whole(stored: StoredSource, sha256: str) -> bool:
 class LastWord:
     """What the ledger says last of a file, and when that was so: it was stored, of bytes of this hash, or removed.
 
-    Or it failed, nobody knows yet, or nobody has to: `dropped` is one of which documents were removed by hand.
+    Otherwise it failed, is pending, or does not matter: `dropped` sources had documents removed by hand.
     """
 
     job_id: str

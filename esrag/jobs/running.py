@@ -1,6 +1,6 @@
 """Working batches off; the command itself takes them from the ledger, a worker those whose ids it is sent.
 
-Whoever finds that nothing of a job is left to do ends it.
+The process that finds a job without work left ends it.
 """
 
 import time
@@ -44,8 +44,8 @@ from esrag.text import format_count
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
 PASSES = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
 _OURS = (SettingsError, ModelError)
-_STOPS = (KeyRefused, IndexMismatch, UsageError)  # whoever takes the next batch would meet it as well
-_AT_ONCE = 20  # batches asked for together: on a server each question costs a refresh
+_STOPS = (KeyRefused, IndexMismatch, UsageError)  # would stop the next batch as well
+_AT_ONCE = 20  # batches read at once: on a server each read costs a refresh
 _LOOKS_S = 0.2
 _CAUSES = 10  # an error may be in the chain of its own causes
 
@@ -65,7 +65,9 @@ def cancel_if_stopped(job: Job, work: Work) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SettingsError, ModelError) as error:
-        note = error.line if isinstance(error, EsragError) else "interrupted; the same esrag ingest goes on from there"
+        note = (
+            error.line if isinstance(error, EsragError) else "interrupted; the same esrag ingest continues from there"
+        )
         work.ledger.cancel(job.job_id, note)
         raise
 
@@ -117,7 +119,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
 def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]:
     """Yield the jobs that other ingests into the same index left open, telling `say` of each.
 
-    Called while nobody else writes the index.
+    Called under the writer's lock.
     """
     work.ledger.reap(is_dead)
     for left in list(work.ledger.jobs()):
@@ -134,7 +136,7 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
 
 
 def run_batch(work: Work, batch_id: str) -> Batch | None:
-    """Claims a batch, works on it and writes down what came of it; None where there was nothing to claim.
+    """Claim a batch, process it and record the outcome. Return None if there was nothing to claim.
 
     An error is in the ledger and nowhere else: who looks finds it with the batch.
     """
@@ -174,10 +176,10 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
     *,
     patient: bool = False,
 ) -> None:
-    """Works on a claimed batch and writes down what came of it. Raises: what stood in the way, also written down.
+    """Process a claimed batch and record the outcome. Raises: the error that stopped it, which is recorded too.
 
-    With `patience` a ledger that does not answer is asked again for as long as the claim lasts, and what passes by
-    itself is waited for longer each time; else whoever reads the error decides when to go on.
+    If `patient`, requests to the ledger are retried for as long as the claim lasts, and transient errors of a batch are
+    retried later with growing delays. Otherwise the caller decides when to retry.
     """
     started = time.perf_counter()
     ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s

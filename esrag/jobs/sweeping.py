@@ -1,4 +1,4 @@
-"""Handing batches to workers, and taking back what was lost; whoever waits for a job does it as well."""
+"""Sending batches to workers, and recovering lost ones. A command that waits for a job sweeps as well."""
 
 import time
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def _lost_before_ms(work: Work, queue: Queue) -> int:
 
 
 def _for_workers(work: Work) -> list[Job]:
-    """Open jobs, the oldest first; a rebuild is the command's own, which fills an index that nobody else knows."""
+    """Return the open jobs, the oldest first, without rebuilds: a command fills its new index by itself."""
     return [job for job in reversed(list(work.ledger.jobs())) if job.state == "open" and not job.rebuild]
 
 
@@ -75,7 +75,7 @@ class Seen:
 
 
 def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
-    """A job as it is, twice a second until it is no longer open; with a queue, whoever looks also sweeps.
+    """Yield a job twice a second until it is no longer open. With a queue, this also sweeps.
 
     Raises: LedgerError, EngineError; a server that was there goes unanswered for as long as it takes.
     """

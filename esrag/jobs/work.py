@@ -23,7 +23,7 @@ class Work:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """Where it is written down."""
+        """The ledger of the settings."""
         return open_ledger(self.settings)
 
     @cached_property
@@ -48,7 +48,7 @@ class Work:
         return self._engines[index]
 
     def close(self) -> None:
-        """Lets go of what was opened."""
+        """Close everything that was opened."""
         opened = vars(self)  # a cached property is there once it was asked for
         for part in ("ingestion", "ledger"):
             if part in opened:

@@ -1,13 +1,13 @@
-"""The ledger: what was to be ingested, what was, what died and why. It lives beside the index, never in the broker.
+"""The ledger: planned work, finished work and failures. It is stored with the index, never in the broker.
 
-A job is one ingest: its files in batches. A batch is recorded before it is published, claimed by whoever works on it,
-and ended by whoever did the work; a claim lasts as long as it is renewed. Each change of a batch is a comparison with
+A job is one ingest: its files in batches. A batch is recorded before it is published, claimed by its worker,
+and ended by the same worker. A claim lasts as long as it is renewed. Each change of a batch is a comparison with
 the version that was read, so that of two who try one wins. Queues may lose and double what they hold: the ledger does
 not, and what it says is what counts.
 
 States of a batch: `pending` (waits, perhaps until `not_before_ms`), `running` (claimed), `done`, `failed` (an error
 that will not pass, or outlasted its attempts), `dead` (ended its worker at every attempt). A batch of several files
-that would be dead is cut into one a file first. States of a job: `recording` (its batches are being written down),
+that would be dead is cut into one a file first. States of a job: `recording` (its batches are being recorded),
 `open`, `done` (no batch is open and what is gone was removed), `cancelled`.
 """
 

@@ -1,6 +1,6 @@
-"""What in a ledger contradicts itself. Nothing does, whoever was killed when; what is found here is an error of ours.
+"""Integrity of a ledger. No crash makes a ledger contradict itself, so a finding here is a bug in esrag.
 
-But for one thing: a sweeper that was killed while it cut a batch leaves the batch and its pieces; the next one ends it.
+One exception: a sweeper killed while splitting a batch leaves the batch and its pieces. The next sweep ends it.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def problems(store: Store) -> Iterator[str]:
 
 
 def _of_row(row: Row, expected: Row) -> Iterator[str]:
-    """What is searched and summed against the record."""
+    """The fields that are searched and summed, compared with the record."""
     if replace(row, version=NEW, body="") != replace(expected, body=""):
         yield f"{row.key}: what it is found by is not what it holds"
 

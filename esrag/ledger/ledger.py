@@ -76,7 +76,7 @@ class Ledger:
         """A job. Raises: JobMissing for an unknown one."""
         for row in self._store.get([job_key(job_id)]):
             return job_of(row)
-        raise JobMissing(f"there is no job {job_id!r}", hint="esrag jobs list shows what there is")
+        raise JobMissing(f"there is no job {job_id!r}", hint="esrag jobs list shows all jobs")
 
     def jobs(self) -> Iterator[Job]:
         """All jobs, the newest first."""
@@ -87,7 +87,7 @@ class Ledger:
         """A batch. Raises: JobMissing for an unknown one."""
         for row in self._store.get([batch_key(batch_id)]):
             return batch_of(row)
-        raise JobMissing(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB shows those of a job")
+        raise JobMissing(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB lists the batches of a job")
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""
@@ -145,7 +145,7 @@ class Ledger:
         return self._is_open(batch.job_id) and self._held(batch, lambda it: replace(it, until_ms=until_ms))
 
     def finish(self, batch: Batch, result: Result, took_ms: int) -> bool:
-        """Writes down what came of what was left of a batch; False where the claim is another's by now."""
+        """Record the outcome of the rest of a batch. Return False if another process has the claim by now."""
         now_ms = self._now_ms()
         told = replace(result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes))
         return self._held(batch, lambda it: replace(_ended(it, "done"), result=_both(it.result, told), took_ms=took_ms))
@@ -255,10 +255,10 @@ class Ledger:
         return len(old)
 
     def forget(self, index: str) -> None:
-        """Removes all jobs of an index that is no more; whoever works on one stops."""
+        """Remove all jobs of a deleted index. Workers on one of them stop."""
         known = [job.job_id for job in self.jobs() if job.index == index]
         for job_id in known:
-            self._cancel(job_id, "its index is no more")
+            self._cancel(job_id, "its index was deleted")
         self._remove(known)
 
     @contextmanager
@@ -282,7 +282,7 @@ class Ledger:
         return list(problems(self._store))
 
     def close(self) -> None:
-        """Lets go of files and connections."""
+        """Close files and connections."""
         self._store.close()
 
     def _remove(self, job_ids: Iterable[str]) -> None:
@@ -342,7 +342,7 @@ class Ledger:
         return self._change([batch_key(batch.batch_id)], lambda it: after if it == batch else None)
 
     def _cut(self, batch: Batch) -> Sequence[Batch]:
-        """One batch a file in the place of one; what a killed sweeper made already is left as it is."""
+        """Replace a batch by one for each file. Those that a killed sweeper made already stay."""
         key = batch_key(batch.batch_id)
         if not self._change([key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None):
             return []  # its owner was not dead after all; from here on he cannot end it any more
@@ -381,13 +381,13 @@ class Ledger:
 
 
 def _pending(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
-    """A batch that waits; what went wrong with it stays written down."""
+    """Return the batch as pending; its error is kept."""
     unclaimed = replace(batch, state="pending", owner="", until_ms=0, queued_ms=0, turned_away=0)
     return replace(unclaimed, attempts=attempts, not_before_ms=not_before_ms)
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
-    """A batch a file: those that something came of already are done, the first of them with the batch's figures."""
+    """Return a batch for each file. Finished files are done; the first of them carries the batch's counts."""
     error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
     told, result = {outcome.source: outcome for outcome in batch.result.outcomes}, batch.result
 
@@ -432,7 +432,7 @@ def _growing_s(wait_s: float, turned_away: int) -> float:
 
 
 def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:
-    """A batch that is done, or that nobody tries again by himself."""
+    """Whether a batch is done, or is not retried automatically."""
     ended = replace(batch, state=state, until_ms=0, queued_ms=0, not_before_ms=0)
     return replace(ended, error=_shown(error), traceback=_end_of(traceback))
 
@@ -453,7 +453,7 @@ def _end_of(traceback: str) -> str:
 
 
 def _age(job: Job) -> tuple[int, str]:
-    """By which jobs are ordered; the same on every machine."""
+    """Return the sort key of a job; the same on every machine."""
     return job.created_ms, job.job_id
 
 

@@ -15,7 +15,7 @@ FILE = "ledger.sqlite3"
 def open_ledger(settings: Settings) -> Ledger:
     """The ledger of the settings: a file that is named, else one in the folder of the index, else on its server.
 
-    Nothing is opened yet. Raises: SettingsError where `ledger.url` is no file.
+    Nothing is opened yet. Raises: SettingsError if `ledger.url` is not a file.
     """
     return Ledger(_store(settings), settings.queue.lease_s, settings.queue.attempts)
 

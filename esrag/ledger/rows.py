@@ -1,7 +1,7 @@
 """What a store of the ledger keeps: rows that are searched by a few fields and hold a record as JSON.
 
 A store knows neither jobs nor batches. It writes a row only where it is still as it was read, which is all that the
-states, claims and counts of `ledger.py` stand on.
+states, claims and counts of `ledger.py` depend on.
 """
 
 import json
@@ -31,7 +31,7 @@ _JOB, _BATCH = TypeAdapter(Job), TypeAdapter(Batch)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row. `version` is the store's own mark of what was read; `NEW` stands for a row that is not there yet.
+    """One row. `version` is the store's own mark of the version that was read; `NEW` marks a row to be created.
 
     `due_ms` is when a batch that waits may be claimed, or when the claim of a running one ends; `sums` are in the
     order of `SUMS`.
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which rows are looked for: `due_ms` at or before, `queued_ms` from and to; what is left out is any."""
+    """A selection of rows: `due_ms` at or before, `queued_ms` from and to. None matches any value."""
 
     kind: Kind
     job_id: str = ""
@@ -96,7 +96,7 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Lets go of files and connections; the next use opens again."""
+        """Close files and connections. The next use opens them again."""
         ...
 
 
@@ -152,7 +152,7 @@ def batch_of(row: Row) -> Batch:
 
 
 def _files(batch: Batch) -> Mapping[str, int]:
-    """The files of a batch by what came of them."""
+    """Return the number of files of a batch by outcome."""
     files: Counter[str] = Counter(outcome.state for outcome in batch.result.outcomes)
     if batch.state != "done":
         files["failed" if batch.state in GIVEN_UP else "pending"] += len(batch.left)
@@ -170,7 +170,7 @@ def _read(adapter: TypeAdapter[_T], row: Row) -> _T:
 
 
 def _json(record: Job | Batch) -> str:
-    """A record as JSON that any store takes: what is no Unicode is spelled out, as `sources.source_of` does."""
+    """Return a record as JSON for any store: bytes that are not Unicode are escaped, as in `sources.source_of`."""
     text = json.dumps(record, default=_plain, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text)
 
@@ -182,5 +182,5 @@ def _plain(value: Any) -> Any:
 
 
 def _spelled(name: str) -> str:
-    """A name that may come from a command line, without what is no Unicode."""
+    """Return a name from a command line without characters that are not Unicode."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -1,6 +1,6 @@
 """The ledger as an index on Elasticsearch or OpenSearch, for programs of several machines.
 
-The index stands behind an alias, and is written by it alone: where the index is gone, a late write makes no other one.
+The index is written through its alias only: after the index was deleted, a late write creates no other one.
 """
 
 import json
@@ -24,7 +24,7 @@ _NO_INDEX, _INDEX_THERE = "index_not_found_exception", "resource_already_exists_
 class ServerStore:
     """Rows as entries of one index; an entry's version is its sequence number and primary term.
 
-    `index` is the alias whose ledger it is: it is named as whoever may write that index may name another.
+    `index` is the alias that the ledger belongs to. The name gives the same rights as those on that index.
     """
 
     def __init__(self, connection: Connection, index: str) -> None:
@@ -100,7 +100,7 @@ class ServerStore:
                 raise
 
     def _searched(self, body: Mapping[str, Any], *, refresh: bool) -> Mapping[str, Any]:
-        """What a search finds, all of it or an error; nothing where there is no ledger."""
+        """Yield everything that a search finds, or raise an error; nothing without a ledger."""
         if not self._is_there():
             return {"hits": {"hits": []}}
         if refresh:
@@ -223,7 +223,7 @@ def _total(state: Mapping[str, Any]) -> Total:
 
 
 def _portions(numbers: Iterable[int], actions: Sequence[str]) -> Iterator[list[int]]:
-    """The numbers of actions in portions of at most _BULK_BYTES, but for a single large one."""
+    """Yield the numbers of actions in portions of at most _BULK_BYTES; a larger action is alone."""
     portion: list[int] = []
     size_bytes = 0
 

@@ -59,7 +59,7 @@ _HINTS: Mapping[int, str] = {
 
 
 class SqliteStore:
-    """Rows in a file; one connection a process, for its threads in turn."""
+    """Rows in a file. The threads of a process share one connection, one at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -117,7 +117,7 @@ class SqliteStore:
             return {state: Total(count, due_ms, tuple(rest)) for state, count, due_ms, *rest in rows}
 
     def close(self) -> None:
-        """Lets go of the file; see `Store.close`."""
+        """Close the file; see `Store.close`."""
         with self._turn:
             if self._connection:
                 self._connection.close()
@@ -130,7 +130,7 @@ class SqliteStore:
 
     @contextmanager
     def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
-        """The connection, for one thread at a time; None where there is no ledger. What fails is one line."""
+        """Yield the connection to one thread at a time; None without a ledger. A failure is one line."""
         with self._turn, self._failures():
             file = _identity(self._path)
             if file != self._file or self._is_of_no_use(writing=writing):  # it was removed, or another has its place
@@ -174,8 +174,8 @@ class SqliteStore:
     def _connected(self, mode: str) -> apsw.Connection:
         """A connection to the file; an empty one gets the tables.
 
-        Whether pages carry checksums is learned from the file as it is opened: one that was empty then, whoever made
-        the ledger meanwhile, is opened again.
+        SQLite learns whether pages carry checksums when it opens the file. If the file was empty then, because
+        another process was creating the ledger, it is opened again.
         """
         connection = connect(self._path, mode)
         try:
@@ -226,7 +226,7 @@ class SqliteStore:
             if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
                 hint = REPLAY_HINT
             raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
-        except (OSError, ValueError) as error:  # a path with a null byte, a name that is no Unicode
+        except (OSError, ValueError) as error:  # a path with a null byte, a name that is not Unicode
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
         except (LookupError, TypeError, OverflowError) as error:
@@ -259,7 +259,7 @@ def _marks(values: object) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file it is; None where there is none."""
+    """Return the identity of the file; None without a file."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -9,7 +9,7 @@ from esrag.errors import ParsingError
 
 _MIB = 2**20
 _MOST_UNPACKED = 512 * _MIB
-_MOST_RATIO, _SMALL = 200, 64 * _MIB  # a sheet of a million equal cells packs 17 : 1; what stays small harms nobody
+_MOST_RATIO, _SMALL = 200, 64 * _MIB  # a sheet of a million equal cells packs 17 : 1; a small part is harmless
 _OLE = b"\xd0\xcf\x11\xe0"
 
 

@@ -26,7 +26,7 @@ def loader_for(name: str, data: bytes) -> tuple[str, Loader]:
 
 
 def _refusal(name: str) -> LoadingError:
-    """A file that only its name says is ours is a failure; one that nobody claims is left out."""
+    """Return why a file has no loader: a failure if its name claims a known format, otherwise it is skipped."""
     names = plugins.names("loaders")
     suffix = PurePath(name).suffix
     by_name = (plugins.load("loaders", one)().recognises(name, b"") for one in names)

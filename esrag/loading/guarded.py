@@ -11,7 +11,7 @@ from esrag.text import format_count
 
 _OF_FORMATS = ("_csv", "binascii", "docx", "json", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
 _LONGEST_MESSAGE = 200  # characters of a third party's own words
-_MAX_SKIPPED = 1000  # parts of one source that are named; the others are counted
+_MAX_SKIPPED = 1000  # parts of one source that are listed; further ones are counted
 
 
 def load_bytes(source: Source, max_characters: int) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:

@@ -68,7 +68,7 @@ def page_text(data: bytes) -> str:
 
 
 def parse_page(text: str) -> Any:
-    """The root element, or None where there is none; nothing is fetched."""
+    """Return the root element, or None for an empty page; nothing is fetched."""
     import lxml.html  # type: ignore[import-untyped]
     from lxml import etree
 
@@ -112,7 +112,7 @@ def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:
 
 
 def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
-    """Leave out what is not shown, and put what is raised apart from what it stands on; whether a page was changed.
+    """Remove hidden elements and separate superscripts from the text before them. Return whether the page changed.
 
     The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its own.
     """
@@ -173,7 +173,7 @@ def _counts(root: Any) -> tuple[int, int]:
 
 
 def _is(element: Any, tags: re.Pattern[str]) -> bool:
-    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))  # a comment's tag is no text
+    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))  # the tag of a comment is not a text
 
 
 def _level(element: Any) -> int:

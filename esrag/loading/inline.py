@@ -1,6 +1,6 @@
 """Inline marks of Markdown and reStructuredText: the text as a reader sees it, line by line as it was.
 
-Marks of blocks (headings, items, rows, fences) stay: chunks and sentences are told by them.
+Marks of blocks (headings, items, rows, fences) stay: chunks and sentences are recognised by them.
 """
 
 import re
@@ -32,7 +32,7 @@ _STRONG = re.compile(r"(\*\*|__)(?=\S)(?!(?<=__)[a-z0-9_]{1,40}__)((?:(?!\1).){1
 _EMPHASIS = re.compile(r"(?<![\w*\\])([*_])(?=[^\s*_])([^*_\n]{1,300})(?<=\S)\1(?![\w*])")
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$])")
-_KEPT = "\ue000"  # stands for a piece of code until the rest is done; its number follows
+_KEPT = "\ue000"  # placeholder for a piece of code until the rest is done; its number follows
 _HELD = re.compile(f"{_KEPT}(\\d+){_KEPT}")
 _ROLE = re.compile(r":[a-z][\w:+-]{0,40}:`([^`]{1,400})`")
 _QUOTED = re.compile(r"(?<![`\w])`([^`\s](?:[^`]{0,400}[^`\s])?)`(?:__?)?(?![`\w])")
@@ -92,7 +92,7 @@ def plain(text: str) -> str:
 
 
 def without_entities(text: str) -> str:
-    """Return the text with the characters that HTML's entities stand for."""
+    """Return the text with HTML's entities decoded."""
     return _ENTITY.sub(_character, text)
 
 
@@ -116,7 +116,7 @@ def plain_rst(text: str) -> str:
 
 
 def _without_stars(match: re.Match[str]) -> str:
-    """What is emphasised by stars; low lines are no marks here."""
+    """Return text without the stars of emphasis; underscores are kept."""
     return match[2] if match[1].startswith("*") else match[0]
 
 
@@ -129,11 +129,11 @@ def _role(match: re.Match[str]) -> str:
 
 
 def _raised(match: re.Match[str]) -> str:
-    """What is raised, apart from what it stands on."""
+    """Return a superscript, separated from the text before it."""
     return match[1] + joint(match[1], match[2]) + match[2]
 
 
 def _character(entity: re.Match[str]) -> str:
-    """The character that an entity stands for; blanks of all kinds are one, and no cell of a row begins."""
+    """Return the character of an entity. Every blank becomes a plain one, and no new table cell begins."""
     character = unescape(entity[0])
     return entity[0] if character == "|" else " ".join(character.split()) or " "

@@ -13,11 +13,11 @@ Matrix = tuple[float, float, float, float, float, float]
 _NO_INK = 3  # the render mode of text that is neither filled nor stroked
 _FILLED = (0, 4)
 _WHITE: Colour = (255, 255, 255)
-_SAME = 10  # of 255: colours that nobody tells apart
+_SAME = 10  # of 255: the eye does not tell such colours apart
 _OPAQUE = 250
 _MIN_SIZE = 1.0  # points
-_THIN = 3.0  # points: a line, which text does not stand on
-_SCANNED = 0.5  # of a page: under so much of images, text without ink is what OCR read in them
+_THIN = 3.0  # points: a line, which is not a background
+_SCANNED = 0.5  # of a page: with this share of images, text without ink comes from OCR
 _MAX_DEPTH = 8  # of forms in forms
 _RECTANGLE = (4, 5)  # segments of its path
 _MAX_SEGMENTS = 100  # of a clip path that is looked at
@@ -39,7 +39,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """What was painted over an area; `colour` is None where it is not one colour."""
+    """Paint over an area; `colour` is None if it is not a single colour."""
 
     order: int
     box: Box
@@ -78,7 +78,7 @@ def remove_invisible(page: Any) -> int:
 
 
 def _is_invisible(text: _Text, areas: list[_Area], visible: Box, *, is_scanned: bool) -> bool:
-    """Whether nobody sees the text."""
+    """Whether the text is invisible."""
     if text.is_cut_off or not _overlap(text.box, visible):
         return True
     if not text.is_inked:
@@ -87,7 +87,7 @@ def _is_invisible(text: _Text, areas: list[_Area], visible: Box, *, is_scanned: 
 
 
 def _behind(text: _Text, areas: list[_Area]) -> Colour | None:
-    """The colour that a text stands on, or None where that is not one colour."""
+    """Return the background colour of a text, or None if it is not a single colour."""
     x, y = (text.box[0] + text.box[2]) / 2, (text.box[1] + text.box[3]) / 2
     for area in reversed(areas):
         left, bottom, right, top = area.box

@@ -78,7 +78,7 @@ class Parser:
         self._running(is_sealed=True)
 
     def close(self) -> None:
-        """Ends the worker; what is parsed next starts another."""
+        """End the worker. The next source starts another."""
         if self._worker is not None:
             _kill_group(self._worker.pid)
             self._worker.communicate()
@@ -101,7 +101,7 @@ class Parser:
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome
                     with suppress(ParsingError):
-                        deque(outcome.documents, maxlen=0)  # what is left must not be the next source's
+                        deque(outcome.documents, maxlen=0)  # the rest must not be read as the next source's
                     outcome = None
                 asked = self._ask(*source) if source else None
                 name = source[0] if source else ""
@@ -109,7 +109,7 @@ class Parser:
                     yield outcome
         finally:
             if asked:
-                self.close()  # what is left of an answer must not be the next source's
+                self.close()  # the rest of an answer must not be read as the next source's
 
     def _ask(self, source: str, doc_id: str, root: str = "") -> subprocess.Popen[bytes]:
         worker = self._running(is_sealed=not is_address(source))
@@ -160,7 +160,7 @@ class Parser:
             self._is_sealed = is_sealed
             kind = "sealed" if is_sealed else "open"
             self._worker = subprocess.Popen(  # noqa: S603 -- our own module, the limits are numbers
-                # -P: no module from the folder we stand in
+                # -P: no module from the current folder
                 [sys.executable, "-P", "-m", _WORKER, *self._limits, kind],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -183,7 +183,7 @@ class Parser:
 
 
 def _environment(*, is_sealed: bool) -> dict[str, str]:
-    """Return the variables of a worker: none of ours, and of a sealed one nobody else's secrets either."""
+    """Return the environment of a worker: no ESRAG_ variables, and for a sealed worker no other secrets either."""
     passed = {
         name: value
         for name, value in os.environ.items()
@@ -200,16 +200,16 @@ def _end_with(leader: int) -> None:
 
 
 def _kill_group(leader: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left in it
+    with suppress(ProcessLookupError, PermissionError):  # the group is empty
         os.killpg(leader, signal.SIGKILL)
 
 
 def _unwatched(_name: str, _page: int, _pages: int) -> None:
-    """Nobody watches."""
+    """Ignore progress."""
 
 
 def _next_line(worker: subprocess.Popen[bytes]) -> Any:
-    """The next line of an answer; None where there is none, or only part of one."""
+    """Return the next line of an answer; None at the end, or for an incomplete line."""
     line = cast("IO[bytes]", worker.stdout).readline()
     return json.loads(line) if line.endswith(b"\n") else None
 

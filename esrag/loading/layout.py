@@ -60,7 +60,7 @@ class Layout:
         self._headings.append((start, level, title))
 
     def table(self, rows: Iterable[Sequence[str]]) -> None:
-        """Appends a table, a row a line; columns without any text go, a single column is plain lines.
+        """Append a table with a line for each row. Empty columns are dropped; a single column becomes plain lines.
 
         A header of several rows becomes one.
         """
@@ -74,7 +74,7 @@ class Layout:
         self._tables.append(span)
 
     def page(self, number: int) -> None:
-        """Starts a page: what is added from here on is on it."""
+        """Start a page, which gets everything that is added from here on."""
         self._pages.extend(self._current_page())
         self._open_page = number
         self._page_start = None

@@ -90,7 +90,7 @@ class Selection:
         return not is_hidden and not _matches(relative, _LEFT_OUT) and not _matches(relative, self.exclude)
 
     def is_own(self, real: str) -> bool:
-        """Return whether a real path is a file that esrag writes, or one that SQLite puts beside it."""
+        """Return whether a real path is a file that esrag writes, or a side file of SQLite."""
         return any(real.removesuffix(end) in self.own for end in _ENDS)
 
 

@@ -49,7 +49,7 @@ class MarkdownLoader:
 
 
 def _without_comments(body: str) -> tuple[str, int]:
-    """The lines without what stands in comments outside code, and how many characters that were."""
+    """Return the lines without comments outside code, and the number of characters in those comments."""
     kept: list[str] = []
     hidden, is_inside, last = 0, False, body.rfind("-->")
 

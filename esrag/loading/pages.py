@@ -1,4 +1,4 @@
-"""How far a loader is, for whoever watches the process that it runs in."""
+"""Progress of a loader, reported to the parent of its process."""
 
 from collections.abc import Callable
 

@@ -159,7 +159,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _keys(line: str, page: int) -> set[str]:
-    """The line, and the line with each of its numbers in turn as the distance to the page's."""
+    """Yield the line, then variants in which one of its numbers is replaced by the distance to the page's."""
     keys = {one_line(line).casefold()}
     for match in re.finditer(r"\d{1,6}", line):
         distance = f"#{int(match[0]) - page}"

@@ -70,7 +70,7 @@ def _raised_runs(root: Any) -> Iterator[Any]:
 
 
 def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:
-    """The shapes that are hidden or wholly beside the slide, of a group as a whole those in it as well."""
+    """Return the shapes that are hidden or wholly outside the slide; those of a hidden group are included."""
     width, height = area
     for shape in shapes:
         mark = next(shape.element.iter("{*}cNvPr"), None)

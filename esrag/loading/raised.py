@@ -1,4 +1,4 @@
-"""What stands above the line: a power, a footnote's mark or an ending, told from what it stands on."""
+"""Superscripts: a power, a footnote mark or an ordinal ending, recognised by the text before it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ def joint(before: str, mark: str, *, is_link: bool = False) -> str:
 
 def separate_raised(elements: Iterable[Any]) -> None:
     """Put what belongs there before each of the elements, which are raised."""
-    raised = list(elements)  # all of them are kept, since lxml makes the others anew
+    raised = list(elements)  # references are kept, since lxml would recreate the others
     known = set(raised)
     joints = [(element, _joint(element, known)) for element in raised]
     for element, between in joints:
@@ -58,7 +58,7 @@ def _before(element: Any, raised: AbstractSet[Any]) -> str:
 
 
 def _pieces_before(element: Any, raised: AbstractSet[Any]) -> Iterator[str]:
-    """Yield what stands before an element, the nearest first; nothing if it goes on from one that is raised."""
+    """Yield the text before an element, the nearest first; nothing if the element continues a superscript."""
     for sibling in element.itersiblings(preceding=True):
         yield sibling.tail or ""
         if isinstance(sibling.tag, str):

@@ -22,7 +22,7 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
 
     A file must be in the real folder `root`, wherever links led when it was listed; "" allows any place.
 
-    Raises: ParsingError for one that cannot be read, is no regular file, is too large, keeps changing, or is outside.
+    Raises: ParsingError for a file that cannot be read, is not regular, is too large, keeps changing, or is outside.
     """
     if is_address(source):
         return b"".join(place_of(source).pieces(max_bytes))
@@ -45,7 +45,7 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
 def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
     """The hash of the bytes as they are now, in hexadecimal digits.
 
-    Raises: ParsingError for what cannot be read, is no regular file or is too large.
+    Raises: ParsingError for a file that cannot be read, is not regular or is too large.
     """
     if is_address(source):
         digest = hashlib.sha256()
@@ -90,7 +90,7 @@ def stamp(source: str) -> str:
 
 
 def read_unlinked(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of a file that is not a link, or nothing if there is none. Raises: ParsingError."""
+    """Return the bytes of a file that is not a link; empty bytes for a missing file. Raises: ParsingError."""
     try:
         with open(path, "rb", opener=_without_links) as file:
             status = os.fstat(file.fileno())

@@ -63,7 +63,7 @@ class JsonlLoader:
         return 0.5 if name.lower().endswith((".jsonl", ".ndjson")) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """A document a line; a line that is no object is skipped."""
+        """Yield a document for each line. A line that is not an object is skipped."""
         rows = _Rows(source, "jsonl")
         for number, line in enumerate(_lines(decode(source.data)), start=1):
             if not line.strip():
@@ -197,7 +197,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
 
 
 def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The column that holds the rows' text, by its name or by its long cells; "" if there is none."""
+    """Return the column with the rows' text, found by its name or its long cells; "" without one."""
     if named := _named(names, _TEXTS):
         return named
 
@@ -266,7 +266,7 @@ class _Rows:
     def _is_new(self, row_id: str) -> bool:
         """Note an id, and return whether it was there before.
 
-        Eight bytes of its hash stand for it, by their first two: a set of two million ids takes 180 MB, this 25. Two
+        Ids are kept as eight bytes of their hash, by the first two: a set of two million ids takes 180 MB, this 25. Two
         ids that share all eight cost one of them a `~2`.
         """
         mark = hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -47,7 +47,7 @@ def _index(lines: Sequence[Line], place: int) -> int:
 
 
 def _literal_lines(lines: Sequence[Line]) -> set[int]:
-    """Where the lines of literal blocks and directives start: what is indented below a line that opens one."""
+    """Yield where literal blocks and directives start: lines that are indented below their opening line."""
     found: set[int] = set()
     outer: int | None = None  # the indent of the line that opened the block
 

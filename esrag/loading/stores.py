@@ -54,7 +54,7 @@ class Place:
             ]
         for path, is_folder in found:
             own = path.strip("/") == folder.strip("/")
-            if is_folder or not own:  # else it stands for the folder itself
+            if is_folder or not own:  # otherwise it is the folder itself
                 yield "" if own else path.rpartition("/")[2], is_folder
 
     def pieces(self, max_bytes: int, piece_bytes: int = 2**23) -> Iterator[bytes]:
@@ -76,9 +76,9 @@ class Place:
 
 
 def place_of(url: str) -> Place:
-    """The place that an address names; nothing is asked for yet.
+    """Return the place that an address names; no request is sent yet.
 
-    Raises: ParsingError for one that is no store's, holds a password, or needs a package that is not installed.
+    Raises: ParsingError for an address of an unknown store, with a password, or that needs a missing package.
     """
     protocol, _, rest = url.partition("://")
     protocol = protocol.lower()
@@ -95,7 +95,7 @@ def place_of(url: str) -> Place:
         raise ParsingError("names no bucket or server")
     with translate_errors():
         store = _opened(protocol, url)
-        store.invalidate_cache()  # of listings: what is there now is asked for
+        store.invalidate_cache()  # of listings: the current content is requested
         return Place(url, store, store._strip_protocol(url))  # noqa: SLF001 -- fsspec's own way from one to the other
 
 

@@ -6,8 +6,8 @@ The contract, for every class registered under `esrag.rerankers`:
 - `added(question, hits, left_s)` → for each hit what is added to its score, finite numbers by what they are for. The
   same question and hits give the same numbers. Hits come best first, at least one; `left_s` is how long it may take.
 - `cost` is "free" where words are counted, "hit" where each hit takes its time: then that is measured first, and only
-  as many hits are given as there is time for; "request" where a service is asked once for all of them.
-- What passes by itself, or is a service's fault, is a RerankError: the order before it stays, and the user is told.
+  as many hits are given as time allows; "request" if one request to a service covers all of them.
+- A transient error, or a service's fault, is a RerankError: the order before it stays, and a note says so.
 - One that reads files of its own has a `fingerprint` of them, so that an answer is not kept longer than they are.
 
 `chain.rerank` is the one way in.
@@ -51,7 +51,7 @@ class Reranker(Protocol):
     def __init__(self, options: RerankOptions) -> None: ...
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
-        """What is added to the score of each hit."""
+        """Return what is added to the score of each hit."""
         ...
 
 

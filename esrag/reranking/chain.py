@@ -26,7 +26,7 @@ class Limits:
 
 
 class _Late(Exception):  # noqa: N818 -- no error
-    """There is no time left."""
+    """The budget is used up."""
 
 
 def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> Reranked:
@@ -87,7 +87,7 @@ def _affordable(question: str, hits: Sequence[Hit], reranker: Reranker, end: flo
 
 
 def _left_s(end: float, clock: Callable[[], float]) -> float:
-    """The time that is left, in seconds. Raises: _Late where there is none."""
+    """Return the time left, in seconds. Raises: _Late if it is used up."""
     left_s = end - clock()
     if left_s <= 0:
         raise _Late
@@ -95,13 +95,13 @@ def _left_s(end: float, clock: Callable[[], float]) -> float:
 
 
 def _changed(hit: Hit, added: Added) -> Hit:
-    """The hit with its new score, rounded, so that noise of the arithmetic is no order. Raises: RerankError."""
+    """The hit with its new score, rounded, so that rounding noise decides no order. Raises: RerankError."""
     try:
         score = round(hit.score + math.fsum(added.values()), 9)
     except OverflowError:
         score = math.inf
     if not math.isfinite(score):
-        raise RerankError(f"what it adds to {hit.chunk.chunk_id} is no number")
+        raise RerankError(f"what it adds to {hit.chunk.chunk_id} is not a number")
     return replace(hit, score=score, added=_shown(hit, added))
 
 

@@ -14,7 +14,7 @@ from esrag.reranking import Added, Cost, RerankOptions, in_place
 from esrag.settings import variable
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"
-_LONGEST_S = 10.0  # without a budget: whoever asks waits for it
+_LONGEST_S = 10.0  # without a budget: the user waits for it
 
 
 class CohereReranker:

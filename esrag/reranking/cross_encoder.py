@@ -28,7 +28,7 @@ class CrossEncoder:
         _require_model("cross-encoder", options)
         self._options = options
 
-    @cached_property  # reading the weights takes a tenth of a second, and every question is asked for it
+    @cached_property  # reading the weights takes a tenth of a second, and every question needs it
     def fingerprint(self) -> str:
         """Weights and precision."""
         return f"{_folder(self._options).sha256} {self._options.precision}"
@@ -56,7 +56,7 @@ class SentenceTransformersCrossEncoder:
         require_extra("the reranker 'sentence-transformers'", "sentence-transformers")
         self._options = options
 
-    @cached_property  # reading the weights takes a tenth of a second, and every question is asked for it
+    @cached_property  # reading the weights takes a tenth of a second, and every question needs it
     def fingerprint(self) -> str:
         """The weights."""
         return _folder(self._options).sha256
@@ -83,5 +83,5 @@ def _require_model(name: str, options: RerankOptions) -> None:
 
 
 def _folder(options: RerankOptions) -> ModelFolder:
-    """Raises: ModelError where there is no such folder."""
+    """Raise ModelError for a missing folder."""
     return locate(options.model, offline=True)

@@ -1,4 +1,4 @@
-"""Rerankers that spread hits over what there is: by source in turn, or by how much a hit adds to those before it.
+"""Rerankers for diversity: by taking turns between sources, or by how much a hit adds to those before it.
 
 Both change places and no scores: the hit that comes first gets the highest score there is, and so on.
 """
@@ -19,7 +19,7 @@ _DOCUMENT = "doc_id"
 
 
 class RoundRobin:
-    """Takes one hit of each source in turn, the best first; `rerank.group_by` says what a source is."""
+    """Takes turns between sources, the best hit first; `rerank.group_by` names the key of a source."""
 
     cost: ClassVar[Cost] = "free"
 
@@ -74,7 +74,7 @@ class MaximalMarginalRelevance:
 
 
 def _moved(hits: Sequence[Hit], order: Sequence[int]) -> list[float]:
-    """What to add so that the hits come in an order of their numbers; equal scores are told apart by very little."""
+    """What to add so that the hits come in an order of their numbers; equal scores differ by very little."""
     scores = sorted((hit.score for hit in hits), reverse=True)
     added = [0.0] * len(hits)
     for place, number in enumerate(order):

@@ -53,5 +53,5 @@ class LateInteraction:
 
 
 def _best(asked: Vectors, tokens: Vectors) -> float:
-    """The mean over the question's tokens of the best cosine; 0 where either has none."""
+    """Return the mean over the question's tokens of the best cosine; 0 without tokens on either side."""
     return float((asked @ tokens.T).max(axis=1).mean()) if len(asked) and len(tokens) else 0.0

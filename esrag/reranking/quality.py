@@ -1,6 +1,6 @@
-"""Quality: small bonuses for where a hit comes from and for what it holds; each is a setting, and shown beside the hit.
+"""Quality: small bonuses for a hit's origin and content; each is a setting, and is shown with the hit.
 
-The score is brought to 0..1 over the hits first, for such bonuses mean nothing beside the 0.03 of an RRF score.
+The score is scaled to 0..1 over the hits first: such bonuses would swamp an RRF score of 0.03.
 """
 
 import re
@@ -42,7 +42,7 @@ class Quality:
 
 
 def _host(hit: Hit) -> str:
-    """The host of the first address that the hit's metadata hold, or "" where there is none."""
+    """Return the host of the first address in the hit's metadata, or ""."""
     addresses = (str(hit.chunk.metadata.get(name, "")) for name in _ADDRESSES)
     address = next(filter(None, addresses), "")
     try:

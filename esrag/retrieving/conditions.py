@@ -1,4 +1,4 @@
-"""Conditions: a filter against what the index holds, so that a slip of the keyboard is no empty result."""
+"""Conditions: a filter against what the index holds, so that a typing mistake is an error, not an empty result."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -31,7 +31,7 @@ def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the name of the operation by phrase. Raises: SettingsError for a phrase that stands for two.
+    """Return the name of the operation by phrase. Raises: SettingsError for a phrase of two operations.
 
     >>> phrases({"KeyGen": ["key generation"], "Encaps": ["encapsulation", "encapsulate"]})
     {'key generation': 'KeyGen', 'encapsulation': 'Encaps', 'encapsulate': 'Encaps'}
@@ -42,7 +42,7 @@ def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
             if not phrase:
                 raise SettingsError(f"retrieval.operations.{name} holds an empty phrase", hint=_HINT)
             if found.setdefault(phrase, name) != name:
-                raise SettingsError(f"retrieval.operations: {phrase!r} stands for {found[phrase]} and for {name}")
+                raise SettingsError(f"retrieval.operations: {phrase!r} belongs to {found[phrase]} and to {name}")
     return found
 
 

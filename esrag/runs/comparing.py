@@ -46,7 +46,7 @@ class Difference:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the difference for a reader, or that there is none."""
+        """Yield the difference as lines of text."""
         if not self:
             yield "nothing differs"
         for name, before, after in self.fields:

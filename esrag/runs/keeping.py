@@ -13,7 +13,7 @@ from esrag.settings import Settings
 def keep_run(asked: AskResult, settings: Settings, where: Filter | None) -> AskResult:
     """Return the result with the id of its kept record, or with a note that it could not be kept.
 
-    Raises: SettingsError if there is no place for records.
+    Raises: SettingsError if `runs.url` is missing or an address.
     """
     if settings.runs.keep == "off":
         return asked

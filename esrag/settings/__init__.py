@@ -46,7 +46,7 @@ class EngineSettings(Section):
     )
     index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
     lock_wait_s: float = Field(
-        default=30.0, ge=0, le=86_400, description="Seconds a second writer waits for the first."
+        default=30.0, ge=0, le=86_400, description="Maximum time that a writer waits for another one, in seconds."
     )
     username: str = Field(default="", description="User of the server.")
     password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
@@ -54,8 +54,8 @@ class EngineSettings(Section):
     ca_file: str = Field(default="", description="File with the authority that signed the server's certificate.")
     certificate_fingerprint: str = Field(default="", description="SHA-256 of the server's certificate, in hexadecimal.")
     verify_certificates: bool = Field(default=True, description="Refuse a server whose certificate is not valid.")
-    shards: int = Field(default=1, ge=1, le=1024, description="Parts a server cuts a new index into.")
-    replicas: int = Field(default=0, ge=0, le=100, description="Copies of each shard that a server keeps beside it.")
+    shards: int = Field(default=1, ge=1, le=1024, description="Number of shards of a new index.")
+    replicas: int = Field(default=0, ge=0, le=100, description="Number of copies of each shard.")
     similarity: Literal["cosine", "dot_product", "l2_norm"] = Field(
         default="cosine", description="How a server compares vectors; they are unit vectors, so all three rank alike."
     )
@@ -70,7 +70,7 @@ class EngineSettings(Section):
 
 
 class LoadingSettings(Section):
-    """Which files are read, what of them, and what a source may cost."""
+    """Which files are read, and the limits on a source."""
 
     follow_links: bool = Field(default=False, description="Follow links that lead outside the folder that was named.")
     ignore_files: bool = Field(default=True, description="Leave out what .gitignore and .esragignore files name.")
@@ -78,9 +78,13 @@ class LoadingSettings(Section):
     hidden: Literal["drop", "keep"] = Field(
         default="drop", description="Text that a reader of the file would not see: leave it out, or keep it."
     )
-    max_bytes: int = Field(default=128 * 2**20, gt=0, description="Largest source, in bytes.")
-    max_characters: int = Field(default=20_000_000, gt=0, description="Longest text of one document, in characters.")
-    timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="Seconds one source may take to be parsed.")
+    max_bytes: int = Field(default=128 * 2**20, gt=0, description="Maximum size of a source, in bytes.")
+    max_characters: int = Field(
+        default=20_000_000, gt=0, description="Maximum length of a document's text, in characters."
+    )
+    timeout_s: float = Field(
+        default=120.0, gt=0, le=86_400, description="Maximum time for parsing a source, in seconds."
+    )
     budget_s: float = Field(
         default=14_400.0,
         ge=0,
@@ -92,11 +96,11 @@ class LoadingSettings(Section):
 
 
 class ChunkingSettings(Section):
-    """How documents are cut."""
+    """How documents are cut into chunks."""
 
     strategy: str = Field(default="sections", description="Name of the chunker.")
-    size: int = Field(default=200, gt=0, description="Largest chunk, in tokens of the encoder.")
-    overlap: int = Field(default=0, ge=0, description="Tokens two neighbouring chunks share, at most.")
+    size: int = Field(default=200, gt=0, description="Maximum size of a chunk, in tokens of the encoder.")
+    overlap: int = Field(default=0, ge=0, description="Maximum number of tokens that two neighbouring chunks share.")
 
 
 class EmbeddingSettings(Section):
@@ -122,8 +126,8 @@ class RetrievalSettings(Section):
 
     method: Literal["vector", "keyword", "hybrid"] = Field(default="hybrid", description="Legs that are searched.")
     fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How the legs become one list.")
-    k: int = Field(default=10, gt=0, le=1000, description="Hits that come back.")
-    candidates: int = Field(default=100, gt=0, le=10_000, description="Hits read from each leg.")
+    k: int = Field(default=10, gt=0, le=1000, description="Number of hits returned.")
+    candidates: int = Field(default=100, gt=0, le=10_000, description="Number of hits read from each leg.")
     rank_constant: int = Field(default=60, gt=0, le=10_000, description="k of reciprocal rank fusion.")
     vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
     variants: bool = Field(default=False, description="Search other wordings of the question too, and fuse them all.")
@@ -133,7 +137,7 @@ class RetrievalSettings(Section):
 
 
 class Indicator(Section):
-    """A bonus for passages that hold one of these words; `digit` stands for any digit."""
+    """A bonus for passages that hold one of these words; the word `digit` matches any digit."""
 
     words: SomeNames
     bonus: Bonus
@@ -143,12 +147,12 @@ class RerankSettings(Section):
     """The rerankers and what they need."""
 
     chain: Names = Field(default=(), description="Rerankers in order; none: the order of the fusion stays.")
-    depth: int = Field(default=50, gt=0, le=1000, description="Hits that are reranked, at most.")
+    depth: int = Field(default=50, gt=0, le=1000, description="Maximum number of hits to rerank.")
     budget_ms: int = Field(
         default=0,
         ge=0,
         le=86_400_000,
-        description="Milliseconds for it all, by which fewer hits are read; 0: as long as it takes.",
+        description="Maximum time for all rerankers, in milliseconds; 0: no limit.",
     )
     model: str = Field(default="", description="Folder of a cross-encoder, or the name of a service's model.")
     url: str = Field(default="", repr=False, description="Address of a reranking service; nothing: the provider's own.")
@@ -157,7 +161,9 @@ class RerankSettings(Section):
     relevance: float = Field(
         default=0.7, ge=0, le=1, description="What mmr gives to nearness to the question; the rest is for variety."
     )
-    weight: float = Field(default=0.6, ge=0, le=100, description="What late-interaction counts beside the fused score.")
+    weight: float = Field(
+        default=0.6, ge=0, le=100, description="Weight of late-interaction; the fused score counts 1."
+    )
     authority: Mapping[str, Bonus] = Field(
         default={}, description="Bonus of quality by the domain of a hit's url, such as {gov: 0.05}."
     )
@@ -169,19 +175,21 @@ class RerankSettings(Section):
             Indicator(words=("digit",), bonus=0.03),
             Indicator(words=("is", "are", "must", "requires", "allows"), bonus=0.02),
         ),
-        description="Bonus of quality for one of these words; digit stands for any.",
+        description="Bonus of quality for one of these words; digit matches any digit.",
     )
 
 
 class GeneratorSettings(Section):
-    """What writes the answer."""
+    """The generator, which writes the answer."""
 
     name: str = Field(default="extractive", description="Name of the generator.")
     model: str = Field(default="", description="Name of the language model, for generators that ask one.")
     url: str = Field(default="", repr=False, description="Address of its service; nothing: the provider's own.")
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
-    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="Seconds the whole of an answer may take.")
-    max_output_tokens: int = Field(default=1000, gt=0, le=100_000, description="Tokens a model may write, at most.")
+    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="Maximum time for an answer, in seconds.")
+    max_output_tokens: int = Field(
+        default=1000, gt=0, le=100_000, description="Maximum number of tokens a model may write."
+    )
     templates: str = Field(default="", description="Folder with prompts of your own; nothing: the package's.")
 
 
@@ -189,10 +197,14 @@ class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
     refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
-    evidence_chunks: int = Field(default=10, gt=0, description="Passages given as evidence, at most.")
-    evidence_characters: int = Field(default=12_000, gt=0, description="Characters of evidence, at most.")
-    evidence_tokens: int = Field(default=6_000, gt=0, description="Tokens of evidence, as the encoder counts, at most.")
-    compress: bool = Field(default=False, description="Send a model the fitting sentences of passages without room.")
+    evidence_chunks: int = Field(default=10, gt=0, description="Maximum number of passages given as evidence.")
+    evidence_characters: int = Field(default=12_000, gt=0, description="Maximum number of characters of evidence.")
+    evidence_tokens: int = Field(
+        default=6_000, gt=0, description="Maximum number of tokens of evidence, as the encoder counts."
+    )
+    compress: bool = Field(
+        default=False, description="Send a model only the fitting sentences of passages that exceed the limits."
+    )
     neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
     steps: int = Field(
         default=1,
@@ -203,18 +215,17 @@ class AnswerSettings(Section):
     algorithms: bool = Field(
         default=True, description='Answer a question about an "Algorithm N" with its steps, whole and in order.'
     )
-    minimum_hits: int = Field(default=1, ge=1, description="Fewer hits than this are a refusal.")
+    minimum_hits: int = Field(default=1, ge=1, description="Minimum number of hits; fewer are a refusal.")
     max_sentences: int = Field(default=3, gt=0, description="Maximum number of sentences in an answer.")
     unsupported: Literal["refuse", "drop"] = Field(
-        default="refuse", description="What a sentence does that its passages do not support: end the answer, or go."
+        default="refuse",
+        description="What to do with an unsupported sentence: refuse the whole answer, or drop the sentence.",
     )
-    quotes: bool = Field(
-        default=False, description="Let every sentence of a model hold words of its passage, to the letter."
-    )
+    quotes: bool = Field(default=False, description="Require every sentence of a model to quote its passage verbatim.")
 
 
 class KibanaSettings(Section):
-    """What to look inside a server's index with."""
+    """The dashboards of a search server."""
 
     url: str = Field(
         default="", description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine."
@@ -222,31 +233,35 @@ class KibanaSettings(Section):
 
 
 class QueueSettings(Section):
-    """How an ingest is handed to workers."""
+    """The queue between ingests and workers."""
 
     url: str = Field(
         default="", repr=False, description="Address of the queue's Redis; nothing: the command does the work itself."
     )
-    window_batches: int = Field(default=200, ge=1, le=100_000, description="Batches in the queue at once, at most.")
-    batch_files: int = Field(default=64, ge=1, le=1000, description="Files of a batch, at most.")
-    batch_bytes: int = Field(default=4 * 2**20, ge=1, description="Bytes of a batch's files, but for a single one.")
-    attempts: int = Field(default=3, ge=1, le=100, description="Times a batch is tried before it is given up.")
+    window_batches: int = Field(default=200, ge=1, le=100_000, description="Maximum number of batches in the queue.")
+    batch_files: int = Field(default=64, ge=1, le=1000, description="Maximum number of files per batch.")
+    batch_bytes: int = Field(
+        default=4 * 2**20,
+        ge=1,
+        description="Maximum total size of a batch, in bytes; a larger file forms a batch of its own.",
+    )
+    attempts: int = Field(default=3, ge=1, le=100, description="Maximum number of attempts per batch.")
     lease_s: float = Field(
         default=300.0,
         ge=1,
         le=86_400,
-        description="Seconds without a sign of life after which a worker counts as dead.",
+        description="Seconds without a heartbeat after which a worker counts as dead.",
     )
     time_limit_s: float = Field(
-        default=3600.0, ge=1, le=86_400, description="Seconds a batch may take before its worker is killed."
+        default=3600.0, ge=1, le=86_400, description="Maximum time for a batch, in seconds; then its worker is killed."
     )
     sweep_s: float = Field(
-        default=10.0, ge=0.1, le=3600, description="Seconds between two looks for what was lost or is overdue."
+        default=10.0, ge=0.1, le=3600, description="Seconds between two sweeps for lost or overdue batches."
     )
 
 
 class LedgerSettings(Section):
-    """Where it is written down what was ingested and what was not."""
+    """The record of what was ingested, and what failed."""
 
     url: str = Field(
         default="", description="File of the ledger; nothing: with the index, in its folder or on its server."
@@ -254,14 +269,16 @@ class LedgerSettings(Section):
 
 
 class CacheSettings(Section):
-    """Where vectors and answers are kept so that they are not made twice."""
+    """The cache of vectors and answers."""
 
     url: str = Field(default="", repr=False, description="Address of the cache's Redis, or a file; nothing: no cache.")
-    ttl_days: float = Field(default=30.0, gt=0, le=3650, description="Days a vector or an answer is kept.")
+    ttl_days: float = Field(
+        default=30.0, gt=0, le=3650, description="Maximum age of a cached vector or answer, in days."
+    )
 
 
 class RunsSettings(Section):
-    """What is kept of each question that was answered."""
+    """Records of answered questions."""
 
     keep: Literal["off", "without-texts", "whole"] = Field(
         default="off", description="Record of each question: none, one without any text, or a whole one."

@@ -194,7 +194,7 @@ def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
 def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
     """Return the files that need to be allowed, each with the keys in force for which it does.
 
-    What a later layer overrides does no harm, nor does a value that would hold without the file.
+    A value that a later layer overrides does not count, nor one that would hold without the file.
     """
     in_force = {key: layer for layer in layers for key in layer.values}
     safe = {key: info.default for key, info in fields()}
@@ -245,7 +245,7 @@ def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
 def read_file(path: Path, *, is_named: bool = False) -> Layer:
     """Return the values of a settings file. Raises: SettingsError."""
     try:
-        content = path.read_bytes()  # once: what is judged is what is used
+        content = path.read_bytes()  # once, so that the judged content is the used one
         tree = read_yaml(content.decode()) or {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(

@@ -28,7 +28,7 @@ def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
             continue
         if has_password(url) or any(value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]):
             safe = "https://" if url.startswith("http") else "rediss://"
-            hint = f"write {safe}, or set {variable('allow_unencrypted')}=true if nobody else reads that network"
+            hint = f"write {safe}, or set {variable('allow_unencrypted')}=true on a network that you trust"
             raise SettingsError(f"{key} would send a key or password to another machine without TLS", hint=hint)
 
 

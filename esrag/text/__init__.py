@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-# C0 and C1 controls but for tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
+# C0 and C1 controls except tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
 # them, a terminal may act on them, and SQLite and UTF-8 refuse some.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 
@@ -124,7 +124,7 @@ def drop_unshowable(text: str) -> str:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets of words and of single punctuation marks: the tokens where there is no encoder.
+    """Offsets of words and of single punctuation marks: the tokens without an encoder.
 
     >>> word_spans("pH 7.")
     [(0, 2), (3, 4), (4, 5)]
@@ -212,7 +212,7 @@ def _is_row(line: str) -> bool:
 
 
 def _ends_early(previous: str, line: str) -> bool:
-    """Whether a line stops far short of the next, which starts anew: a heading, a last row, an end of a paragraph.
+    """Whether a line ends well before the next one does: a heading, a last row, the end of a paragraph.
 
     Lines that were wrapped to a width are ragged by a word or two; 0.6 leaves room for a long one.
     """

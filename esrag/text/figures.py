@@ -12,7 +12,7 @@ _ONES = """zero one two three four five six seven eight nine ten eleven twelve t
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SPELLED = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
-_COUNT_NOTHING = ("one", "two")  # but for a unit behind them: "one of them"
+_COUNT_NOTHING = ("one", "two")  # except before a unit: "one of them"
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
 _UNIT_WORD = (
@@ -63,7 +63,7 @@ _WORDS_OF = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "%": " per
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A number with the power of ten and the unit that are written beside it; each may be missing."""
+    """A number with its power of ten and its unit; each may be missing."""
 
     number: str
     scale: str
@@ -122,7 +122,7 @@ def numbers(text: str) -> list[str]:
 
 
 def uses(text: str) -> Iterator[Use]:
-    """Every number with what stands beside it.
+    """Yield every number with its power of ten and unit.
 
     >>> [*uses("EUR 1.7 million for 12 kg")]
     [Use(number='1.7', scale='million', unit='euro'), Use(number='12', scale='', unit='kilogram')]
@@ -132,7 +132,7 @@ def uses(text: str) -> Iterator[Use]:
 
 
 def units(text: str) -> set[str]:
-    """The units that a text speaks of in words, beside a number or not."""
+    """Return the units that a text names in words, with a number or without."""
     return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
 
 

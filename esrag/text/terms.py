@@ -1,4 +1,4 @@
-"""The tokens of the keyword leg: stemmed words, and technical compounds kept whole beside their parts.
+"""The tokens of the keyword leg: stemmed words, and technical compounds as a whole and in parts.
 
 Made in Python so that every engine searches the same tokens whatever its own analysis can do.
 """
@@ -13,7 +13,9 @@ from itertools import chain, islice
 
 import Stemmer
 
-LONGEST_TERM = 64  # characters; longer ones are encoded data that nobody types, and a SHA-256 in hexadecimal still fits
+LONGEST_TERM = (
+    64  # characters; longer ones are encoded data, which users do not type; a SHA-256 in hexadecimal still fits
+)
 
 # A question is read this far. A longer one is a pasted text, and its first 256 distinct terms say what it is about.
 LONGEST_QUESTION = 10_000  # characters
@@ -37,7 +39,7 @@ _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
-# Letters and digits of formulas: nobody types 𝑘 or ℎ. Signs among them that are no letter in another font stay.
+# Letters and digits of formulas: users do not type 𝑘 or ℎ. Signs that are not a letter in another font stay.
 _FORMULA = re.compile("[\u2102-\u2149\U0001d400-\U0001d7ff]")
 
 
@@ -91,7 +93,7 @@ def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Words and compounds as written, but for underscores at their end."""
+    """Return words and compounds as written, without trailing underscores."""
     if not text.isascii():
         for written, plain in _PLAIN.items():  # `translate` takes many times as long
             text = text.replace(written, plain)
@@ -100,7 +102,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _plain_letter(found: re.Match[str]) -> str:
-    """The letter or digit that a formula's stands for (Unicode's compatibility decomposition of fonts)."""
+    """Return the plain letter or digit of a formula's character (Unicode's compatibility decomposition of fonts)."""
     letter = found[0]
     return unicodedata.normalize("NFKC", letter) if unicodedata.decomposition(letter).startswith("<font>") else letter
 

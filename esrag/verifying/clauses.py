@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from esrag.text.terms import terms
 
-MIN_WORDS = 2  # without stop words; less is a part of what stands beside it
+MIN_WORDS = 2  # without stop words; a shorter clause belongs to its neighbour
 
 _JOINS = r"(?:and|but|while|whereas|because|although|though|which|who|since|so that)\b"
 _BOUNDARY = re.compile(rf"([,;:](?!\d)(?:\s+{_JOINS})?|\s[–—]\s|\b{_JOINS})", re.IGNORECASE)

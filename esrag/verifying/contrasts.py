@@ -33,7 +33,7 @@ MIN_PART_WORDS = 2  # of a sentence that may be a part of a longer one
 MAX_NEGATED_WORDS = 2  # behind a negation
 MIN_NEARNESS_IN_NEGATION = 0.5  # where both say "not" of the same words
 MIN_CONTAINED = 0.9  # share of a sentence's words from which it is a part of a longer statement
-MIN_NEARNESS = 0.8  # share of words from which one sentence says what another does, but for a contrast
+MIN_NEARNESS = 0.8  # share of words from which two sentences say the same, apart from a contrast
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def contrast(said: Sense, held: Sense) -> str:
 
 
 def _turn(said: Sense, held: Sense) -> str:
-    """Return what makes one the opposite of the other. Two turns are none: "not below 40" is "at least 40".
+    """Return what makes one the opposite of the other. Two negations cancel out: "not below 40" is "at least 40".
 
     What "it" has fewer of may be what another "has more of than it": with one comparison, nothing shows.
     """
@@ -137,7 +137,7 @@ def _stretch(said: Sense, held: Sense) -> str:
 
 
 def nearness(said: Sense, held: Sense) -> float:
-    """Return how nearly one says what the other does but for the contrast, 0..1: few words may be a part of many."""
+    """Return how much of the shorter sentence the other one says, apart from the contrast, 0..1."""
     opposed = {stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side}
     left, right = said.words - opposed, held.words - opposed
     if not left or not right:
@@ -159,7 +159,7 @@ def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
     """Count the negations of words that the other has as well, except one side of an opposed pair.
 
-    "It is not open on Mondays" is no turn of "it is open on Sundays, and closed on Mondays".
+    "It is not open on Mondays" does not contradict "it is open on Sundays, and closed on Mondays".
     """
     twofold = {stem for left, right in PAIRS if other.tokens & left and other.tokens & right for stem in left | right}
     sides = {stem for pair in opposed for side in pair for stem in side}

@@ -57,7 +57,7 @@ def verify_draft(
     """Check every sentence of a draft against the passages that it cites: the first is `c1`, the second `c2`.
 
     A passage is its text, or a mapping of `text` and, if they are known, `title` and `section`. Without `encode` words
-    alone decide. With `quotes` each sentence has to hold words of its passage, to the letter. Raises: UsageError.
+    alone decide. With `quotes` each sentence has to quote its passage verbatim. Raises: UsageError.
     """
     if len(passages) > MAX_PASSAGES:
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
@@ -73,7 +73,7 @@ def verify_draft(
 
 
 def to_evidence(passages: Sequence[Passage]) -> list[Evidence]:
-    """Return passages as evidence, `c1`, `c2`, … in order. Raises: UsageError for one that is none."""
+    """Return passages as evidence, `c1`, `c2`, … in order. Raises: UsageError for any other value."""
     return [_evidence(number, passage) for number, passage in enumerate(passages, start=1)]
 
 
@@ -99,7 +99,7 @@ def _verdict(sentence: str, answer: Answer) -> SentenceVerdict:
 
 
 def _evidence(number: int, passage: object) -> Evidence:
-    """Return a passage as evidence: a document of one page. Raises: UsageError for what is no passage."""
+    """Return a passage as evidence: a document of one page. Raises: UsageError for any other value."""
     fields = {"text": passage} if isinstance(passage, str) else passage
     if not (isinstance(fields, Mapping) and "text" in fields and all(isinstance(it, str) for it in fields.values())):
         raise UsageError(f"expected passage {number} to be a text, or an object with a text", hint=HINT)

@@ -32,7 +32,7 @@ class _Measure:
 def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> str:
     """Return the first number of the sentence that the lines have in another unit or power of ten only, or "".
 
-    `texts` are the whole passages, for what is no statement in them.
+    `texts` are the whole passages, for text that is not part of a statement.
     """
     prose = [*titles, *(line.text for line in lines if line.row is None)]
     general = frozenset(unit for text in prose for unit in _units(text))
@@ -76,7 +76,7 @@ def _of_text(number: str, text: str, around: frozenset[str]) -> Iterator[_Measur
 
 
 def _of_row(number: str, row: Row) -> Iterator[_Measure]:
-    """Yield the same by what stands beside the number, then over it, then in the row's words and in the caption."""
+    """Yield units next to the number, then above it, then in the row's words and in the caption."""
     cells = [cell for _, cell in row.cells] or [row.line]
     words = [cell for cell in cells if not numbers(cell)]
     over = headers_of(number, row)

@@ -1,4 +1,4 @@
-"""Opposites: the closed lists of words by which sentences in like words say different things."""
+"""Opposites: closed lists of words that make similar sentences say different things."""
 
 import re
 
@@ -67,7 +67,7 @@ NEGATION = _any_of(_NEGATION_WORDS)
 COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
 EITHER_WAY = _any_of("only alone solely until instead otherwise")
 
-# Words that turn a sentence into its opposite, if they stand in each other's place.
+# Words that turn a sentence into its opposite when one replaces the other.
 _OPPOSITES = (
     (
         "above over exceed more greater higher longer larger bigger minimum minimal atleast",

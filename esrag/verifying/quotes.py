@@ -1,4 +1,4 @@
-"""Quotes: the words of a passage that back a sentence, to the letter.
+"""Quotes: the words of a passage that back a sentence, verbatim.
 
 A quote stands at the end of its sentence: `A key has 1184 bytes ("keys of 1184 bytes"). [c1]`; with or without the
 brackets, in marks of any shape. White space may differ from the passage's, and so may the shape of quotation marks,
@@ -15,7 +15,7 @@ from esrag.records import Chunk
 from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported
 
-LEAST_WORDS = 3  # less is a term, which stands wherever its subject is spoken of and says nothing of it
+LEAST_WORDS = 3  # fewer words are a term, which says nothing about its subject
 MOST_CHARACTERS = 300  # three lines: in more of them some words are always near
 MOST_WITHIN = 8  # quotation marks that are tried as the quote's first
 
@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 _MARKS = '"“”„‟«»'
 _SHAPES = dict.fromkeys(_MARKS, '"') | dict.fromkeys("’‘ʼ", "'") | dict.fromkeys("‐‑–—−", "-")
-_MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold letters, one for one; a power is no digit
+_MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold letters, one for one; a power is not a digit
 _PLAIN = str.maketrans(_SHAPES | {letter: normalize("NFKC", letter) for letter in _MATHEMATICAL})
 _OPENS = re.compile(rf"(?<!\w)[{_MARKS}]")
 _CLOSES = re.compile(rf"[{_MARKS}]\s?\)?\s?([.!?…]?)\s?\)?\Z")
@@ -37,7 +37,7 @@ _WHOLE = r"(?<![\w-])(?<!\d[.,]){}(?!\w|[.,-]\w)"
 def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
     """What a sentence says without its quote, and what is shown: the same with the passage's own words as the quote.
 
-    One that stands in a passage, or is the row of a table with its header, is its own quote. Raises: Unsupported.
+    A sentence that occurs in a passage, or is a table row with its header, is its own quote. Raises: Unsupported.
     """
     texts = [chunk.text for chunk in passages]
     if any(_own(sentence, text) for text in texts):
@@ -55,7 +55,7 @@ def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]
 
 
 def find_quote(sentence: str, text: str) -> Span | None:
-    """Where that stands in the text which a sentence quotes: the whole of it, its end, or some of it; else None."""
+    """Return the span of the text that a sentence quotes: the whole sentence, its end, or a part; otherwise None."""
     if span := _own(sentence, text):
         return span
     within = ("".join(groups) for groups in QUOTATION.findall(sentence))
@@ -73,7 +73,7 @@ def strip_quote(sentence: str) -> str:
 
 
 def mask_quote(text: str) -> str:
-    """The text, as long as it was, without what it quotes but for its last character: no sentence ends within.
+    """Return the text with quoted parts blanked, except their last character: no sentence ends within a quotation.
 
     >>> mask_quote('He says ("it is. Is it?") and goes.')
     'He says (“xxxxxxxxxxxx?”) and goes.'

@@ -25,7 +25,7 @@ _EITHER_WAY = re.compile(
 
 
 def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[str] = ()) -> str:
-    """Return what stands in another's place, by the statements; "" if nothing shows.
+    """Return which words are exchanged, compared with the statements; "" if none are.
 
     What "A borders B" or "A and B" say is true either way.
     """
@@ -40,7 +40,7 @@ def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[st
 
 
 def _find_swap(unit: str, parts: Iterable[str]) -> str:
-    """Return the two names that stand in each other's place; "" where the words stand so in any part."""
+    """Return two names that are exchanged; "" if any part has the words in this order."""
     mine, named = _order(unit), _named(unit)
     alike = [order for order in map(_order, parts) if sorted(order) == sorted(mine)]
     if not alike or mine in alike or _EITHER_WAY.search(unit) or len(named) > MAX_NAMES:
@@ -54,7 +54,7 @@ def _find_swap(unit: str, parts: Iterable[str]) -> str:
 
 
 def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str]) -> str:
-    """Return the word that stands where a part of a statement in the same words has another one of its kind.
+    """Return the word that replaces another one of its kind in a part of a statement with the same other words.
 
     A name counts wherever the passages have it, another word where the same statement has both: "the device" may be
     what the statement before it names.
@@ -74,9 +74,9 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
 
 
 def _difference(held: Sequence[str], said: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the tokens that one has in the place of the other's; None where they differ by more than that.
+    """Return the tokens that replace tokens of the other; None if they differ in more than that.
 
-    What the statement says besides is no difference.
+    Further words of the statement do not count.
     """
     if len({*said}.intersection(held)) < MIN_SHARED_WORDS:
         return None
@@ -119,7 +119,7 @@ def _holds(statement: str, tokens: Sequence[str]) -> bool:
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
-    """Return the tokens of technical words, and of words that never stand there with a small letter."""
+    """Return the tokens of technical words, and of words that never occur there in lower case."""
     written = [word[0] for text in texts for word in _COMPOUND.finditer(text)]
     small = {token for word in written if word[0].islower() for token in _order(word)}
     named = {text[start:end] for text in texts for start, end in _named(text)}

@@ -64,7 +64,7 @@ def support(
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
     if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
-        return 1.0  # to the letter
+        return 1.0  # verbatim
 
     words, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
     if not words:
@@ -151,7 +151,7 @@ def _stands(word: str, texts: Sequence[str]) -> bool:
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
-    """Words with a capital letter, but for I and A, and for one that begins the sentence and is no name around it.
+    """Return capitalised words, except I, A, and a first word that is not a name in the text around it.
 
     >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["as Davy did"])
     (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
@@ -183,7 +183,7 @@ def _is_name(word: str, texts: Sequence[str]) -> bool:
 def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
     """Raises: Unsupported where lines with a number are of another thing, or one without says all the rest of it.
 
-    That one has to have a number in its place; "it" of the lines with the number may stand for anything.
+    The other line has to have a number there; "it" in the lines with the number may refer to anything.
     """
     if not (given := numbers(sentence)):
         return
@@ -221,12 +221,12 @@ def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> 
 
 
 def _said(text: str) -> set[str]:
-    """Its words but for a "not": "isn't" is a word of its own."""
+    """Return the words without "not"; "isn't" is one word."""
     return set(terms(_NOT.sub(" ", text)))
 
 
 def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None) -> None:
-    """Raises: Unsupported for a clause of words that the passages do not hold, beside others that they do."""
+    """Raise Unsupported for a clause whose words the passages lack, next to others that they have."""
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():
         words = set(terms(_JOINTS.sub(" ", part)))

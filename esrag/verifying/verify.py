@@ -94,7 +94,7 @@ def verify(
     """The draft as an answer whose every sentence is cited and supported, else the refusal.
 
     A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says. With
-    `quotes` each has to hold words of its passage, to the letter.
+    `quotes` each has to quote its passage verbatim.
     """
     return Check("", evidence, Rules(policy, quotes), encode).answer(draft)
 
@@ -231,7 +231,7 @@ class Check:
 
 
 def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:
-    """Return the sentence before markers, with a full stop that stands behind them, and where the next one begins."""
+    """Return the sentence before markers, with a full stop after them, and where the next one begins."""
     sentence = normalise(text[start : markers.start()]).strip()  # an accent may come in a piece of its own
     full_stop = _FULL_STOP.match(text, markers.end())
     if full_stop and not _ENDED.search(sentence):
@@ -255,7 +255,7 @@ def is_refusal(text: str) -> bool:
 
 
 def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
-    """Whether a sentence says that there is no answer, and is none of the passages' own unless it is the refusal."""
+    """Whether a sentence says that there is no answer, and does not come from the passages."""
     if text.strip(" .!").lower() == REFUSAL:
         return True
     return bool(_CITED_REFUSAL.search(strip_quote(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
@@ -276,7 +276,7 @@ def _goes_on(text: str, before: Sequence[Claim]) -> bool:
 
 
 def _claim(text: str, markers: str) -> Claim:
-    """A sentence with its keys. Raises: Violation where it is none, or several."""
+    """Return a sentence with its keys. Raises: Violation for an empty text or several sentences."""
     if not text:
         raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
     _require_one(text)

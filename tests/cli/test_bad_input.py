@@ -441,7 +441,7 @@ def test_an_interrupted_ingest_says_so_and_the_next_run_goes_on(esrag, docs, sen
     assert (running.returncode, out) == (code, "")
     assert "Traceback" not in err
     rest = [line for line in err.splitlines() if line and not line.startswith("[")]
-    expected = ["interrupted; what was stored stays, the same command goes on from there"]
+    expected = ["interrupted; stored documents stay, and the same command continues from there"]
     assert rest == (expected if sent == signal.SIGINT else [])
     assert esrag("doctor").code == 0
     assert esrag("ingest", "docs").code == 0

@@ -189,7 +189,7 @@ def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, 
     assert job["state"] == "open"
     assert 0 < job["queued"] < COUNT
     assert job["queued"] + job["added"] == COUNT
-    assert "is open and nobody works on it" in esrag("doctor").out
+    assert "is open, and no worker or command is running it" in esrag("doctor").out
     assert ("as of the last batch that ended" in esrag("jobs", "list").out) == (job["batches"]["running"] > 0)
 
     ran = esrag("ingest", "docs", "--json", **SMALL)
@@ -231,7 +231,7 @@ def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts)
         running.communicate(timeout=90)
     assert running.returncode == 130
     job = shown(esrag)
-    assert (job["state"], job["note"]) == ("cancelled", "interrupted; the same esrag ingest goes on from there")
+    assert (job["state"], job["note"]) == ("cancelled", "interrupted; the same esrag ingest continues from there")
     assert 0 < job["added"] < COUNT
 
     before = len(esrag("docs", "--json").lines)

@@ -144,7 +144,7 @@ class EmbeddedEngine:
         return tuple(indexes.beside(self._places))
 
     def create(self, fingerprint: Fingerprint) -> str:
-        """A new, empty index beside the one in use; see `Engine.create`."""
+        """Create an empty index next to the one in use; see `Engine.create`."""
         self.exists()  # raises where another program's folder, or a damaged index, is in the place
         with self._locked():
             indexes.drop_unfinished(self._places)
@@ -176,15 +176,15 @@ class EmbeddedEngine:
             indexes.drop(places)
 
     def refresh(self) -> None:
-        """Nothing: what is stored is found at once. Raises: IndexMissing."""
+        """Do nothing, since stored documents are found at once. Raises: IndexMissing."""
         self.generation()
 
     def close(self) -> None:
-        """Lets go of files and connections; the next use opens them again."""
+        """Close files and connections. The next use opens them again."""
         self._reader.close()
 
     def _streamed(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
-        """Rows of one state, over a connection of their own: whoever reads slowly holds up nobody."""
+        """Yield rows of one state over a separate connection, so that a slow reader blocks no other."""
         places = self._places
         with failures(places.folder), closing(open_reading(places.current())) as connection, transaction(connection):
             yield from connection.execute(sql, tuple(values))

@@ -4,7 +4,7 @@ SQLite itself would take a flipped bit for content. The checksums are those of i
 APSW: eight bytes at the end of each page, written with it and verified whenever it is read.
 
 A database with a log can be read if the log and its index are there or can be made. Otherwise, if no log waits, SQLite
-reads the file itself when it is told that nobody writes it. Another program still may, so that is checked.
+reads the file directly if it is marked as immutable. Another program may still write it, so that is checked.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class ImmutableConnection(apsw.Connection):
     opened: tuple[int, ...]
 
     def is_current(self) -> bool:
-        """Whether nobody has written since it was opened."""
+        """Whether the file is unchanged since it was opened."""
         return self.opened == _stamp(self.file)
 
 
@@ -51,8 +51,8 @@ def connect(file: Path, mode: str) -> apsw.Connection:
 
 
 def connect_immutable(file: Path, error: apsw.Error) -> ImmutableConnection:
-    """Connect to a database beside which SQLite could not make its files; raises the error if that does not help."""
-    opened = _stamp(file)  # first: a log that comes after it is seen by whoever reads
+    """Connect to a database in a folder where SQLite could not create its files, or raise the error again."""
+    opened = _stamp(file)  # first: a reader sees a log that appears later
     if (result(error) not in _REFUSED and not has_no_room(error)) or any(opened[-1:]):
         raise error
     connection = _connect(file, "mode=ro&immutable=1", ImmutableConnection)
@@ -76,7 +76,7 @@ def has_tables(connection: apsw.Connection) -> bool:
 
 
 def value(connection: apsw.Connection, sql: str, bound: Sequence[object] = ()) -> Any:
-    """Return the first value of a query's first row; None if there is none. Raises: apsw.Error."""
+    """Return the first value of a query's first row; None without rows. Raises: apsw.Error."""
     row = connection.execute(sql, tuple(bound)).fetchone()
     return row[0] if row else None
 
@@ -102,7 +102,7 @@ def is_outdated(connection: apsw.Connection) -> bool:
 
 
 def log_bytes(file: Path) -> int:
-    """Return the length of the log beside a database; 0 if there is none."""
+    """Return the length of a database's write-ahead log; 0 without one."""
     try:
         return file.with_name(f"{file.name}-wal").stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""What an index in a folder stands on: SQLite with full-text search, and room on the disk."""
+"""Diagnostics of an index in a folder: SQLite with full-text search, and free space on the disk."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The indexes in one folder: which there are, who writes one, and one put in another's place."""
+"""The indexes in one folder: their listing, their locks, and swapping two of them."""
 
 import shutil
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ def names(url: Path) -> list[str]:
 
 
 def existing(url: Path, name: str) -> Places:
-    """An index that there is. Raises: IndexMissing, UsageError."""
+    """Return the places of an existing index. Raises: IndexMissing, UsageError."""
     require_index_name(name)
     if name not in names(url):
-        raise IndexMissing(f"there is no index {name} in {url}", hint="esrag index list shows what there is")
+        raise IndexMissing(f"there is no index {name} in {url}", hint="esrag index list shows the indexes")
     return Places(url, name)
 
 
@@ -65,7 +65,7 @@ def beside(places: Places) -> Iterator[StoredIndex]:
 
 @contextmanager
 def lock_index(places: Places, wait_s: float) -> Iterator[None]:
-    """Nobody else writes an index meanwhile; what a killed program left is mended. Raises: IndexBusy."""
+    """Lock an index against other writers, and repair what a killed program left. Raises: IndexBusy."""
     lock = FileLock(places.lock, timeout=wait_s)
     with failures(places.folder, writing=True):
         make_folder(places.url)
@@ -102,7 +102,7 @@ def drop_unfinished(places: Places) -> None:
 
 
 def exchange(places: Places, other: Places) -> None:
-    """Two indexes get each other's names; the first may be missing. Whoever reads it sees the one or the other."""
+    """Exchange the names of two indexes; the first may be missing. A reader sees one or the other."""
     with failures(places.folder, writing=True):
         other.unfinished.unlink(missing_ok=True)
         aside = places.set_aside(other.name)
@@ -147,5 +147,5 @@ def _is_index(folder: Path) -> bool:
     try:
         begun = (folder / store.DATABASE).is_file() or Places(folder.parent, folder.name).unfinished.is_file()
         return begun and store.is_ours_by_names(folder)
-    except OSError:  # nobody's that we may look at
+    except OSError:  # another user's folder
         return False

@@ -69,7 +69,7 @@ class Snapshot:
 
 
 class Reader:
-    """Opens the index at first use, and anew when a rebuild has put another in its place."""
+    """Open the index at first use, and again after a rebuild has replaced it."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -95,7 +95,7 @@ class Reader:
                     return
 
     def close(self) -> None:
-        """Lets go of the connection and the mapped vectors."""
+        """Close the connection and the mapped vectors."""
         with self._lock:
             if self._connection:
                 self._connection.close()

@@ -104,7 +104,7 @@ class Places:
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
-    """Which file the folder's database is now; None where there is none."""
+    """Return the identity of the folder's database file; None without a database."""
     try:
         found = (folder / DATABASE).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -263,7 +263,7 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
 
 
 def _require_new(folder: Path) -> None:
-    """Raise: EngineError if a database without tables had some once, as the vectors beside it tell."""
+    """Raise EngineError if a database without tables once had some, as its vector file shows."""
     if any(folder.glob("vectors-*")):
         raise damage_error(folder, f"{DATABASE} is empty")
 
@@ -301,7 +301,7 @@ def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoRetu
 def _explain_disk(error: OSError, folder: Path, *, writing: bool) -> NoReturn:
     reason = error.strerror or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
-        reason = "a file is in the place of a folder"
+        reason = "expected a folder, found a file"
     if writing:
         hint = _ROOM_HINT if error.errno in _NO_SPACE else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {reason}", hint=hint) from error

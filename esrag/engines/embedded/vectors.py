@@ -23,7 +23,7 @@ Rows = npt.NDArray[np.int64]
 DECIMALS = 6
 # Wider than the error of a float32 dot product of unit rows (below 1e-6 at 384 dimensions) and than the rounding.
 _MARGIN = np.float32(1e-5)
-# Beyond this a cosine of unit rows is no rounding error.
+# A larger cosine of unit rows is not a rounding error.
 _MAX_COSINE = 1.001
 BLOCK_ROWS = 4096
 

@@ -101,7 +101,7 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
 
 
 def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
-    """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
+    """Compare values of one kind, or as they are written: a CSV's "2024" equals 2024."""
     texts = [format_value(scalar_) for scalar_ in wanted]
     read = [scalar(text) for text in texts]
     numbers = [number for number in (*wanted, *read) if is_number(number) and math.isfinite(number)]

@@ -148,10 +148,10 @@ class ServerEngine:
         return tuple(self._indexes.all())
 
     def create(self, fingerprint: Fingerprint) -> str:
-        """A new, empty index beside the one in use; see `Engine.create`."""
+        """Create an empty index next to the one in use; see `Engine.create`."""
         current = self._indexes.found()
         self._indexes.require_alias(current)
-        with self._holding(current) if current else nullcontext():  # whoever rebuilds it is making one as well
+        with self._holding(current) if current else nullcontext():  # a rebuild of it creates one as well
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
@@ -188,12 +188,12 @@ class ServerEngine:
         return examine(self._connection, self._options.index, self._tried)
 
     def close(self) -> None:
-        """Lets go of connections; the next use opens them again."""
+        """Close connections. The next use opens them again."""
         self._connection.close()
 
     @contextmanager
     def _holding(self, index: Index) -> Iterator[None]:
-        """Nobody else writes an index meanwhile. Raises: IndexBusy, IndexMissing."""
+        """Lock an index against other writers. Raises: IndexBusy, IndexMissing."""
         lease = Lease(self._connection, index.name)
         lease.take(self._options.lock_wait_s)
         with _given_back(lease):
@@ -201,7 +201,7 @@ class ServerEngine:
 
     @contextmanager
     def _holding_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
-        """Nobody else writes the index in use, which is made where there is none. Raises: IndexBusy.
+        """Lock the index in use against other writers, and create it if it is missing. Raises: IndexBusy.
 
         While we wait another may take its place; then that one is waited for.
         """
@@ -221,7 +221,7 @@ class ServerEngine:
 
     @contextmanager
     def _rebuilding(self, old: Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
-        """A writer on an index beside the old one, which takes its place at the end."""
+        """Yield a writer on a new index, which replaces the old one at the end."""
         try:
             name = self._indexes.make_beside(fingerprint, self.generation() + 1)
             with ServerWriter(self._connection, name, fingerprint, lease) as writer:

@@ -1,4 +1,4 @@
-"""How to get into a server: its address without secrets, the header that says who asks, and what TLS trusts."""
+"""Access to a server: its address without secrets, the authorization header, and what TLS trusts."""
 
 import re
 import ssl
@@ -23,7 +23,7 @@ def mask_url(url: str) -> str:
 
 
 def authorization(options: EngineOptions) -> dict[str, str]:
-    """The header that carries an API key, or user and password; those may also stand in the address.
+    """Return the header with an API key, or with user and password, which may also come from the address.
 
     Made here, since Elasticsearch's client takes no password beyond ASCII. Raises: SettingsError.
     """
@@ -86,10 +86,10 @@ def _fingerprint(given: str) -> str:
 
 
 def _trusting(fingerprint: str) -> ssl.SSLContext:
-    """Trusts one certificate, and nothing that is sent beside it.
+    """Trust one certificate, and no other that the server sends.
 
     Elasticsearch's client also takes a fingerprint that it finds elsewhere in the chain without verifying the chain:
-    whoever sends the authority's certificate, which is no secret, after one of his own was let in.
+    any server that sends the authority's public certificate after its own.
     """
 
     class Pinned(ssl.SSLSocket):

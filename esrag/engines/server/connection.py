@@ -1,6 +1,6 @@
 """One way to speak with either server: a request in, a decoded body out, every failure as one line and a hint.
 
-The server is asked what it is, and the client that was made for it does the talking (time-outs, connections, TLS).
+The server reports its product, and that product's client handles time-outs, connections and TLS.
 """
 
 import json
@@ -38,7 +38,7 @@ _DISK_FULL = "flood-stage"  # a block that is a 429 too, and does not pass by it
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
 WAITED_HINT = "run: esrag doctor"  # it says what is red, full or overloaded
 # From here on a server quotes the document that it refuses, and its cause does as well.
-WHOLE = {"allow_partial_search_results": False}  # else a failed shard is no error, and hits are missing
+WHOLE = {"allow_partial_search_results": False}  # otherwise a failed shard goes unnoticed, and hits are missing
 _QUOTING = re.compile(
     r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL
 )
@@ -130,7 +130,7 @@ class Connection:
         return Server(product, version, f"{product} {number}")
 
     def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
-        """The decoded answer; a body that is no mapping is sent as lines, a text as it is.
+        """Return the decoded answer. A list is sent as lines of JSON, a text unchanged.
 
         What passes by itself is tried again. Every request of this package may be repeated: ids are deterministic, so
         what was applied before an answer got lost is applied once more with the same result. Raises: Refused,
@@ -182,7 +182,7 @@ class Connection:
         self._send, self._server, self._major = None, None, _OLDEST_MAJOR
 
     def _patiently(self, ask: Callable[[], _T]) -> _T:
-        """What is asked, asked again while it fails for what passes by itself. Raises: Refused, EngineUnreachable."""
+        """Send a request, and retry transient failures. Raises: Refused, EngineUnreachable."""
         _ = self.server
         for wait_s in (*_WAITS_S, None):
             try:
@@ -225,7 +225,7 @@ class Connection:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the client says what the server deprecates; nobody reads it here
+                    warnings.simplefilter("ignore")  # the client repeats the server's deprecation notes
                     return client.perform_request(method, path, params=parameters, headers=headers, body=body).body
             except elasticsearch.UnsupportedProductError as error:
                 return error.body
@@ -310,7 +310,7 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
 
 
 def _is_unread(doc: Mapping[str, Any]) -> bool:
-    """Whether an entry could not be looked for; in an index that is not there, there is none."""
+    """Whether an entry could not be searched for. A missing index has no entries."""
     error = doc.get("error")
     return bool(error) and not (isinstance(error, Mapping) and error.get("type") == "index_not_found_exception")
 
@@ -318,7 +318,7 @@ def _is_unread(doc: Mapping[str, Any]) -> bool:
 def _hint(status: int, kind: str, reason: str) -> str:
     if _DISK_FULL in reason:
         return _DISK_FULL_HINT
-    if kind == "cluster_block_exception" and status == _FORBIDDEN:  # for everyone; a 503 is no master yet
+    if kind == "cluster_block_exception" and status == _FORBIDDEN:  # permanent; a 503 is a missing master
         return "the index is blocked: look for index.blocks in its settings"
     return _HINTS.get(status, "")
 

@@ -63,7 +63,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
 
 
 def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
-    """A document and the ids of its chunks, by which they are removed exactly."""
+    """Return a document's entry, with the ids of its chunks for exact removal."""
     entry: Entry = {name: getattr(document, name) for name in _DOCUMENT_FIELDS}
     return entry | {
         "entry": "document",
@@ -75,7 +75,7 @@ def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
 
 
 def failure_entry(document: StoredDocument, reason: str) -> Entry:
-    """What stands in a document's place that the server would not take."""
+    """Return the entry that replaces a document which the server refused."""
     named = {"doc_id": document.doc_id, "source": document.source}
     return {"entry": "failure", **named, "reason": reason, "stored_at": _now()}
 

@@ -1,4 +1,4 @@
-"""What an index on a server stands on: version, health, licence, disk, heap, shards and mapping."""
+"""Diagnostics of an index on a server: version, health, licence, disk, heap, shards and mapping."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ _NOT_FOUND, _FORBIDDEN = 404, 403
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A server, the index on it (`name` is empty where there is none), and two ways to ask.
+    """A server, its index (`name` is empty without one), and two ways to send requests.
 
     `ask` gives what stands at a path, and remembers an answer, though no refusal; `fuses` tries whether the server
     fuses by ranks, None where there is nothing to try it with.
@@ -42,7 +42,7 @@ class _Place:
 
     @property
     def health(self) -> Mapping[str, Any]:
-        """The health of the index, or of the cluster where there is none."""
+        """Return the health of the index, or of the cluster without an index."""
         answer: Mapping[str, Any] = self.ask(f"/_cluster/health/{self.name}".rstrip("/"))
         return answer
 
@@ -82,7 +82,7 @@ def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]
 
 
 def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any]]:
-    """What stands behind the alias; of several the first, since the check of the index names them all."""
+    """Return the index behind the alias; the first of several, since the integrity check names them all."""
     try:
         found: Mapping[str, Any] = ask(f"/{alias}")
     except Refused as error:

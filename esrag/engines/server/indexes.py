@@ -23,13 +23,13 @@ from esrag.errors import EngineError, IndexBusy, IndexMissing, UsageError
 from esrag.records import Fingerprint
 
 _TRIES = 5
-# Of an index: before every question it is asked what it was made with, and its whole mapping would be long.
+# Only these parts of a mapping are read before every question; the whole would be long.
 _READ = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What stands behind the alias."""
+    """The index behind the alias."""
 
     name: str
     made: Fingerprint
@@ -42,14 +42,14 @@ class _AlreadyThere(Exception):  # noqa: N818 -- said of the name
 
 
 class Indexes:
-    """What stands behind the alias `engine.index`, and what could."""
+    """The index behind the alias `engine.index`, and the others of esrag."""
 
     def __init__(self, connection: Connection, options: EngineOptions) -> None:
         self._connection = connection
         self._options = options
 
     def current(self) -> Index:
-        """What stands behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
+        """Return the index behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
         index = self.found()
         if index is None:
             message = f"there is no index {self._options.index} on {self._connection.shown_url}"
@@ -57,7 +57,7 @@ class Indexes:
         return index
 
     def found(self) -> Index | None:
-        """What stands behind the alias, if anything does. Raises: IndexMismatch, EngineError."""
+        """Return the index behind the alias, or None. Raises: IndexMismatch, EngineError."""
         return self._one(self._options.index)
 
     def named(self, name: str) -> Index:
@@ -66,14 +66,14 @@ class Indexes:
         index = self._one(name)
         if index is None:
             message = f"there is no index {name} on {self._connection.shown_url}"
-            raise IndexMissing(message, hint="esrag index list shows what there is")
+            raise IndexMissing(message, hint="esrag index list shows the indexes")
         return index
 
     def require_alias(self, index: Index | None) -> None:
         """Raises: UsageError where `engine.index` names an index itself, whose place no other can take."""
         if index and index.name == self._options.index:
-            hint = "set engine.index to the alias that stands for it"
-            raise UsageError(f"engine.index is {index.name}, which is an index and no alias", hint=hint)
+            hint = "set engine.index to its alias"
+            raise UsageError(f"engine.index is {index.name}, which is an index, not an alias", hint=hint)
 
     def _one(self, name: str) -> Index | None:
         answer = self.described(name, filter_path=_READ)
@@ -82,13 +82,13 @@ class Indexes:
         if len(answer) != 1:
             behind = ", ".join(sorted(answer))
             hint = "keep one of them, or set engine.index to another name"
-            raise EngineError(f"the alias {name} stands for several indexes: {behind}", hint=hint)
+            raise EngineError(f"the alias {name} points to several indexes: {behind}", hint=hint)
 
         ((own_name, body),) = answer.items()
         return _index(own_name, body)
 
     def described(self, name: str, **parameters: Any) -> dict[str, Any] | None:
-        """The indexes behind a name, as the server describes them; None where there is none."""
+        """Return the indexes behind a name, as the server describes them; None if there are none."""
         answer: dict[str, Any] | None = self._connection.found(f"/{name}", **parameters)
         return answer
 
@@ -138,9 +138,9 @@ class Indexes:
         return self.current()
 
     def make_beside(self, fingerprint: Fingerprint, generation: int = 0) -> str:
-        """A new, empty index beside the one in use; an alias marks it as unfinished until it is swapped in."""
+        """Create an empty index next to the one in use. An alias marks it as unfinished until it is swapped in."""
         for _ in range(_TRIES):
-            name = self.free_name()  # before anything is dropped, so that nobody's name comes to be another's
+            name = self.free_name()  # before anything is dropped, so that no name is used twice
             self.drop_unfinished()
             with suppress(_AlreadyThere):  # another was quicker, or an answer of ours was lost
                 self._create(name, fingerprint, generation, self._unfinished)
@@ -185,7 +185,7 @@ class Indexes:
                 raise
 
     def drop(self, name: str) -> None:
-        """Removes an index, by its own name; one that is gone already is no error."""
+        """Remove an index by its own name. A missing index is not an error."""
         try:
             self._connection.request("DELETE", f"/{name}")
         except Refused as error:

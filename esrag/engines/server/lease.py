@@ -85,10 +85,10 @@ class Lease:
 
 
 def _unchanged_since(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The condition that nobody has written the entry since."""
+    """Return the condition that the entry is unchanged."""
     return {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
 
 
 def _is_over(entry: Entry) -> bool:
-    """Whether the time is up, or the holder was a process of this machine that is no more."""
+    """Whether the lease has expired, or its holder was a process of this machine that has ended."""
     return int(str(entry["expires"])) < time.time() or is_dead(str(entry["holder"]))

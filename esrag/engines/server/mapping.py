@@ -11,8 +11,8 @@ from esrag.engines.server.connection import Product
 from esrag.errors import IndexMismatch, SettingsError
 from esrag.records import Fingerprint
 
-SCHEMA = 1  # raised when entries change, so that an older index is made anew
-_LEAST_PRIORITY = 200  # both servers' own templates stand at 100 to 150
+SCHEMA = 1  # raised when entries change, so that an older index is rebuilt
+_LEAST_PRIORITY = 200  # both servers' own templates have 100 to 150
 _SPACES: Mapping[Similarity, str] = {"cosine": "cosinesimil", "dot_product": "innerproduct", "l2_norm": "l2"}
 _GRAPHS: Mapping[Quantisation, str] = {"none": "hnsw", "int8": "int8_hnsw", "int4": "int4_hnsw", "bbq": "bbq_hnsw"}
 _QUANTISATIONS: Mapping[Product, tuple[Quantisation, ...]] = {
@@ -49,7 +49,7 @@ class VectorField:
         return 2 * score - 1
 
     def rescoring(self, product: Product) -> dict[str, Any]:
-        """What a question for neighbours says beside, so that scores of a quantised index are exact again."""
+        """Return the options of a vector query that make the scores of a quantised index exact again."""
         if self.quantisation == "none":
             return {}
         times = _OVERSAMPLE[self.quantisation]
@@ -73,12 +73,12 @@ def index_body(product: Product, fingerprint: Fingerprint, options: EngineOption
 
 
 def template_name(alias: str) -> str:
-    """The template of an alias; not the alias itself, by which a server may know one of its own (`logs`)."""
+    """Return the template's name for an alias; the alias itself may be a template of the server's own (`logs`)."""
     return f"esrag-{alias}"
 
 
 def template_body(alias: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A template by which a server makes the same index where an entry comes after the index was dropped.
+    """Return a template that gives the same index if an entry arrives after the index was dropped.
 
     It is for the numbered indexes of the alias and no others that begin like it. Two patterns overlap only where one
     alias begins with the other; the longer one is closer, and wins.

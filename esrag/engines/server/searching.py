@@ -81,10 +81,10 @@ class Search:
         return self._result(connection, index, scores, legs, path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
-        """Both legs, fused by the server, and the legs themselves beside it: the one gives texts, the others the ranks.
+        """Run both legs with the server's fusion, and each leg alone: the first gives texts, the others the ranks.
 
         The server's order is not taken: it breaks ties in a leg by its own order, which moves ranks and fused scores.
-        Where a hit that is due by the legs is not in the server's list, which is rare, it is read and the path esrag's.
+        If the server's list lacks a hit of the legs, which is rare, the hit is read and esrag does the fusion.
         """
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
@@ -103,7 +103,7 @@ class Search:
     def _result(
         self, connection: Connection, index: str, scores: Mapping[str, float], legs: Legs, path: str
     ) -> SearchResult:
-        """The hits, read by their ids; one that was removed meanwhile is none any more."""
+        """Return the hits, read by their ids, without those that were removed in between."""
         if not scores:
             return SearchResult((), path)
 
@@ -129,7 +129,7 @@ class Search:
         return round(self._field.cosine(self._server.product, score), _SCORE_DECIMALS)
 
     def _bodies(self) -> list[Query]:
-        """The legs as the server is asked for them."""
+        """Return the requests for the legs."""
         return [self._leg(leg) for leg in self.legs]
 
     def _leg(self, leg: Leg) -> Query:
@@ -197,7 +197,7 @@ class Search:
         return {"field": "embedding", **wanted, **self._field.rescoring("elasticsearch")}
 
     def _nearest(self) -> Query:
-        """The neighbours as OpenSearch is asked for them."""
+        """Return the request for nearest neighbours on OpenSearch."""
         wanted = {"vector": self._numbers(), "k": self.depth, "method_parameters": {"ef_search": self._looked_at}}
         return {**wanted, **self._field.rescoring("opensearch")}
 

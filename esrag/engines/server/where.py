@@ -84,7 +84,7 @@ def _leaf(leaf: Leaf) -> Query:
 
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:
-    """Equal as values of one kind, or as they are written: a CSV's "2024" is 2024 to whoever asks."""
+    """Compare values of one kind, or as they are written: a CSV's "2024" equals 2024."""
     text = format_value(value)
     yield _token(field, "t", text)
     for one in {value, scalar(text)}:

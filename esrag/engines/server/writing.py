@@ -3,7 +3,7 @@
 A document is three requests, or four: its record with the ids of all chunks it had and will have, the chunks, the
 removal of those that are no more, its record as it is now. Killed between them, the record still names everything there
 is to remove, and carries the hash of the former file, so that the next ingest takes the file for changed. Where the
-server would not take a document, a failure stands in its record's place.
+server refuses a document, a failure replaces its record.
 """
 
 import json
@@ -250,7 +250,7 @@ def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
 
 
 def _failure(prepared: Prepared, reason: str) -> _Action:
-    """Why there is no document, in its record's place."""
+    """Return the record of a failure that replaces a document."""
     doc_id = prepared.document.doc_id
     return _index("document", doc_id, doc_id, failure_entry(prepared.document, reason))
 
@@ -280,7 +280,7 @@ def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
 
 
 def _bulks(actions: Iterable[_Action]) -> Iterator[list[_Action]]:
-    """Portions of at most BULK_ENTRIES entries and, but for a single large one, BULK_BYTES."""
+    """Yield portions of at most BULK_ENTRIES entries and BULK_BYTES bytes; a larger entry is alone."""
     portion: list[_Action] = []
     size = 0
 
