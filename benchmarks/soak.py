@@ -42,7 +42,7 @@ ESRAG = str(Path(sys.executable).with_name("esrag"))
 KEEPS = ("--appendonly", "yes", "--appendfsync", "everysec")
 FILES_A_BATCH = 2
 DOWN_S = 4  # as long as the Redis stays away, at most
-LONGEST_S = 3600
+MAX_WAIT_S = 3600
 SHOW_S = 3  # from one `esrag jobs show` to the next
 COUNTED = ("added", "changed", "renamed", "skipped", "failed", "queued", "dropped")  # each file in one of these
 ROUNDING = 1e-5  # of a number of a vector that a search server gives back: it keeps unit vectors and their lengths
@@ -210,7 +210,7 @@ class Soak:
         batches = sum(self._work.ledger.counts(self._job_id).batches.values())
         self._say(f"job {self._job_id} is recorded, {batches} batches, {self._files} files")
         events = _events(arguments, batches, self._rng)
-        while self._work.ledger.job(self._job_id).state == "open" and self._seconds() < LONGEST_S:
+        while self._work.ledger.job(self._job_id).state == "open" and self._seconds() < MAX_WAIT_S:
             self._broker.look()
             for worker in self._workers:
                 worker.look()

@@ -66,9 +66,9 @@ class Not:
 Filter = Terms | Prefix | Range | And | Or | Not
 Where = Filter | Mapping[str, Scalar | Sequence[Scalar]] | Sequence[str] | str | None
 
-LARGEST_FILTER = 500  # parts; SQLite refuses expressions deeper than 1,000
+MAX_FILTER_PARTS = 500  # parts; SQLite refuses expressions deeper than 1,000
 MAX_SHOWN = 60  # characters of a condition in a message
-DEEPEST_FILTER = 20  # parts in parts; a search server refuses more than 30
+MAX_FILTER_DEPTH = 20  # parts in parts; a search server refuses more than 30
 
 _CONDITION = re.compile(r"\s*+([A-Za-z_][\w.-]*+)\s*+(!=|>=|<=|=|>|<)\s*+(?![=<>])(.*)", re.DOTALL)
 
@@ -79,8 +79,10 @@ def require_reasonable(filter_: Filter) -> None:
     while waiting:  # without recursion: the filter may be as deep as memory
         part, depth = waiting.pop()
         seen += 1
-        if seen > LARGEST_FILTER or depth > DEEPEST_FILTER:
-            raise UsageError(f"the filter has more than {LARGEST_FILTER} parts, or more than {DEEPEST_FILTER} in a row")
+        if seen > MAX_FILTER_PARTS or depth > MAX_FILTER_DEPTH:
+            raise UsageError(
+                f"the filter has more than {MAX_FILTER_PARTS} parts, or more than {MAX_FILTER_DEPTH} in a row"
+            )
         inner = part.parts if isinstance(part, And | Or) else (part.part,) if isinstance(part, Not) else ()
         waiting += [(one, depth + 1) for one in inner]
 
@@ -119,8 +121,8 @@ def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PL
     >>> filter_from_dict(filter_to_dict(parse("year>=2024")))
     Range(field='year', low=2024, high=None, low_open=False, high_open=False)
     """
-    if depth > DEEPEST_FILTER:
-        raise UsageError(f"the filter has more than {DEEPEST_FILTER} parts in a row")
+    if depth > MAX_FILTER_DEPTH:
+        raise UsageError(f"the filter is too large: expected at most {MAX_FILTER_DEPTH} levels")
 
     def parts(inner: list[Any]) -> tuple[Filter, ...]:
         return tuple(each for part in inner if (each := filter_from_dict(part, depth + 1)))

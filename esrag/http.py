@@ -31,10 +31,10 @@ if TYPE_CHECKING:  # the client is imported where it is used, so that other serv
 Entry = TypeVar("Entry")
 
 _SHOWN_CHARACTERS = 300
-_LONGEST_ASKED_S = 86_400.0
+_MAX_ASKED_S = 86_400.0
 _TIMED_OUT, _TOO_MANY = 408, 429
 _PART_BYTES = 2**16
-_MOST_SAID_BYTES = 2**20
+_MAX_SAID_BYTES = 2**20
 
 
 class Failed(Exception):  # noqa: N818 -- named for what it is
@@ -91,12 +91,12 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
         raise Failed(0, f"{type(cause).__name__}: {cause}") from None
 
 
-def parts(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
+def parts(response: HTTPResponse, max_bytes: int) -> Iterator[bytes]:
     """The body of an answer as it comes. Raises: Failed where it is cut off, OverflowError where it is larger."""
     expected, came = response.length or 0, 0
     while part := response.read1(_PART_BYTES):
         came += len(part)
-        if came > most_bytes:
+        if came > max_bytes:
             raise OverflowError
         yield part
     if came < expected:  # of which http.client says nothing
@@ -201,10 +201,10 @@ def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
     """
     said = (retry_after or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", said, re.ASCII):
-        return min(float(said), _LONGEST_ASKED_S)
+        return min(float(said), _MAX_ASKED_S)
     try:
         date = parsedate_tz(said)
-        return None if date is None else max(0, min(mktime_tz(date) - now, _LONGEST_ASKED_S))
+        return None if date is None else max(0, min(mktime_tz(date) - now, _MAX_ASKED_S))
     except (ValueError, OverflowError):
         return None
 
@@ -263,7 +263,7 @@ class _NoRedirects(HTTPRedirectHandler):
 def _failed(error: HTTPError) -> Failed:
     said = ""
     with error, suppress(OSError, HTTPException):
-        said = error.read(_MOST_SAID_BYTES).decode(errors="replace")
+        said = error.read(_MAX_SAID_BYTES).decode(errors="replace")
     with suppress(ValueError, RecursionError):
         said = words_of(json.loads(said)) or said
     return Failed(error.code, said, seconds_to_wait(error.headers.get("Retry-After"), time.time()))

@@ -30,8 +30,8 @@ METHODS = "search|match|fullmatch|sub|subn|split|findall|finditer"
 ROUNDS = ((1_000, 8), (10_000, 2), (100_000, 0))  # characters, and how many of the slowest texts go on
 CPU_S = 4.0  # for 100,000 characters: what is linear takes at most a second, what is quadratic a minute
 UNFIT = "\x01"
-MOST_PARTS = 10
-OPENING = ("esrag.loading.sources", "esrag.loading.stores", "esrag.loading.listing", "esrag.loading.reading")
+MAX_PARTS = 10
+OPENING = ("esrag.loading.sources", "esrag.loading.object_stores", "esrag.loading.listing", "esrag.loading.reading")
 PIECES = [
     *("a", " ", "\n", ".", "([", ")", "a\u0301\u0316", "1,", "1.", '"', "“a ", "A. ", "| ", "- x\n", "# a\n"),
     *("[c1] ", "a [c", "not ", "12 kg ", "Mr. A ", "a:", "a, and ", "Algorithm 1 ", "ML-KEM-768 ", "<b>", "http://"),
@@ -187,7 +187,7 @@ def hostile(pattern):
     tree = parser.parse(text, pattern.flags & ~(re.DEBUG if is_text else re.UNICODE))
     whole = fitting(tree)
     parts = [part for part in dict.fromkeys([*parts_of(tree), whole, " ", "\n", "a", "1"]) if part]
-    small = sorted(parts, key=len)[:MOST_PARTS]
+    small = sorted(parts, key=len)[:MAX_PARTS]
 
     for repeated in dict.fromkeys([*parts, *(one + other for one, other in itertools.permutations(small, 2))]):
         yield "", repeated, UNFIT

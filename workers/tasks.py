@@ -12,7 +12,7 @@ from esrag.jobs.queue import BATCH_TASK, SWEEP_TASK, Queue, celery
 from esrag.settings import Settings
 from esrag.text import format_count
 
-from .sweeping import Sweeping
+from .sweep_timer import Sweeping
 
 if TYPE_CHECKING:
     from celery import Celery

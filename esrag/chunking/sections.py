@@ -12,7 +12,7 @@ from esrag.text import CAPTION, sentence_spans, trim_span
 # Sections below a quarter of the size (a heading over its subsections, a definition of one line) say little alone;
 # tables above eight times the size (a sheet of ten thousand rows) are no passage, and are cut between their rows.
 _SMALL_SHARE = 0.25
-_LARGEST_TABLE = 8
+_MAX_TABLE = 8
 
 
 class SectionsChunker:
@@ -63,7 +63,7 @@ class SectionsChunker:
 
         for table in tables:
             for start, end in trim_span(text, max(table.start, cursor), min(table.end, part.end)):
-                if measured.count(start, end) > self._budget.size * _LARGEST_TABLE:
+                if measured.count(start, end) > self._budget.size * _MAX_TABLE:
                     continue
                 units += self._sentences(measured, text, part, cursor, start)
                 is_labelled = bool(units) and self._is_label(measured, text, part, units)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from esrag.settings import Settings
     from esrag.settings.layers import Resolved
 
-MOST_SAMPLED_CHUNKS = 20_000  # some seconds from a server
+MAX_SAMPLED_CHUNKS = 20_000  # some seconds from a server
 
 LOOK_AGAIN_S = 0.5  # a job is idle for a moment between two batches
 
@@ -58,7 +58,7 @@ def _settings(resolved: "Resolved") -> "Finding":
 
 def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
     """What was found, each thing once, and the exit code."""
-    from esrag.caching.examining import examine
+    from esrag.caching.diagnostics import examine
     from esrag.errors import EngineUnreachable
 
     context = work.context
@@ -207,11 +207,11 @@ def _stored_files(settings: "Settings") -> "Iterator[Path]":
 def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
     """A sample of what the vector leg finds; every vector is read for it."""
     from esrag.engines import Finding
-    from esrag.engines.recall import LEAST_RECALL, recall
+    from esrag.engines.recall import MIN_RECALL, recall
 
-    if chunks > MOST_SAMPLED_CHUNKS:
+    if chunks > MAX_SAMPLED_CHUNKS:
         yield Finding("ok", f"recall was not sampled, {chunks:,} chunks are many: esrag index check-recall does it")
     elif measured := recall(context.engine, 10, 10, candidates=100):
         what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
-        low = measured.mean < LEAST_RECALL
+        low = measured.mean < MIN_RECALL
         yield Finding("warning", what, "run: esrag index check-recall") if low else Finding("ok", what)

@@ -167,7 +167,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
     """Compare the vector leg with an exact search."""
     from esrag.context import open_engine
-    from esrag.engines.recall import LEAST_RECALL, recall
+    from esrag.engines.recall import MIN_RECALL, recall
 
     settings = settings_of(**options)
     measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))
@@ -178,7 +178,7 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     else:
         of = f"{format_count(measured.questions, 'question')} over {format_count(measured.chunks, 'chunk')}"
         print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
-    return 0 if measured.mean >= LEAST_RECALL else 1
+    return 0 if measured.mean >= MIN_RECALL else 1
 
 
 def _tell(moved: "Moved", *, as_json: bool) -> None:

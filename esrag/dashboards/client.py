@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from esrag.engines import EngineOptions
-from esrag.engines.server import access
+from esrag.engines.server import auth
 from esrag.errors import EngineError, EngineUnreachable, SettingsError
 from esrag.plugins import install_hint
 
@@ -45,8 +45,8 @@ class Client:
         self.shown_url = mask_url(url)
         if urlsplit(url).username:  # they are meant for this address
             there = replace(there, username="", password="", api_key="")
-        self._headers = {"accept": "application/json", **access.authorization(there)}
-        self._node = _node(self.shown_url, access.trust(there))
+        self._headers = {"accept": "application/json", **auth.authorization(there)}
+        self._node = _node(self.shown_url, auth.trust(there))
 
     def product(self) -> tuple[Product, str]:
         """What answers, and its version, or "" where it is not told. Raises: EngineError, EngineUnreachable."""
@@ -118,7 +118,7 @@ class Client:
 def mask_url(kibana_url: str) -> str:
     """An address without user and password. Raises: SettingsError."""
     try:
-        return access.mask_url(kibana_url)
+        return auth.mask_url(kibana_url)
     except SettingsError as error:
         raise _no_address() from error
 

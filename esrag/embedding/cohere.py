@@ -20,7 +20,7 @@ class CohereEmbedder(ServiceEmbedder):
 
     provider = "cohere"
     default_url = "https://api.cohere.com"
-    most_texts = 96
+    max_texts = 96
 
     def __init__(self, options: EmbedderOptions, **trial: Any) -> None:
         """Store the options. Raises: SettingsError for a missing key, or a missing extra."""

@@ -17,7 +17,7 @@ from esrag.errors import ServiceBusy
 from esrag.plugins import install_hint
 
 KEY_PREFIX = "esrag:q:limit:"
-LONGEST_WAIT_S = 120.0  # well below a worker's lease; a work that is put back meanwhile lets others go on
+MAX_WAIT_S = 120.0  # well below a worker's lease; a work that is put back meanwhile lets others go on
 _REDIS_TIMEOUT_S = 1.0
 _REDIS_PAUSE_S = 30.0  # a Redis that was away is not asked again before
 
@@ -44,11 +44,11 @@ def share(resource: str, cost: float, per_minute: int) -> Share:
     >>> share("requests", 1, 120), share("requests", 1, 1).per_second * 60
     (Share(resource='requests', cost=1, burst=12, per_second=1.8166666666666667), 1.0)
     """
-    burst = largest_burst(per_minute)
+    burst = max_burst(per_minute)
     return Share(resource, cost, burst, (per_minute - burst + 1) / 60)
 
 
-def largest_burst(per_minute: int) -> int:
+def max_burst(per_minute: int) -> int:
     """What may be taken at once of so many a minute."""
     return max(1, per_minute // 10)
 
@@ -144,7 +144,7 @@ class _LocalBucket:
             levels = {one.resource: self._level(one, start) for one in shares}
             debts = [-levels[one.resource] / one.per_second for one in shares]
             wait_s = start - now + max([0.0, *debts])
-            if wait_s > LONGEST_WAIT_S:
+            if wait_s > MAX_WAIT_S:
                 return -wait_s
             if shares:
                 self.at, self.levels = start, self.levels | levels
@@ -211,7 +211,7 @@ class _RedisBucket:
     def take(self, shares: Sequence[Share]) -> float:
         """Raises: _Away."""
         arguments = [part for one in shares for part in (one.resource, one.cost, one.burst, one.per_second)]
-        return float(self._run(_TAKE, LONGEST_WAIT_S, *arguments))
+        return float(self._run(_TAKE, MAX_WAIT_S, *arguments))
 
     def block(self, wait_s: float) -> None:
         """Raises: _Away."""

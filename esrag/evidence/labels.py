@@ -17,7 +17,7 @@ _BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.
 _NUMBER_WORDS = frozenset(("no", "number", "nr"))
 _RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9})(?![\w.,]\d)")
 _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
-_LONGEST_MEASURE = 40  # characters of a number with its unit
+_MAX_MEASURE = 40  # characters of a number with its unit
 # A number behind these says how many, and labels nothing.
 _COUNTING = frozenset(
     """about above after almost around at before below between exactly first last least less more most nearly next only
@@ -77,7 +77,7 @@ def _labels(text: str) -> dict[str, set[str]]:
         is_label = word[0][0].isdigit() or (word[0][0].isupper() and word[0].lower() not in STOP_WORDS)
         is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
         if is_label and is_name and _BETWEEN.fullmatch(text, before.end(), word.start()):
-            use = next(uses(text[word.start() : word.start() + _LONGEST_MEASURE]), None)
+            use = next(uses(text[word.start() : word.start() + _MAX_MEASURE]), None)
             if not (use and use.unit and word[0].startswith(use.number)):
                 found[terms(before[0])[0]].add(word[0])
     for day, month in _MONTHS.findall(text):

@@ -40,7 +40,7 @@ FIRST, DOUBT = 6, 0.3
 
 TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject: its neighbour in the table is wrong
 
-LEAST_WORDS, MOST_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
+MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
 
 _HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
@@ -85,7 +85,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     for item in evidence:
         for text, source in iter_statements(item.chunk.text):
             line = to_line(text)
-            if len(line.split()) >= LEAST_WORDS and len(line) <= MOST_CHARACTERS and line not in seen:
+            if len(line.split()) >= MIN_QUOTE_WORDS and len(line) <= MAX_CHARACTERS and line not in seen:
                 seen.add(line)
                 found.append(Statement(item.key, len(found), line, source))
 
@@ -216,7 +216,7 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
         item = text[begins:ends]
         if not (ITEM.match(item) or _NUMBERED.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
             break
-        if ends - start > MOST_CHARACTERS:
+        if ends - start > MAX_CHARACTERS:
             return parts[0]
         parts.append(_NUMBERED.sub(r"\1) ", item))
         end = ends

@@ -15,7 +15,7 @@ Spans = tuple[tuple[int, int], ...]
 
 # Characters that are no white space. The longest step of FIPS 203 has 78 of them, the longest way from a heading to
 # its first step 262; what is numbered much further down is something else.
-_LONGEST_STEP, _LONGEST_HEAD = 500, 800
+_MAX_STEP, _MAX_HEAD = 500, 800
 
 _LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
 _LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")  # a PDF's accents and exponents may stray before a label
@@ -110,7 +110,7 @@ def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | Non
     if label[1] != "1":
         return None
     headings = list(_HEADING.finditer(text, after, label.start()))
-    is_near = bool(headings) and _size(text[headings[-1].start() : label.start()]) <= _LONGEST_HEAD
+    is_near = bool(headings) and _size(text[headings[-1].start() : label.start()]) <= _MAX_HEAD
     return headings[-1] if is_near else None
 
 
@@ -120,7 +120,7 @@ def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
         return False
 
     between = text[last.end() : label.start()]
-    if _size(between) > _LONGEST_STEP or _HEADING.search(text, last.end(), label.start()):
+    if _size(between) > _MAX_STEP or _HEADING.search(text, last.end(), label.start()):
         return False
 
     _, *later_lines = between.split("\n")

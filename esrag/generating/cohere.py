@@ -17,7 +17,7 @@ from esrag.http import cohere_client, cohere_failures
 from esrag.plugins import require_extra
 from esrag.text import sentence_spans
 from esrag.verifying.quotes import mask_quote
-from esrag.verifying.verify import LONGEST_DRAFT, is_refusal
+from esrag.verifying.verify import MAX_DRAFT, is_refusal
 
 if TYPE_CHECKING:  # the client is imported where it is used, so that other generators need not have it
     from cohere import ClientV2
@@ -56,7 +56,7 @@ class CohereGenerator(ServiceGenerator):
                     citations.append(event.delta.message.citations)
                 elif event.type == "message-end":
                     end = event.delta
-                if len(text) + 1024 * len(citations) > self._most_bytes:  # each of them comes with its passage
+                if len(text) + 1024 * len(citations) > self._max_bytes:  # each of them comes with its passage
                     raise OverflowError
 
         self._check_end(end and end.finish_reason)
@@ -72,7 +72,7 @@ class CohereGenerator(ServiceGenerator):
             messages=messages,
             **more,
             temperature=0,
-            max_tokens=self._most_tokens,
+            max_tokens=self._max_tokens,
         )
 
     @cached_property
@@ -89,7 +89,7 @@ def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> st
     >>> insert_markers("It boils. It is red. [c2]", cited, ["c1"])
     'It boils. [c1] It is red. [c2]'
     """
-    if is_refusal(text) or len(text) > LONGEST_DRAFT:
+    if is_refusal(text) or len(text) > MAX_DRAFT:
         return text
 
     parts, done = [], 0

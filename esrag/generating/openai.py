@@ -72,7 +72,7 @@ class OpenAIGenerator(ServiceGenerator):
         while True:
             try:
                 with post(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
-                    for chunk in _chunks(response, self._most_bytes):
+                    for chunk in _chunks(response, self._max_bytes):
                         began = True
                         yield chunk
             except Failed as failed:
@@ -89,16 +89,16 @@ class OpenAIGenerator(ServiceGenerator):
             {"role": "system", "content": task.prompt.system},
             {"role": "user", "content": task.prompt.user},
         ]
-        values = ({"include_usage": True}, self._most_tokens, 0)
+        values = ({"include_usage": True}, self._max_tokens, 0)
         options = {name: value for name, value in zip(_OPTIONAL, values, strict=True) if name not in self._refused}
         if "max_tokens" in self._refused:
-            options["max_completion_tokens"] = self._most_tokens
+            options["max_completion_tokens"] = self._max_tokens
         return {"model": self._model, "messages": messages, "stream": True, **options}
 
 
-def _chunks(response: HTTPResponse, most_bytes: int) -> Iterator[Mapping[str, Any]]:
+def _chunks(response: HTTPResponse, max_bytes: int) -> Iterator[Mapping[str, Any]]:
     """The objects of a stream up to its end, or the one of a server that does not stream. Raises: Failed."""
-    body = parts(response, most_bytes)
+    body = parts(response, max_bytes)
     is_whole = response.headers.get_content_type() == "application/json"
 
     for data in [b"".join(body).decode(), _END] if is_whole else server_sent(body):

@@ -36,7 +36,7 @@ VARIABLES: dict[str, frozenset[str]] = {
 EXAMPLE = Evidence(
     "c1", Chunk("kettle::p0001::c001", "kettle", 0, 0, 23, 1, 2, "It is red.\nIt is large.", "Kettle", "Size"), 1
 )
-MOST_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
+MAX_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def _turn(self) -> None:
         self.turns += 1
-        if self.turns > MOST_TURNS:
-            raise _Endless(f"its loops and calls take more than {MOST_TURNS:,} turns")
+        if self.turns > MAX_TURNS:
+            raise _Endless(f"its loops and calls take more than {MAX_TURNS:,} turns")
 
 
 def _passage(item: Evidence) -> Passage:

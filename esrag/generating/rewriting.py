@@ -23,7 +23,7 @@ _THAT = r"\b(?:this|that|these|those)\b"
 _ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"  # and not before a noun
 _LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
 _LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
-_FEWEST_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
+_MIN_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 
@@ -87,7 +87,7 @@ def _words(text: str) -> set[str]:
 
 
 def _leans(question: str) -> bool:
-    is_short = len(set(terms(question))) <= _FEWEST_TERMS and not technical_words(question)
+    is_short = len(set(terms(question))) <= _MIN_TERMS and not technical_words(question)
     return is_short or bool(_LEANS.search(question))
 
 

@@ -16,7 +16,7 @@ from esrag.settings import variable
 from esrag.text import drop_unshowable, normalise
 
 TRIES = 3
-LEAST_BYTES = 2**20  # may always be read; above it, a kilobyte for each token that may be written
+MIN_BYTES = 2**20  # may always be read; above it, a kilobyte for each token that may be written
 _WHOLE = frozenset(("stop", "eos", "eos_token", "end_turn", "complete", "stop_sequence"))
 _CUT = frozenset(("length", "model_length", "max_tokens"))
 
@@ -41,8 +41,8 @@ class ServiceGenerator(ABC):
         self._key = sound_key(options.api_key, "generator")
         self._model = self.model = options.model.strip()
         self._sleep, self._clock, self._timeout_s = sleep, clock, options.timeout_s
-        self._most_tokens = options.max_output_tokens
-        self._most_bytes = max(LEAST_BYTES, 1024 * options.max_output_tokens)
+        self._max_tokens = options.max_output_tokens
+        self._max_bytes = max(MIN_BYTES, 1024 * options.max_output_tokens)
         if not self._model:
             raise self._lacking("model", "generator.model")
         if self._lacks_key():
@@ -98,7 +98,7 @@ class ServiceGenerator(ABC):
         try:
             yield from self._pieces(task)
         except OverflowError:
-            raise GeneratorError(f"{self._url} answers with more than {self._most_bytes} bytes") from None
+            raise GeneratorError(f"{self._url} answers with more than {self._max_bytes} bytes") from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             message = f"{self._url} does not answer as a chat service does"
             raise GeneratorError(message, hint="look at generator.url and generator.name") from None
@@ -108,7 +108,7 @@ class ServiceGenerator(ABC):
         if not reason:
             raise Failed(0, "the answer stopped before its end")
         if reason.lower() in _CUT:
-            message = f"{self._model} was cut off after generator.max_output_tokens, {self._most_tokens}"
+            message = f"{self._model} was cut off after generator.max_output_tokens, {self._max_tokens}"
             raise GeneratorError(message, hint="allow for more, or ask for less")
         if reason.lower() not in _WHOLE:
             raise GeneratorError(f"{self._url} broke its answer off: {redact(reason, self._key)}")

@@ -10,7 +10,7 @@ from esrag.chunking.cut import text_to_index
 from esrag.context import Context
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
-from esrag.engines.checks import require_generation
+from esrag.engines.preconditions import require_generation
 from esrag.engines.recall import lot, nearest
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
 from esrag.ingesting import Progress
@@ -21,7 +21,7 @@ from esrag.text import format_count
 SAMPLE_CHUNKS = 20
 # Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
 # of the ten first hits are the same, over texts of a few frequent words half of them; of words that were lost, none.
-LEAST_AGREEMENT = 0.8
+MIN_AGREEMENT = 0.8
 _HITS = 10
 _QUESTION_CHARACTERS = 200
 
@@ -145,8 +145,8 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
     sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
     found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
-    least = LEAST_AGREEMENT if type(source) is type(fresh) else 0.01
-    if agreement < least or (found_again is not None and found_again < LEAST_AGREEMENT):
+    least = MIN_AGREEMENT if type(source) is type(fresh) else 0.01
+    if agreement < least or (found_again is not None and found_again < MIN_AGREEMENT):
         said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
         raise EngineError(f"the new index answers otherwise: {said}", hint="run: esrag doctor")
 

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from esrag.errors import LoadingError
 from esrag.ingesting import Skip, State, Task
 from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, source_named
+from esrag.loading.object_stores import place_of
 from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of
-from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
 from esrag.text import format_count, normalise
 

@@ -42,9 +42,9 @@ from esrag.records import Fingerprint
 from esrag.text import format_count
 
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
-PASSES = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
-_OURS = (SettingsError, ModelError)
-_STOPS = (KeyRefused, IndexMismatch, UsageError)  # would stop the next batch as well
+TRANSIENT = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
+_WORKER_FAULTS = (SettingsError, ModelError)
+_FATAL = (KeyRefused, IndexMismatch, UsageError)  # would stop the next batch as well
 _AT_ONCE = 20  # batches read at once: on a server each read costs a refresh
 _LOOKS_S = 0.2
 _CAUSES = 10  # an error may be in the chain of its own causes
@@ -103,7 +103,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
             try:
                 if batch:
                     _perform(work, batch, lambda: target, progress, budgets)
-            except (*PASSES, *_OURS, *_STOPS):
+            except (*TRANSIENT, *_WORKER_FAULTS, *_FATAL):
                 raise
             except Exception:
                 if eager:
@@ -189,13 +189,13 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
         result = _load(work, batch, target, progress, budgets)
     except _Stopped:
         ledger.put_back(batch, "", counted=False)
-    except _STOPS as error:
+    except _FATAL as error:
         ledger.give_up(batch, line_of(error), trace_of(error))
         ledger.cancel(batch.job_id, line_of(error))
         raise
-    except (*PASSES, *_OURS) as error:
-        wait_s, least_s = (wait_s if patient else 0), (error.wait_s if isinstance(error, ServiceBusy) else 0)
-        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, least_s=least_s, counted=False))
+    except (*TRANSIENT, *_WORKER_FAULTS) as error:
+        wait_s, min_s = (wait_s if patient else 0), (error.wait_s if isinstance(error, ServiceBusy) else 0)
+        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, min_s=min_s, counted=False))
         raise
     except Exception as error:
         surely(partial(ledger.put_back, batch, line_of(error), trace_of(error), wait_s=wait_s))

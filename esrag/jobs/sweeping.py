@@ -7,7 +7,7 @@ from itertools import islice
 
 from esrag.errors import EngineUnreachable, EsragError, LedgerError
 from esrag.jobs.queue import Queue
-from esrag.jobs.running import PASSES, end
+from esrag.jobs.running import TRANSIENT, end
 from esrag.jobs.work import Work
 from esrag.ledger import Counts, Job
 from esrag.liveness import is_dead
@@ -33,7 +33,7 @@ def sweep(work: Work, queue: Queue) -> None:
     for job in _for_workers(work):
         try:
             end(work, job)
-        except PASSES:  # the next sweep tries again
+        except TRANSIENT:  # the next sweep tries again
             continue
         except EsragError as error:
             ledger.cancel(job.job_id, error.line)
@@ -103,6 +103,6 @@ def _sweep(work: Work, queue: Queue) -> str:
     """What kept it from being done, "" for nothing."""
     try:
         sweep(work, queue)
-    except PASSES as error:
+    except TRANSIENT as error:
         return error.line
     return ""

@@ -14,7 +14,7 @@ from uuid import uuid4
 from esrag.errors import JobMissing, LedgerError
 from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job
-from esrag.ledger.checking import problems
+from esrag.ledger.integrity import problems
 from esrag.ledger.rows import (
     GIVEN_UP,
     OUTCOMES,
@@ -35,7 +35,7 @@ from esrag.ledger.rows import (
 _ERROR_CHARACTERS = 500
 _TRACEBACK_CHARACTERS = 10_000
 _SWEEPER = "lock sweeper"
-_LONGEST_WAIT_S = 300.0  # what passes by itself passes after minutes or after hours
+_MAX_WAIT_S = 300.0  # what passes by itself passes after minutes or after hours
 _FAILED = SUMS.index("failed")
 _STATES: tuple[BatchState, ...] = ("pending", "running", "done", "failed", "dead")
 _T = TypeVar("_T")
@@ -157,12 +157,12 @@ class Ledger:
         traceback: str = "",
         *,
         wait_s: float = 0,
-        least_s: float = 0,
+        min_s: float = 0,
         counted: bool = True,
     ) -> None:
         """Lets a batch be tried again after a while; failed where that was its last attempt, unless it is not counted.
 
-        Of turns in a row that are not counted each waits twice as long as the one before, `least_s` at least. Nothing
+        Of turns in a row that are not counted each waits twice as long as the one before, `min_s` at least. Nothing
         happens where the claim is another's by now.
         """
         now_ms = self._now_ms()
@@ -171,7 +171,7 @@ class Ledger:
             if counted and it.attempts >= self._attempts:
                 return _ended(it, "failed", error, traceback)
             turned_away = it.turned_away + 1 if wait_s and not counted else 0
-            longer_s = max(least_s, _growing_s(wait_s, turned_away))
+            longer_s = max(min_s, _growing_s(wait_s, turned_away))
             waiting = _pending(it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0)
             return replace(waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away)
 
@@ -428,7 +428,7 @@ def _growing_s(wait_s: float, turned_away: int) -> float:
     [10, 10, 20.0, 40.0, 300.0]
     """
     doublings = min(max(0, turned_away - 1), 16)
-    return max(wait_s, min(wait_s * float(2**doublings), _LONGEST_WAIT_S))
+    return max(wait_s, min(wait_s * float(2**doublings), _MAX_WAIT_S))
 
 
 def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:

@@ -10,7 +10,7 @@ from esrag.records import Document, Source
 from esrag.text import format_count
 
 _OF_FORMATS = ("_csv", "binascii", "docx", "json", "pptx", "pypdfium2", "struct", "zipfile", "zlib")
-_LONGEST_MESSAGE = 200  # characters of a third party's own words
+_MAX_MESSAGE = 200  # characters of a third party's own words
 _MAX_SKIPPED = 1000  # parts of one source that are listed; further ones are counted
 
 
@@ -69,7 +69,7 @@ def _words(error: Exception) -> str:
     """What an error says where it speaks of the format; of any other its kind alone, for it may quote the document."""
     kind = type(error)
     speaks_of_format = kind.__module__.partition(".")[0] in _OF_FORMATS
-    return one_line(f"{kind.__name__}: {error}")[:_LONGEST_MESSAGE] if speaks_of_format else kind.__name__
+    return one_line(f"{kind.__name__}: {error}")[:_MAX_MESSAGE] if speaks_of_format else kind.__name__
 
 
 def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:

@@ -30,7 +30,7 @@ _BLOCK = re.compile(  # the last six are trafilatura's
 _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
 # Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps none of the headings,
 # which are links there and so look like menus; on pages with menus it rightly drops two or three.
-_LEAST_KEPT, _MOST_HEADINGS_LOST = 0.5, 3
+_MIN_KEPT, _MAX_HEADINGS_LOST = 0.5, 3
 
 
 class HtmlLoader:
@@ -101,8 +101,8 @@ def main_content(text: str, tree: Any) -> Any:
         return body  # trafilatura would make one line of it
     words, headings = _counts(body)
     kept_words, kept_headings = _counts(kept)
-    lost = headings - kept_headings > max(_MOST_HEADINGS_LOST, (1 - _LEAST_KEPT) * headings)
-    return body if lost or kept_words < _LEAST_KEPT * words else kept
+    lost = headings - kept_headings > max(_MAX_HEADINGS_LOST, (1 - _MIN_KEPT) * headings)
+    return body if lost or kept_words < _MIN_KEPT * words else kept
 
 
 def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:

@@ -13,7 +13,7 @@ from esrag.text import normalise
 
 _PARAGRAPH = "\n\n"
 _OWN_FIELDS = {"chunk_id", "doc_id", "folder", "keywords", "kind", "page", "section", "source"}
-_MOST_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
+_MAX_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
 
 
 class Layout:
@@ -191,5 +191,5 @@ def _scalar(value: object) -> Scalar | None:
     if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 10**_MOST_DIGITS else str(value)
+        return value if abs(value) < 10**_MAX_DIGITS else str(value)
     return None

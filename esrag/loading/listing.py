@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 from esrag.errors import ParsingError
 from esrag.loading.ignoring import IgnoreRules, rules_above
+from esrag.loading.object_stores import Place, place_of, translate_errors, without_password
 from esrag.loading.sources import is_address, is_below, path_of, source_of
-from esrag.loading.stores import Place, place_of, translate_errors, without_password
 
 _ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 # Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.

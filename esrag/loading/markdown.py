@@ -14,7 +14,7 @@ from esrag.records import Document, Source, Span
 from esrag.text import normalise
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-_MOST_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
+_MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
@@ -82,7 +82,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     ({'title': 'A'}, 'b\n', '')
     """
     match = _FRONT_MATTER.match(text)
-    if match is None or match.end() > _MOST_FRONT_MATTER:
+    if match is None or match.end() > _MAX_FRONT_MATTER:
         return {}, text, ""
 
     try:

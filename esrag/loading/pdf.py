@@ -15,12 +15,12 @@ from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
 _EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
-_REPEATED, _LEAST_PAGES = 0.4, 3  # left and right pages may differ, so a head may be on under half of them
+_REPEATED, _MIN_PAGES = 0.4, 3  # left and right pages may differ, so a head may be on under half of them
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
-_LONGEST_TABLE = 60  # lines: a page holds no more
+_MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
 _FUNCTION_WORDS = frozenset("a an and are as at be by for from in is it of on or that the this to was with".split())  # noqa: SIM905 -- a line, not twenty-two
-_LEAST_PROSE = 6  # words
+_MIN_PROSE = 6  # words
 _HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")  # pdfium marks a cut word by U+FFFE
 _ENDS = (".", "!", "?", ":", ";", "”", ")")  # a page that ends otherwise breaks off within a sentence
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -145,7 +145,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     """The pages' lines without those that most pages begin or end with, their own page number apart."""
     whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
     filled = list(whole)
-    least = max(_LEAST_PAGES, _REPEATED * len(pages))
+    least = max(_MIN_PAGES, _REPEATED * len(pages))
 
     for edge in (slice(None, _EDGE), slice(-1, -_EDGE - 1, -1)):
         keys = [[_keys(line, number) for line in page[edge]] for number, page in enumerate(filled)]
@@ -189,7 +189,7 @@ def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
         if (blocks and start < blocks[-1][1]) or not _CAPTION.match(line):
             continue
         end = start
-        for index in range(start + 1, min(len(lines), start + _LONGEST_TABLE)):
+        for index in range(start + 1, min(len(lines), start + _MAX_TABLE)):
             if _is_prose(lines[index]) or _CAPTION.match(lines[index]):
                 break
             if sum(bool(_NUMBER.fullmatch(word)) for word in lines[index].split()) > 1:
@@ -201,7 +201,7 @@ def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 def _is_prose(line: str) -> bool:
     words = line.casefold().split()
-    if len(words) < _LEAST_PROSE:
+    if len(words) < _MIN_PROSE:
         return False
     return sum(word in _FUNCTION_WORDS for word in words) > 1 or line.endswith((".", ";"))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from esrag.errors import ParsingError
+from esrag.loading.object_stores import CHANGES, place_of, require_size
 from esrag.loading.sources import is_address, is_below, path_of
-from esrag.loading.stores import CHANGES, place_of, require_size
 
 _TRIES = 3
 _PIECE_BYTES = 2**20

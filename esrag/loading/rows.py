@@ -22,8 +22,8 @@ _IDS = ("id", "_id", "doc_id", "key")
 _LONG_CELL = 80  # characters, on average: a column of sentences
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
-_LONGEST_ID = 200  # characters
-_LARGEST_CELL = 2**31 - 1
+_MAX_ID = 200  # characters
+_MAX_CELL = 2**31 - 1
 _MAX_UNCLOSED = 20  # quotes that swallow the rest of a file; each costs another look at that rest
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -157,7 +157,7 @@ def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
 
 def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
     """Yield each row with the line it starts on, from 1."""
-    csv.field_size_limit(_LARGEST_CELL)
+    csv.field_size_limit(_MAX_CELL)
     line, place, unclosed = 1, 0, 0
     while place < len(text) and unclosed < _MAX_UNCLOSED:
         first, lines = line, _Lines(text, place)
@@ -192,7 +192,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
         width, count = max(((w, n) for w, n in widths.items() if w > 1), key=lambda p: p[1], default=(0, 0))
         return (count / max(1, widths.total()), width)
 
-    csv.field_size_limit(_LARGEST_CELL)
+    csv.field_size_limit(_MAX_CELL)
     return max(_DELIMITERS, key=evenness)
 
 
@@ -257,7 +257,7 @@ class _Rows:
 
     def _next_id(self, wanted: str) -> str:
         """The id on one line, and unlike those before it: a second "a" is "a~2"."""
-        base = row_id = re.sub(r"\s+", "_", normalise(wanted).strip())[:_LONGEST_ID]
+        base = row_id = re.sub(r"\s+", "_", normalise(wanted).strip())[:_MAX_ID]
         while not self._is_new(row_id):
             self._repeated[base] += 1
             row_id = f"{base}~{self._repeated[base] + 1}"

@@ -14,7 +14,7 @@ from esrag.reranking import Added, Cost, RerankOptions, in_place
 from esrag.settings import variable
 
 _URL, _MODEL = "https://api.cohere.com", "rerank-v3.5"
-_LONGEST_S = 10.0  # without a budget: the user waits for it
+_MAX_WAIT_S = 10.0  # without a budget: the user waits for it
 
 
 class CohereReranker:
@@ -33,13 +33,13 @@ class CohereReranker:
         self._url = sound_address(options.url or _URL, "rerank")
         self._model = options.model or _MODEL
         # Now: importing it takes longer than an answer may.
-        self._client = cohere_client(self, self._url, self._key, _LONGEST_S)
+        self._client = cohere_client(self, self._url, self._key, _MAX_WAIT_S)
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """The model's relevance in place of the hit's score."""
         texts = [text_to_index(hit.chunk) for hit in hits]
         try:
-            scores = self._scores(question, texts, min(left_s, _LONGEST_S))
+            scores = self._scores(question, texts, min(left_s, _MAX_WAIT_S))
         except Failed as failed:  # the cause would show the answer's own words, which may hold the key
             raise self._error(failed) from None
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):

@@ -16,7 +16,7 @@ from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
 
-_MOST_LABELS = 2  # one score, or no and yes; with more it would be unknown which of them means that they fit
+_MAX_LABELS = 2  # one score, or no and yes; with more it would be unknown which of them means that they fit
 
 
 class CrossEncoder:
@@ -36,7 +36,7 @@ class CrossEncoder:
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The head's score in place of the hit's. Raises: ModelError for another model."""
         logits = self._classifier.logits([(question, text_to_index(hit.chunk)) for hit in hits])
-        if logits.shape[1] > _MOST_LABELS:
+        if logits.shape[1] > _MAX_LABELS:
             raise ModelError(f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2")
         return in_place("cross-encoder", hits, logits[:, -1].tolist())
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from esrag.embedding import Embedder, Vectors, check_vectors
 from esrag.engines import Engine, SearchRequest, SearchResult
-from esrag.engines.checks import require_model
 from esrag.engines.clock import Clock
+from esrag.engines.preconditions import require_model
 from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.settings import RetrievalSettings

@@ -9,7 +9,7 @@ from esrag.errors import SettingsError
 from esrag.records import Hit
 from esrag.text.terms import technical_words
 
-MOST_VARIANTS = 6  # each is a search of its own
+MAX_VARIANTS = 6  # each is a search of its own
 
 _HINT = "write {NAME: [PHRASE, …]}, such as {KeyGen: [key generation]}"
 _ALGORITHM = re.compile(r"\balgorithm\s+(\d{1,3})\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _PARAMETERS = re.compile(r"(?:-\d{1,8}){1,8}$")  # ML-KEM-768 is ML-KEM with its
 
 
 def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
-    """The question and other wordings of it, each once, at most `MOST_VARIANTS`; `operations` maps phrases to names.
+    """The question and other wordings of it, each once, at most `MAX_VARIANTS`; `operations` maps phrases to names.
 
     They are its technical words alone; a scheme with the name of the operation that the question describes; and each
     "Algorithm N", by itself and before every dotted name.
@@ -27,7 +27,7 @@ def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
     >>> variants("What does algorithm 19 (ML-KEM.KeyGen) return?", {})[1:]
     ('ML-KEM.KeyGen', 'Algorithm 19', 'Algorithm 19 ML-KEM.KeyGen')
     """
-    return tuple(dict.fromkeys(_made(question, operations)))[:MOST_VARIANTS]
+    return tuple(dict.fromkeys(_made(question, operations)))[:MAX_VARIANTS]
 
 
 def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -13,13 +13,11 @@ from itertools import chain, islice
 
 import Stemmer
 
-LONGEST_TERM = (
-    64  # characters; longer ones are encoded data, which users do not type; a SHA-256 in hexadecimal still fits
-)
+MAX_TERM = 64  # characters; longer ones are encoded data, which users do not type; a SHA-256 in hexadecimal still fits
 
 # A question is read this far. A longer one is a pasted text, and its first 256 distinct terms say what it is about.
-LONGEST_QUESTION = 10_000  # characters
-MOST_TERMS = 256
+MAX_QUESTION = 10_000  # characters
+MAX_TERMS = 256
 
 # Lucene's English stop words, and the words that a question is made of: in a technical text "who" or "does" is rare
 # enough to outweigh the words that the question is about.
@@ -58,7 +56,7 @@ def terms(text: str) -> list[str]:
 
 def question_terms(question: str) -> list[str]:
     """The distinct terms a question is searched by, in order of appearance."""
-    return list(dict.fromkeys(terms(question[:LONGEST_QUESTION])))[:MOST_TERMS]
+    return list(dict.fromkeys(terms(question[:MAX_QUESTION])))[:MAX_TERMS]
 
 
 def compounds(text: str) -> set[str]:
@@ -121,15 +119,15 @@ def _piece() -> re.Pattern[str]:
 def _terms_of(piece: str) -> tuple[str, ...]:
     if piece.isascii() and piece.isalpha() and piece[1:].islower():  # most are; the rest comes to the same, later
         lowered = piece.lower()
-        return () if lowered in STOP_WORDS else (_stem(lowered)[:LONGEST_TERM],)
+        return () if lowered in STOP_WORDS else (_stem(lowered)[:MAX_TERM],)
 
     whole = _trimmed(piece)
     parts = [part for part in _CONNECTORS.split(whole) if part]
     compound = whole.lower().replace(",", "")
     if _NUMBER.fullmatch(compound):
-        return (compound[:LONGEST_TERM],)
+        return (compound[:MAX_TERM],)
 
-    made = [compound] if compound != parts[0].lower() and len(compound) <= LONGEST_TERM else []
+    made = [compound] if compound != parts[0].lower() and len(compound) <= MAX_TERM else []
     for part in parts:
         made += _word_terms(part)
     return tuple(made)
@@ -145,7 +143,7 @@ def _word_terms(word: str) -> Iterator[str]:
             for part in [run, *camel] if len(camel) > 1 else [run]:
                 lowered = part.lower()
                 if lowered not in STOP_WORDS:
-                    yield _stem(lowered)[:LONGEST_TERM]
+                    yield _stem(lowered)[:MAX_TERM]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -165,7 +163,7 @@ def _is_technical(piece: str) -> bool:
         return False
 
     word = _trimmed(piece)
-    if len(word) > LONGEST_TERM or not any(character.isalpha() for character in word):
+    if len(word) > MAX_TERM or not any(character.isalpha() for character in word):
         return False
     return (
         any(character.isdigit() or character in "_#" for character in word)

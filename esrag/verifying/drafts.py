@@ -8,7 +8,7 @@ from esrag.citations import MARKERS
 from esrag.errors import UsageError
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
-from esrag.verifying.verify import LONGEST_DRAFT, MARKED, take_sentence, verify
+from esrag.verifying.verify import MARKED, MAX_DRAFT, take_sentence, verify
 
 MAX_PASSAGES = 1000
 HINT = 'write {"draft": "A sentence. [c1]", "passages": ["text of c1", …]}'
@@ -66,7 +66,7 @@ def verify_draft(
     whole = verify(draft, evidence, encode, quotes=quotes)
     sentences = tuple(
         _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes))
-        for sentence in (_sentences(draft) if len(draft) <= LONGEST_DRAFT else ())
+        for sentence in (_sentences(draft) if len(draft) <= MAX_DRAFT else ())
     )
     note = "; ".join(whole.notes) if whole.refused else ""
     return DraftVerdict(supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences)

@@ -15,9 +15,9 @@ from esrag.records import Chunk
 from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported
 
-LEAST_WORDS = 3  # fewer words are a term, which says nothing about its subject
-MOST_CHARACTERS = 300  # three lines: in more of them some words are always near
-MOST_WITHIN = 8  # quotation marks that are tried as the quote's first
+MIN_QUOTE_WORDS = 3  # fewer words are a term, which says nothing about its subject
+MAX_CHARACTERS = 300  # three lines: in more of them some words are always near
+MAX_WITHIN = 8  # quotation marks that are tried as the quote's first
 
 Span = tuple[int, int]
 
@@ -51,7 +51,7 @@ def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]
                 return _shown(rest, words, full_stop)
     if parts:
         raise Unsupported(f"the quote {parts[0][1][:80]!r} is not in")
-    raise Unsupported(f"it does not end with a quote of {LEAST_WORDS} words to {MOST_CHARACTERS} characters of")
+    raise Unsupported(f"it does not end with a quote of {MIN_QUOTE_WORDS} words to {MAX_CHARACTERS} characters of")
 
 
 def find_quote(sentence: str, text: str) -> Span | None:
@@ -100,12 +100,12 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
     if not closes:
         return
 
-    marks = _OPENS.finditer(sentence, max(closes.start() - MOST_CHARACTERS - 1, 0), closes.start())
+    marks = _OPENS.finditer(sentence, max(closes.start() - MAX_CHARACTERS - 1, 0), closes.start())
     full_stop = closes[1] or (sentence[closes.start() - 1] if sentence[closes.start() - 1] in ".!?…" else "")
 
-    for opens in sorted(marks, key=lambda mark: sentence[mark.start() - 1] != "(")[:MOST_WITHIN]:
+    for opens in sorted(marks, key=lambda mark: sentence[mark.start() - 1] != "(")[:MAX_WITHIN]:
         quote = sentence[opens.end() : closes.start()].strip(_ENDS)
-        if len(quote.split()) >= LEAST_WORDS or (not quote.isascii() and len(terms(quote)) >= LEAST_WORDS):
+        if len(quote.split()) >= MIN_QUOTE_WORDS or (not quote.isascii() and len(terms(quote)) >= MIN_QUOTE_WORDS):
             yield sentence[: opens.start()].rstrip(" \n(:,;–—"), quote, full_stop
 
 

@@ -18,10 +18,10 @@ from esrag.verifying.support import Unsupported, overlap, support
 
 Policy = Literal["refuse", "drop"]
 
-LONGEST_DRAFT = 100_000  # characters; an answer has a few hundred
-_LONGEST_REFUSAL = 1000
+MAX_DRAFT = 100_000  # characters; an answer has a few hundred
+_MAX_REFUSAL = 1000
 MAX_BLANKS = 1000  # before markers
-MOST_PARTS = 20  # of a sentence beyond those that are sentences
+MAX_PARTS = 20  # of a sentence beyond those that are sentences
 
 _MARKER = MARKERS.pattern
 MARKED = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
@@ -135,8 +135,8 @@ class Check:
     def read(self, piece: str) -> None:
         """Looks at every sentence that is whole by now: one whose markers are followed by something else."""
         self._read += len(piece)
-        if self._read > LONGEST_DRAFT:
-            self._violation = Violation("contract", f"the draft is longer than {LONGEST_DRAFT:,} characters")
+        if self._read > MAX_DRAFT:
+            self._violation = Violation("contract", f"the draft is longer than {MAX_DRAFT:,} characters")
         else:
             self._text += piece
             self._look(ended=False)
@@ -216,8 +216,8 @@ class Check:
         if not _goes_on(claim.text, self._claims[-1:]):
             self._is_full = True
             self._left_out.append(f"left out what follows {format_count(most, 'sentence')} (answer.max_sentences)")
-        elif len(self._claims) >= most + MOST_PARTS:
-            raise Violation("contract", f"a sentence has more than {MOST_PARTS} parts with markers")
+        elif len(self._claims) >= most + MAX_PARTS:
+            raise Violation("contract", f"a sentence has more than {MAX_PARTS} parts with markers")
 
         return self._is_full
 
@@ -251,14 +251,14 @@ def is_refusal(text: str) -> bool:
     >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
     (True, False)
     """
-    return not MARKED.search(text) and bool(_WEAK_REFUSAL.search(text[:_LONGEST_REFUSAL]))
+    return not MARKED.search(text) and bool(_WEAK_REFUSAL.search(text[:_MAX_REFUSAL]))
 
 
 def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
     """Whether a sentence says that there is no answer, and does not come from the passages."""
     if text.strip(" .!").lower() == REFUSAL:
         return True
-    return bool(_CITED_REFUSAL.search(strip_quote(text[:_LONGEST_REFUSAL]))) and not _is_quoted(text, passages)
+    return bool(_CITED_REFUSAL.search(strip_quote(text[:_MAX_REFUSAL]))) and not _is_quoted(text, passages)
 
 
 def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:

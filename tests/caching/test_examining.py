@@ -2,7 +2,7 @@
 
 import pytest
 
-from esrag.caching.examining import examine
+from esrag.caching.diagnostics import examine
 from esrag.settings.layers import resolve
 
 

@@ -10,7 +10,7 @@ import redis_server
 from front import Authority
 
 from esrag.caching import redis as of_redis
-from esrag.caching.examining import examine
+from esrag.caching.diagnostics import examine
 from esrag.caching.redis import RedisCache
 from esrag.settings import CacheSettings, QueueSettings, Settings
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.embedding.limits import KEY_PREFIX, LONGEST_WAIT_S, Limits, _LocalBucket, share
+from esrag.embedding.limits import KEY_PREFIX, MAX_WAIT_S, Limits, _LocalBucket, share
 from esrag.errors import ServiceBusy
 
 MINUTE_S = 60
@@ -189,11 +189,11 @@ def test_what_is_too_far_away_is_not_waited_for(request, shared):
     url = request.getfixturevalue("redis_server").url if shared else ""
     limits = Limits(f"far {shared}", 1, 0, url, sleep=lambda _: pytest.fail("slept"))
     limits.wait(1)
-    limits.block(LONGEST_WAIT_S + 30)
+    limits.block(MAX_WAIT_S + 30)
     for _ in range(3):
         with pytest.raises(ServiceBusy) as caught:
             limits.wait(1)
-        assert caught.value.wait_s == pytest.approx(LONGEST_WAIT_S + 30 + MINUTE_S, abs=1)
+        assert caught.value.wait_s == pytest.approx(MAX_WAIT_S + 30 + MINUTE_S, abs=1)
 
 
 def test_without_its_redis_a_process_goes_on_with_one_warning(clock, caplog):

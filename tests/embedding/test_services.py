@@ -159,10 +159,10 @@ def test_an_address_that_is_none_is_refused_and_not_quoted(url):
 def test_requests_hold_what_the_service_takes(service, opened):
     """Never more texts than allowed, all texts, and none twice."""
     embedder = opened()
-    texts = [f"text {number}" for number in range(2 * embedder.most_texts + 3)]
+    texts = [f"text {number}" for number in range(2 * embedder.max_texts + 3)]
     vectors = embedder.embed(texts)
     sent = [body.get("texts") or body["input"] for _, _, body in service.asked[1:]]
-    assert [len(few) for few in sent] == [embedder.most_texts, embedder.most_texts, 3]
+    assert [len(few) for few in sent] == [embedder.max_texts, embedder.max_texts, 3]
     assert [text for few in sent for text in few] == texts
     assert np.array_equal(vectors[-1], embedder.embed(texts[-1:])[0])
 

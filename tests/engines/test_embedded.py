@@ -497,7 +497,7 @@ def test_a_full_disk_keeps_the_old_state(store, bytes_left):
 
 def test_frequent_words_only_score_where_rarer_ones_are(tmp_path, monkeypatch):
     """Beyond the limit of rows the rarest terms choose, all terms score, and a filter never costs hits."""
-    monkeypatch.setattr("esrag.engines.embedded.searching.MOST_ROWS_SCORED", 20)
+    monkeypatch.setattr("esrag.engines.embedded.searching.MAX_ROWS_SCORED", 20)
     texts = [f"common {'rare' if i % 10 == 0 else ''} {'some' if i % 3 == 0 else ''} filler{i}" for i in range(120)]
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     with engine.writer(WORDLESS) as writer:

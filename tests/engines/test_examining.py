@@ -10,7 +10,7 @@ from made import FINGERPRINT
 from scripted import Answer, recorded
 
 from esrag.engines import EngineOptions
-from esrag.engines.embedded import EmbeddedEngine, examining
+from esrag.engines.embedded import EmbeddedEngine, diagnostics
 from esrag.engines.server import ServerEngine, connection
 from esrag.engines.server.mapping import index_body
 
@@ -542,6 +542,6 @@ def test_a_folder_stands_on_sqlite_and_a_disk(tmp_path):
 
 def test_a_disk_with_little_room(tmp_path, monkeypatch):
     """Below the least that an ingest may need it is a warning."""
-    monkeypatch.setattr(examining, "LEAST_FREE_BYTES", 2**62)
-    _, disk = examining.examine(tmp_path)
+    monkeypatch.setattr(diagnostics, "MIN_FREE_BYTES", 2**62)
+    _, disk = diagnostics.examine(tmp_path)
     assert ("warning", "make room before a large ingest") == (disk.level, disk.advice)

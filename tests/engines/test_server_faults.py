@@ -12,7 +12,7 @@ from made import FINGERPRINT, prepared, unit_rows
 from scripted import JSON, RECORDED, Answer, recorded
 
 from esrag.engines import EngineOptions, SearchRequest
-from esrag.engines.checks import text_hash
+from esrag.engines.preconditions import text_hash
 from esrag.engines.server import ServerEngine, connection, writing
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_entry, document_entry, entry_id, failure_entry
 from esrag.engines.server.mapping import index_body, meta

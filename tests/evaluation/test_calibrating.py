@@ -135,7 +135,12 @@ ASKED = '{"_id": "1", "text": "What?"}'
         ([ASKED], [ANSWERED.replace('"_id": "1", ', "")], "answers.jsonl, line 1 is not an answer", "_id"),
         ([ASKED], [ANSWERED.replace('["a"]', '"a"')], "answers.jsonl, line 1 is not an answer", "answers"),
         ([ASKED], [ANSWERED.replace("true", "1")], "answers.jsonl, line 1 is not an answer", "answerable"),
-        ([ASKED], [ANSWERED[:-1] + ', "gold_sentence": 3}'], "answers.jsonl, line 1 is not an answer", "gold_sentences"),
+        (
+            [ASKED],
+            [ANSWERED[:-1] + ', "gold_sentence": 3}'],
+            "answers.jsonl, line 1 is not an answer",
+            "gold_sentences",
+        ),
         ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": "ab"}'], "answers.jsonl, line 1 is no", "gold_sentences"),
         ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": ["ab"]}'], "answers.jsonl, line 1 is no", "gold_sentences"),
         ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": [[1]]}'], "answers.jsonl, line 1 is no", "gold_sentences"),

@@ -158,7 +158,7 @@ def test_who_is_turned_away_waits_longer_each_time(place, ledger):
         return (ledger.batch("job-000001").not_before_ms - 1000 * place.clock()) / 1000
 
     assert [waits_s(wait_s=10, counted=False) for _ in range(7)] == [10, 20, 40, 80, 160, 300, 300]
-    assert waits_s(wait_s=10, least_s=3600, counted=False) == 3600
+    assert waits_s(wait_s=10, min_s=3600, counted=False) == 3600
     assert waits_s(wait_s=10) == 10
     assert [waits_s(wait_s=10, counted=False) for _ in range(2)] == [10, 20]
     assert ledger.batch("job-000001").attempts == 1

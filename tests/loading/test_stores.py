@@ -12,8 +12,8 @@ from esrag.errors import LoadingError, ParsingError
 from esrag.ingesting.planning import group_by_source, plan
 from esrag.loading.isolated import Parser
 from esrag.loading.listing import Problem, Selection, list_files
+from esrag.loading.object_stores import place_of
 from esrag.loading.reading import read, sha256_of, stamp
-from esrag.loading.stores import place_of
 from esrag.records import StoredDocument
 
 moto = pytest.importorskip("moto.server", reason="moto is not installed")

@@ -10,7 +10,7 @@ import numpy as np
 
 from esrag.embedding.hashing import HashingEmbedder
 
-LONGEST_S = 60
+MAX_WAIT_S = 60
 
 
 class FaultyEmbedder(HashingEmbedder):
@@ -43,7 +43,7 @@ class FaultyEmbedder(HashingEmbedder):
 
 
 def _wait_for(file):
-    end = time.monotonic() + LONGEST_S
+    end = time.monotonic() + MAX_WAIT_S
     while not file.exists() and time.monotonic() < end:
         time.sleep(0.02)
 

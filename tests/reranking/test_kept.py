@@ -20,15 +20,15 @@ def test_it_is_not_for_a_month_that_a_service_was_busy_once(esrag, corpus, servi
     variables = {"ESRAG_CACHE__URL": str(file), "ESRAG_RERANK__CHAIN": "[cohere]"}
     variables |= {"ESRAG_RERANK__URL": service.url, "ESRAG_RERANK__API_KEY": "a-key"}
     for command in ("search", "ask"):
-        for fault, longest_s in (
+        for fault, max_s in (
             (answering(429, {"message": "busy"}), 1.1 * BRIEFLY_S),
             (answering(200), 1.1 * 30 * 86_400),
         ):
             service.script.append(fault)
             ran = esrag(command, QUESTION, "--json", **variables)
-            assert bool(ran.json["notes"]) == (longest_s < 100)
+            assert bool(ran.json["notes"]) == (max_s < 100)
             with closing(sqlite3.connect(file)) as kept:
                 (until,) = kept.execute("SELECT max(until) FROM entries").fetchone()
                 kept.execute("DELETE FROM entries")
                 kept.commit()
-            assert longest_s / 2 < until - time.time() < longest_s
+            assert max_s / 2 < until - time.time() < max_s

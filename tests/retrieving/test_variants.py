@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
 from esrag.records import Chunk, Hit
-from esrag.retrieving.variants import MOST_VARIANTS, fuse_searches, phrases, variants
+from esrag.retrieving.variants import MAX_VARIANTS, fuse_searches, phrases, variants
 
 OPERATIONS = phrases(
     {
@@ -85,7 +85,7 @@ def test_any_question_has_a_few_distinct_wordings(question):
     """The question is the first, none comes twice, and there is an end to them."""
     found = variants(question, OPERATIONS)
     assert found[0] == question
-    assert len(found) == len(set(found)) <= MOST_VARIANTS
+    assert len(found) == len(set(found)) <= MAX_VARIANTS
     assert all(found) or question == ""
     assert found == variants(question, dict(OPERATIONS))
 

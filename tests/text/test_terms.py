@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.text.terms import LONGEST_TERM, technical_words, terms
+from esrag.text.terms import MAX_TERM, technical_words, terms
 
 TOKENS = {
     "": "",
@@ -82,7 +82,7 @@ def test_technical_words_are_bounded():
 
 def test_long_runs_are_cut():
     """Encoded data costs one short term, and is found again by itself."""
-    assert ["x" * LONGEST_TERM] == terms("x" * 100_000)
+    assert ["x" * MAX_TERM] == terms("x" * 100_000)
 
 
 @given(st.text())

@@ -10,7 +10,7 @@ from esrag.evidence.statements import statements
 from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
-from esrag.verifying.quotes import MOST_CHARACTERS
+from esrag.verifying.quotes import MAX_CHARACTERS
 from esrag.verifying.verify import Check, Rules, verify
 
 SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1.088 kB, not more. It isn’t open."
@@ -218,7 +218,7 @@ def test_a_draft_full_of_quotation_marks_costs_little():
         draft = " ".join(f'{SAYS} {piece * 45}("{WORDS} x"). [c1]' for _ in range(200))
         checked(draft, f"{SIZES} cipher-\ntext", policy="drop")
     check = Check("", passages(SIZES), Rules("drop", quotes=True))
-    check.read(f'The key "{" " * 90_000}x [c1] "{"a " * MOST_CHARACTERS}" [c1]')
+    check.read(f'The key "{" " * 90_000}x [c1] "{"a " * MAX_CHARACTERS}" [c1]')
 
     assert check.answer().refused
     assert time.monotonic() - began < 20

@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
-from esrag.engines.checks import already_in_use, require_generation
 from esrag.engines.clock import Clock
 from esrag.engines.embedded import indexes, rows
-from esrag.engines.embedded.checking import problems
-from esrag.engines.embedded.examining import examine
+from esrag.engines.embedded.diagnostics import examine
+from esrag.engines.embedded.filter_sql import select_rows
+from esrag.engines.embedded.integrity import problems
 from esrag.engines.embedded.reading import Reader
 from esrag.engines.embedded.searching import search
 from esrag.engines.embedded.store import (
@@ -23,8 +23,8 @@ from esrag.engines.embedded.store import (
     transaction,
 )
 from esrag.engines.embedded.vectors import map_vectors
-from esrag.engines.embedded.where import select_rows
 from esrag.engines.embedded.writing import EmbeddedWriter
+from esrag.engines.preconditions import already_in_use, require_generation
 from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
 from esrag.private import make_file, make_folder

@@ -9,10 +9,10 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from esrag.engines import UNFINISHED, StoredIndex
-from esrag.engines.checks import require_index_name
 from esrag.engines.embedded import store
 from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.store import Places, failures
+from esrag.engines.preconditions import require_index_name
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 from esrag.private import make_file, make_folder
 

@@ -10,7 +10,6 @@ import apsw
 import numpy as np
 
 from esrag.engines import Vectors
-from esrag.engines.checks import text_hash
 from esrag.engines.embedded.databases import is_outdated
 from esrag.engines.embedded.store import (
     Places,
@@ -22,6 +21,7 @@ from esrag.engines.embedded.store import (
     transaction,
 )
 from esrag.engines.embedded.vectors import Rows, StoredVectors, map_vectors
+from esrag.engines.preconditions import text_hash
 
 _ATTEMPTS = 5
 

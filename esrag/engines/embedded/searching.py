@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from esrag.engines import SearchRequest, SearchResult, Vectors
-from esrag.engines.checks import question_vector
 from esrag.engines.clock import Clock
+from esrag.engines.embedded.filter_sql import Condition, select_rows
 from esrag.engines.embedded.reading import Snapshot
 from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
 from esrag.engines.embedded.vectors import Rows, best
-from esrag.engines.embedded.where import Condition, select_rows
 from esrag.engines.fusing import Leg, fuse_legs, hits
 from esrag.engines.fusion import ranking
+from esrag.engines.preconditions import question_vector
 from esrag.records import Chunk
 from esrag.text.terms import question_terms
 
@@ -24,7 +24,7 @@ EVERYWHERE = "∎"  # a token of every row of `words` that no text can hold: ter
 # distributed words, questions of 5 to 12 terms took 112 ms at the median. So the rarest terms choose the rows, as many
 # terms as have together this many occurrences, and the frequent ones only add to the score of those rows: 20 ms, and
 # 99.8 % of the ten best hits, 98.2 % of the hundred best are the same. Below 10,000 chunks nothing changes at all.
-MOST_ROWS_SCORED = 10_000
+MAX_ROWS_SCORED = 10_000
 
 _SCORE_DECIMALS = 9
 _TIES = 50  # rows read beyond the cut, so that ties at it are seen without asking again
@@ -73,7 +73,7 @@ def _rarest(counts: Sequence[int], depth: int) -> int:
     """
     total = 0
     for index, count in enumerate(counts):
-        if total + count > MOST_ROWS_SCORED and total > depth:
+        if total + count > MAX_ROWS_SCORED and total > depth:
             return index
         total += count
     return len(counts)

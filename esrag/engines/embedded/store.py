@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import apsw
 
-from esrag.engines.checks import REBUILD_HINT, first_generation, require_same
 from esrag.engines.embedded.databases import (
     REPLAY_HINT,
     connect,
@@ -26,6 +25,7 @@ from esrag.engines.embedded.databases import (
     use_checksums,
     value,
 )
+from esrag.engines.preconditions import REBUILD_HINT, first_generation, require_same
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.private import make_folder
 from esrag.records import Fingerprint

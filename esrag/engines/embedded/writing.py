@@ -9,12 +9,12 @@ import apsw
 import numpy as np
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import check_rows, text_hash
 from esrag.engines.embedded import rows
 from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
 from esrag.engines.embedded.vectors import BLOCK_ROWS, map_vectors, next_checksums, write
+from esrag.engines.preconditions import check_rows, text_hash
 from esrag.text.terms import terms
 
 _OF_ID = "doc_id = ?1"

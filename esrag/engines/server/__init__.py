@@ -6,11 +6,11 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
 from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
-from esrag.engines.checks import already_in_use, require_generation, require_same, text_hash
-from esrag.engines.server import where
+from esrag.engines.preconditions import already_in_use, require_generation, require_same, text_hash
+from esrag.engines.server import filter_dsl
 from esrag.engines.server.connection import WHOLE, Connection, Product, Refused
+from esrag.engines.server.diagnostics import examine
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
-from esrag.engines.server.examining import examine
 from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
 from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search, any_match
@@ -63,7 +63,7 @@ class ServerEngine:
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Chunks by document and position. Raises: IndexMissing, UsageError."""
-        wanted = [where.query(filter)] if filter is not None else []
+        wanted = [filter_dsl.query(filter)] if filter is not None else []
         query = {"bool": {"filter": [{"term": {"entry": "chunk"}}, *wanted]}}
         return map(chunk_of, self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
 

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Literal, NoReturn, TypeVar
 
 from esrag.engines import EngineOptions
-from esrag.engines.server import access
+from esrag.engines.server import auth
 from esrag.errors import EngineError, EngineUnreachable, IndexUnwritable, SettingsError
 from esrag.plugins import install_hint
 
@@ -86,7 +86,7 @@ class Connection:
     @property
     def shown_url(self) -> str:
         """The address without user and password. Raises: SettingsError."""
-        return access.mask_url(self._options.url)
+        return auth.mask_url(self._options.url)
 
     @property
     def server(self) -> Server:
@@ -266,8 +266,8 @@ class Connection:
     def _client_options(self) -> dict[str, Any]:
         """What both clients call alike."""
         options = self._options
-        common = {"hosts": [self.shown_url], "max_retries": 0, "headers": access.authorization(options)}
-        return common | access.trust(options)
+        common = {"hosts": [self.shown_url], "max_retries": 0, "headers": auth.authorization(options)}
+        return common | auth.trust(options)
 
     def _versioned(self, kind: str) -> str:
         """The media type in the server's own version; its client knows that of its own release only."""

@@ -11,7 +11,7 @@ _WATERMARKS = "cluster.routing.allocation.disk.watermark"
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
 
 
-def least_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) -> Finding:
+def min_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) -> Finding:
     """Of the node that is worst off: by what its server does, then by free room as a multiple of its low watermark.
 
     `nodes` as in the nodes' statistics.

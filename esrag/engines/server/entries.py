@@ -9,9 +9,9 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import text_hash
+from esrag.engines.preconditions import text_hash
 from esrag.engines.server.connection import Product
-from esrag.engines.server.where import LONGEST_VALUE, facts
+from esrag.engines.server.filter_dsl import MAX_VALUE, facts
 from esrag.records import Chunk, Metadata, StoredDocument
 from esrag.text.terms import terms
 
@@ -128,7 +128,7 @@ def _now() -> str:
 
 def _metadata_fields(metadata: Metadata) -> Entry:
     """Metadata as fields; OpenSearch would refuse a value that is longer than Lucene's terms, so such stay apart."""
-    long = {name: value for name, value in metadata.items() if isinstance(value, str) and len(value) > LONGEST_VALUE}
+    long = {name: value for name, value in metadata.items() if isinstance(value, str) and len(value) > MAX_VALUE}
     short = {name: value for name, value in metadata.items() if name not in long}
     return {"metadata": short, **({"long_metadata": long} if long else {})}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esrag.engines import UNFINISHED, EngineOptions, StoredIndex
-from esrag.engines.checks import first_generation, require_index_name
+from esrag.engines.preconditions import first_generation, require_index_name
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import STATE_ID
 from esrag.engines.server.lease import Lease

@@ -12,14 +12,14 @@ from esrag.errors import IndexMismatch, SettingsError
 from esrag.records import Fingerprint
 
 SCHEMA = 1  # raised when entries change, so that an older index is rebuilt
-_LEAST_PRIORITY = 200  # both servers' own templates have 100 to 150
+_MIN_PRIORITY = 200  # both servers' own templates have 100 to 150
 _SPACES: Mapping[Similarity, str] = {"cosine": "cosinesimil", "dot_product": "innerproduct", "l2_norm": "l2"}
 _GRAPHS: Mapping[Quantisation, str] = {"none": "hnsw", "int8": "int8_hnsw", "int4": "int4_hnsw", "bbq": "bbq_hnsw"}
 _QUANTISATIONS: Mapping[Product, tuple[Quantisation, ...]] = {
     "elasticsearch": tuple(_GRAPHS),
     "opensearch": ("none", "int8"),  # of its Lucene engine; the others need native code
 }
-_LEAST_BBQ_DIMENSIONS = 64
+_MIN_BBQ_DIMENSIONS = 64
 # How many times the wanted neighbours are read from a quantised graph and compared again as they are. With 100 wanted
 # of 5,183 titles of SciFact, 0.995 or more of the nearest are found so (bbq 0.97 with Elasticsearch's own 3).
 _OVERSAMPLE: Mapping[Quantisation, int] = {"int8": 2, "int4": 3, "bbq": 5}
@@ -83,7 +83,7 @@ def template_body(alias: str, body: Mapping[str, Any]) -> dict[str, Any]:
     It is for the numbered indexes of the alias and no others that begin like it. Two patterns overlap only where one
     alias begins with the other; the longer one is closer, and wins.
     """
-    return {"index_patterns": [f"{alias}-0*"], "priority": _LEAST_PRIORITY + len(alias), "template": body}
+    return {"index_patterns": [f"{alias}-0*"], "priority": _MIN_PRIORITY + len(alias), "template": body}
 
 
 def meta(fingerprint: Fingerprint) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def _require_quantisable(product: Product, dimensions: int, quantisation: Quanti
     if quantisation == "int4" and dimensions % 2:
         message = f"engine.quantisation int4 needs an even number of dimensions, the model has {dimensions}"
         raise SettingsError(message, hint="set engine.quantisation to int8")
-    if quantisation == "bbq" and dimensions < _LEAST_BBQ_DIMENSIONS:
-        message = f"engine.quantisation bbq needs {_LEAST_BBQ_DIMENSIONS} dimensions, the model has {dimensions}"
+    if quantisation == "bbq" and dimensions < _MIN_BBQ_DIMENSIONS:
+        message = f"engine.quantisation bbq needs {_MIN_BBQ_DIMENSIONS} dimensions, the model has {dimensions}"
         raise SettingsError(message, hint="set engine.quantisation to int8")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esrag.engines import SearchRequest, SearchResult
-from esrag.engines.checks import REBUILD_HINT, question_vector
 from esrag.engines.fusing import Leg, Legs, fuse_legs, hits
 from esrag.engines.fusion import ranking
-from esrag.engines.server import where
+from esrag.engines.preconditions import REBUILD_HINT, question_vector
+from esrag.engines.server import filter_dsl
 from esrag.engines.server.connection import Connection, Server
 from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
 from esrag.engines.server.mapping import VectorField
@@ -34,10 +34,10 @@ _EVEN = 0.5  # share of the vector leg
 # Candidates a shard looks at for its k neighbours. Of the 100 nearest of 20,464 chunks, 20 questions about them found
 # 0.996 on either server with 400 (with 200: 0.989 on OpenSearch, 0.962 on Elasticsearch, which gives up early), and all
 # of the ten nearest; 106 questions about other things found 0.93 with 400 and 0.97 with 1,000, which took 10 ms more.
-_LEAST_CANDIDATES, _MOST_CANDIDATES = 400, 10_000
+_MIN_CANDIDATES, _MAX_CANDIDATES = 400, 10_000
 RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
 _FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch knows no filter of a hybrid query, only those of its legs
-_LEAST_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
+_MIN_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 
 class Search:
@@ -56,7 +56,7 @@ class Search:
 
         self._server = server
         self._field = field or VectorField()
-        wanted = [where.query(request.filter)] if request.filter is not None else []
+        wanted = [filter_dsl.query(request.filter)] if request.filter is not None else []
         self._filters = [_CHUNKS, *wanted]
 
     @property
@@ -88,7 +88,7 @@ class Search:
         """
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
-        if any(hit["_score"] < _LEAST_SCORE for hit in given["hits"]["hits"]):
+        if any(hit["_score"] < _MIN_SCORE for hit in given["hits"]["hits"]):
             raise EngineError("the server gave a list that it did not fuse", hint="is the neural-search plugin whole?")
 
         legs = self._leg_scores(answers)
@@ -190,7 +190,7 @@ class Search:
     @property
     def _looked_at(self) -> int:
         """How many candidates the graph of a shard is searched for; OpenSearch would look at no more than it gives."""
-        return min(max(2 * self.depth, _LEAST_CANDIDATES), _MOST_CANDIDATES)
+        return min(max(2 * self.depth, _MIN_CANDIDATES), _MAX_CANDIDATES)
 
     def _knn(self) -> Query:
         wanted = {"query_vector": self._numbers(), "k": self.depth, "num_candidates": self._looked_at}
@@ -210,7 +210,7 @@ class Search:
 
 def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> list[bool]:
     """Return, for each filter, whether any chunk passes it, in one round trip. Raises: EngineError, UsageError."""
-    queries = [{"bool": {"filter": [_CHUNKS, where.query(filter_)]}} for filter_ in filters]
+    queries = [{"bool": {"filter": [_CHUNKS, filter_dsl.query(filter_)]}} for filter_ in filters]
     bodies = [{"query": query, "size": 1, "_source": False, "track_total_hits": False} for query in queries]
     return [bool(answer["hits"]["hits"]) for answer in _multi_search(connection, index, *bodies)] if bodies else []
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.checks import check_rows
+from esrag.engines.preconditions import check_rows
 from esrag.engines.server.connection import BUSY, WAITED_HINT, WHOLE, Connection, Refused, refusal
 from esrag.engines.server.entries import (
     STATE_ID,
@@ -32,7 +32,7 @@ from esrag.records import Fingerprint
 
 BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
 BULK_ENTRIES = 500
-_MOST_IDS = 1000  # ids asked for at once
+_MAX_IDS = 1000  # ids asked for at once
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
 _BAD_ENTRY, _TOO_LARGE, _UNAVAILABLE = 400, 413, 503
 
@@ -114,7 +114,7 @@ class ServerWriter:
         self._refresh()
         wanted = [{"term": {"entry": "document"}}, {"term": {"source": source}}]
         query = {"bool": {"filter": wanted, "must_not": [{"term": {"source_sha256": sha256}}] if sha256 else []}}
-        body = {"query": query, "size": _MOST_IDS, "_source": ["doc_id"]}
+        body = {"query": query, "size": _MAX_IDS, "_source": ["doc_id"]}
         answer = self._connection.request("POST", f"/{self._index}/_search", body, **WHOLE)
         return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
 
@@ -125,7 +125,7 @@ class ServerWriter:
     def _records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
         """The documents that are stored, by id; read by id, so that what was just written is seen."""
         found: dict[str, Entry] = {}
-        for some in _portions(doc_ids, _MOST_IDS):
+        for some in _portions(doc_ids, _MAX_IDS):
             ids = [entry_id("document", doc_id) for doc_id in some]
             docs = self._connection.read(self._index, ids)
             found |= {doc["_source"]["doc_id"]: doc["_source"] for doc in docs}

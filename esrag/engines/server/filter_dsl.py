@@ -25,7 +25,7 @@ from esrag.filters import (
 )
 from esrag.records import Chunk, Metadata, Scalar
 
-LONGEST_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
+MAX_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
 _INTEGER_32 = (-(2**31), 2**31 - 1)
 _NEVER: dict[str, Any] = {"match_none": {}}
 _ALWAYS: dict[str, Any] = {"match_all": {}}
@@ -148,7 +148,7 @@ def _token(field: str, kind: str, value: str) -> str:
     >>> _token("year", "t", "2024")
     '4:year:t:2024'
     """
-    token = f"{len(field)}:{field}:{kind}:{value[:LONGEST_VALUE]}"
+    token = f"{len(field)}:{field}:{kind}:{value[:MAX_VALUE]}"
     return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from esrag.engines import Finding
 from esrag.engines.server.connection import Connection, Refused, Server
-from esrag.engines.server.disk import least_room
+from esrag.engines.server.disk import min_room
 from esrag.engines.server.drift import drift
 from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX
 from esrag.errors import EngineUnreachable, EsragError, IndexMismatch
@@ -206,7 +206,7 @@ def _path(fuses: bool | None) -> str:  # noqa: FBT001 -- the answer itself
 
 def _disk(place: _Place) -> Iterator[Finding]:
     yield from _blocks(place)
-    yield least_room(place.nodes, place.settings)
+    yield min_room(place.nodes, place.settings)
 
 
 def _blocks(place: _Place) -> Iterator[Finding]:

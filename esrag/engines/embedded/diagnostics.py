@@ -10,7 +10,7 @@ import apsw
 from esrag.engines import Finding
 from esrag.engines.embedded.databases import value
 
-LEAST_FREE_BYTES = 2**30
+MIN_FREE_BYTES = 2**30
 
 
 def examine(folder: Path) -> Iterator[Finding]:
@@ -34,6 +34,6 @@ def _free_space(folder: Path) -> Finding:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     what = f"{free / 2**30:.1f} GiB free at {folder}"
-    if free >= LEAST_FREE_BYTES:
+    if free >= MIN_FREE_BYTES:
         return Finding("ok", what)
     return Finding("warning", what, "make room before a large ingest")
