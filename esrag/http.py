@@ -48,7 +48,7 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
         self.status, self.said, self.wait_s = status, said, wait_s
 
     @property
-    def passes(self) -> bool:
+    def is_transient(self) -> bool:
         """Whether another try may succeed."""
         return self.status in (0, _TIMED_OUT, _TOO_MANY) or self.status >= 500  # noqa: PLR2004 -- HTTP's server errors
 

@@ -134,7 +134,7 @@ class ServiceEmbedder(ABC):
                 rows = self._send([piece.text for piece in batch], kind)
                 return _unit_rows(rows, len(batch))
             except Failed as failed:  # the cause would show the answer's own words, which may hold the key
-                if tried == TRIES or not failed.passes:
+                if tried == TRIES or not failed.is_transient:
                     raise self._error(failed, batch) from None
                 self._pause(failed, tried)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -152,7 +152,7 @@ class ServiceEmbedder(ABC):
         said = _unquoted(redact(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "embedding")
-        if not failed.passes:
+        if not failed.is_transient:
             return EmbeddingError(message)
 
         hint = "run the command again later; embedding.requests_per_minute and tokens_per_minute slow it down"

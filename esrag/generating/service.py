@@ -61,7 +61,7 @@ class ServiceGenerator(ABC):
             except Failed as failed:  # the cause would show the service's own words, which may hold the key
                 wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
-                if is_last or not failed.passes:
+                if is_last or not failed.is_transient:
                     raise self._error(failed, tried, began=bool(came)) from None
             self._sleep(wait_s)
         raise AssertionError("the last try returns or raises")
@@ -118,7 +118,7 @@ class ServiceGenerator(ABC):
         said = redact(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "generator")
-        if not failed.passes:
+        if not failed.is_transient:
             return GeneratorError(message)
 
         hint = f"ask again in {failed.wait_s:.0f} s" if failed.wait_s else "ask again later"

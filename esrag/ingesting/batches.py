@@ -74,10 +74,10 @@ class Ingestion:
         tasks: Sequence[Task],
         target: Target,
         progress: Progress,
-        alive: Callable[[], None],
+        heartbeat: Callable[[], None],
         budgets: Budgets | None = None,
     ) -> Result:
-        """Make the index hold what the files hold now. `progress` hears of each; `alive` stops it by an exception.
+        """Make the index hold what the files hold now. `progress` hears of each; `heartbeat` stops it by an exception.
 
         `budgets` say how much of their time is left to the files' folders, by default all of it.
 
@@ -86,8 +86,8 @@ class Ingestion:
         if tasks and self._embedder and not self._cache:  # with a cache perhaps nothing is to be encoded
             self._parser.start()
             self._embedder.embed(())  # opens the model while the parser starts
-        batch = _Batch(progress.step, alive, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
-        encoding = Encoding(self._embedder, target.known, self._cache, alive) if self._embedder else None
+        batch = _Batch(progress.step, heartbeat, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
+        encoding = Encoding(self._embedder, target.known, self._cache, heartbeat) if self._embedder else None
 
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
@@ -144,7 +144,7 @@ class _Batch:
     """Return the outcomes of the files so far, by source."""
 
     step: Callable[[str, str], None]
-    alive: Callable[[], None]
+    heartbeat: Callable[[], None]
     budgets: Budgets
     max_bytes: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class _Batch:
 
             task = handed.popleft()
             self.budgets.spend(_folder_of(task), monotonic() - started_s)
-            self.alive()
+            self.heartbeat()
             if isinstance(parsed, LoadingError):
                 self._give_up(task, parsed)
             else:

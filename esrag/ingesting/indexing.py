@@ -21,8 +21,8 @@ Known = Callable[[Sequence[str]], Mapping[str, Vectors]]
 class Encoding:
     """Vectors of texts: those that are stored, those that are in the cache, and what the encoder makes of the rest.
 
-    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known; `alive` is called after
-    every portion, as a sign that the work goes on.
+    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known. `heartbeat` is called
+    after every portion, as a sign that the work goes on.
     """
 
     def __init__(
@@ -30,13 +30,13 @@ class Encoding:
         embedder: Embedder,
         known: Known,
         cache: VectorCache | None = None,
-        alive: Callable[[], None] = lambda: None,
+        heartbeat: Callable[[], None] = lambda: None,
     ) -> None:
         self.embedded = self.reused = 0
         self._embedder = embedder
         self._known = known
         self._cache = cache
-        self._alive = alive
+        self._heartbeat = heartbeat
 
     def with_vectors(self, documents: Sequence[Prepared]) -> list[Prepared]:
         """The documents with their vectors; a text that is known or comes twice is not encoded again."""
@@ -48,7 +48,7 @@ class Encoding:
         for start in range(0, len(new), _ENCODED_TEXTS):
             portion = new[start : start + _ENCODED_TEXTS]
             vectors |= zip(portion, self._encoded(portion), strict=True)
-            self._alive()
+            self._heartbeat()
 
         self.embedded += len(new)
         self.reused += sum(len(one.chunks) for one in documents) - len(new)
