@@ -3,17 +3,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test servers stop-servers test-live env check fmt bench clean
+.PHONY: help install lock demo test servers stop-servers test-live env check fmt bench clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
+
+lock:  ## Write requirements-dev.lock: the versions and hashes of everything that `make install` installs; needs uv
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --group dev pyproject.toml --output-file requirements-dev.lock
 
 install: $(VENV)/.installed  ## Make .venv with the package and everything to develop it
 
