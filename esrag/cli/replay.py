@@ -48,9 +48,10 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
 @json_option
 @settings_options
 def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
-    """Show what differs between two runs: hits that entered or left, sentences that changed.
+    """Show what differs between two runs.
 
-    A and B are files that `esrag ask --save` wrote, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
+    Hits that entered, left or moved, and sentences that changed. A and B are files that `esrag ask --save`
+    wrote, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
     """
     from esrag.runs.comparing import compare
     from esrag.runs.reading import read_record

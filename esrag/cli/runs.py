@@ -45,7 +45,7 @@ def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
 @json_option
 @settings_options
 def show(run_id: str, *, as_json: bool, **options: Any) -> int:
-    """Show a run: its question, its answer, its hits and the feedback on it."""
+    """Show a run with its answer, its hits and its feedback."""
     from esrag.runs.store import open_runs
 
     record, feedback = open_runs(settings_of(**options)).run(run_id)
@@ -82,7 +82,7 @@ def export(**options: Any) -> int:
 @click.option("--note", default="", help="Say why.")
 @settings_options
 def feedback(run_id: str, verdict: Literal["good", "bad"], *, note: str, **options: Any) -> int:
-    """Note whether the answer of a kept run was good."""
+    """Rate the answer of a kept run."""
     from esrag.runs.store import open_runs
 
     open_runs(settings_of(**options)).rate(run_id, verdict, note)

@@ -1083,7 +1083,7 @@ def test_an_index_named_by_itself_is_not_rebuilt_nor_swapped(server, opened):
     server.answer("library-000001", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
     server.answer("library-000002", Answer({"library-000002": index_of(meta(FINGERPRINT))}))
     for use in (lambda: engine.swap("library-000002"), lambda: engine.create(FINGERPRINT), lambda: rebuild(engine)):
-        with pytest.raises(UsageError, match="an index and no alias"):
+        with pytest.raises(UsageError, match="an index, not an alias"):
             use()
     assert [request.method for request in server.requests if request.method in {"PUT", "DELETE"}] == []
     engine.close()
