@@ -1,17 +1,22 @@
-"""Engines: where chunks and vectors live and are searched.
+"""Engines: the stores that hold chunks and vectors and search them.
 
-The contract, for every class registered under `esrag.engines`:
+The contract for every class registered under `esrag.engines`:
 
-- `Engine(EngineOptions)` does nothing slow; the first use opens. `close()` is safe to call twice.
-- Reading: many readers at once, each sees one consistent state a call; on a server one a request. A missing index
-  raises `IndexMissing`.
-- Writing: inside `with engine.writer(fingerprint)`; one writer at a time, a second waits `lock_wait_s` and then raises
-  `IndexBusy`. `writer.replace(...)` is atomic a document: after a crash each document is wholly old or wholly new. A
-  server cannot do that: there a document that was being written counts as changed, and the next ingest mends it.
-- Readers see a call once it has returned. On a server they see what fills an empty index only when the writer ends, by
-  an exception or not; what a killed one stored they see from the next writer on.
-- `search(request)` → hits in falling score, ties by chunk id, each with per-leg ranks and scores (ranks are 1..n in
-  that leg after the filter), and the path taken. One filter reaches both legs. Data is never syntax.
+- `Engine(EngineOptions)` does nothing slow; the first use opens the index. `close()` may be called
+  twice.
+- Reading: many readers may work at once. Each call sees one consistent state; on a server, each
+  request does. A missing index raises `IndexMissing`.
+- Writing: happens inside `with engine.writer(fingerprint)`. Only one writer works at a time; a
+  second one waits for `lock_wait_s` and then raises `IndexBusy`. `writer.replace(...)` is atomic
+  per document: after a crash, each document is either the old version or the new one. A server
+  cannot guarantee this. There, a document that was being written counts as changed, and the next
+  ingest repairs it.
+- Readers see the result of a call once it has returned. On a server, documents that fill an empty
+  index become visible only when the writer ends, with or without an exception. What a killed writer
+  stored becomes visible with the next writer.
+- `search(request)` returns hits by falling score, ties by chunk id. Each hit has its rank and score
+  per leg (ranks are 1..n within the leg, after the filter), and the result names the path taken.
+  One filter applies to both legs. Data is never interpreted as syntax.
 - `generation` changes with every commit that changes content.
 """
 
@@ -35,9 +40,9 @@ Quantisation = Literal["none", "int8", "int4", "bbq"]
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Where the index is, how long a second writer waits, for a server how to get in, and how it makes an index."""
+    """Options of an engine: where the index is, how to authenticate, and how to create an index."""
 
-    url: str = field(default=".esrag", repr=False)  # it may hold a password
+    url: str = field(default=".esrag", repr=False)  # it may contain a password
     index: str = "esrag"
     lock_wait_s: float = 30.0
     username: str = ""
@@ -56,11 +61,12 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One question to the index.
+    """One query to an index.
 
-    `candidates` is how deep each leg is read before fusion; `size` how many fused hits come back; `vector` is a unit
-    row, or None for the keyword leg alone. `rank_constant` is RRF's k; `vector_weight` is the vector leg's
-    share, 0..1, in either fusion. `model` is what the index must have been made with, or "" for whatever it was.
+    `candidates` is the depth to which each leg is read before fusion, and `size` the number of
+    fused hits to return. `vector` is a unit row, or None to search the keyword leg only.
+    `rank_constant` is the k of RRF. `vector_weight` is the share of the vector leg, 0..1, in either
+    fusion. `model` is the model the index must have been made with; "" accepts any.
     """
 
     text: str
@@ -77,11 +83,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits in order and the path taken: `keyword`, `vector`, or a fusion and who made it, as `rrf-client` (esrag).
+    """Hits in order, and the path that produced them.
 
-    The others are `rrf-native`, `weighted-client` and `weighted-native`. `notes` say what a reranker could not do, or a
-    model that failed to find other words, or which condition of the filter no passage meets. `took_ms` is by stage, as
-    far as an engine can tell its stages apart.
+    The path is `keyword`, `vector`, or a fusion and where it ran: `rrf-client` and
+    `weighted-client` (esrag), `rrf-native` and `weighted-native` (the server). `notes` report what
+    a reranker or a model that rephrases questions could not do, and which filter condition matches
+    no passage. `took_ms` is the time per stage, as far as the engine can separate its stages.
     """
 
     hits: tuple[Hit, ...]
@@ -92,9 +99,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document ready to be stored: its chunks, what of each is embedded and searched (title, section, text), vectors.
+    """A document ready to be stored: its chunks, their indexed texts and their vectors.
 
-    `vectors` has a row for each chunk, and is None in an index without a model.
+    An indexed text is what is embedded and searched for a chunk: title, section and text. `vectors`
+    has one row per chunk; in an index without a model it is absent (None).
     """
 
     document: StoredDocument
@@ -105,9 +113,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """An index at an engine's address; `in_use` is the one that questions and ingests go to.
+    """An index at an engine's address; `in_use` marks the one that queries and ingests use.
 
-    `size_bytes` is None if the server does not report it. `problem` says why it cannot be used.
+    `size_bytes` may be None on servers that hide it. `problem` says why the index cannot be
+    read or used; "" means no problem.
     """
 
     name: str
@@ -121,7 +130,7 @@ class StoredIndex:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `advice` is empty where it is in order."""
+    """The result of one check; `advice` is empty if nothing needs to be done."""
 
     level: Literal["ok", "warning", "error"]
     what: str
@@ -129,43 +138,45 @@ class Finding:
 
 
 class Writer(Protocol):
-    """The one writer of an index."""
+    """The only writer of an index."""
 
     def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
-        """Stores documents, each replacing its former self; one transaction for all that are given.
+        """Store documents, each replacing its previous version, in one transaction.
 
-        Returns the documents that the engine would not take, and why, by doc_id: the others are stored, and of these
-        nothing is in the index any more, their former selves included. Only a server refuses a document.
+        Return the documents that the engine refused, as a mapping from doc_id to the reason. All
+        others are stored. Nothing of a refused document remains in the index, not even its previous
+        version. Only a server refuses documents.
         """
         ...
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        """Removes documents and their chunks; unknown ids are ignored. One transaction."""
+        """Remove documents and their chunks in one transaction; unknown ids are ignored."""
         ...
 
     def remove_former(self, sources: Mapping[str, str]) -> None:
-        """Removes what is stored of these sources and was not read from the bytes of the given SHA-256; "": all of it.
+        """Remove documents of these sources that were not read from the given bytes.
 
-        One transaction. What was stored within the same writer is seen.
+        `sources` maps a source to the SHA-256 of its current bytes; "" removes everything stored of
+        the source. Runs in one transaction and includes what the same writer stored earlier.
         """
         ...
 
 
 class Engine(Protocol):
-    """An index that can be read by many and written by one."""
+    """An index with many readers and one writer."""
 
     def __init__(self, options: EngineOptions) -> None: ...
 
     def exists(self) -> bool:
-        """Whether anything was ever ingested here."""
+        """Return whether anything was ever ingested here."""
         ...
 
     def fingerprint(self) -> Fingerprint:
-        """What the index was made with. Raises: IndexMissing."""
+        """Return the fingerprint of the index. Raises: IndexMissing."""
         ...
 
     def generation(self) -> int:
-        """A number that grows with every change of content."""
+        """Return a number that grows with every change of content."""
         ...
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
@@ -173,15 +184,18 @@ class Engine(Protocol):
         ...
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
-        """Chunks by document and position."""
+        """Yield chunks, ordered by document and position."""
         ...
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
-        """The chunks up to `window` before and after it in its document, in order, itself left out."""
+        """Return the chunks of a document up to `window` before and after a chunk, in order.
+
+        The chunk itself is left out.
+        """
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Both legs, the filter and the fusion. Raises: IndexMissing, IndexMismatch."""
+        """Search both legs, apply the filter and fuse. Raises: IndexMissing, IndexMismatch."""
         ...
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
@@ -189,65 +203,72 @@ class Engine(Protocol):
         ...
 
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> AbstractContextManager[Writer]:
-        """Return the one writer. `rebuild` starts an empty index that replaces the old one on success.
+        """Return the only writer. `rebuild` fills an empty index and swaps it in on success.
 
         Raises: IndexBusy, IndexMismatch (made with another fingerprint), IndexUnwritable.
         """
         ...
 
     def check(self) -> Sequence[str]:
-        """What is wrong with the index, a line each; empty when it is sound."""
+        """Return one line for each defect of the index; empty if the index is sound."""
         ...
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
-        """Chunk ids and their vectors, in the order of `chunks`; nothing in an index without a model."""
+        """Yield chunk ids and their vectors in the order of `chunks`.
+
+        An index without a model has no vectors.
+        """
         ...
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """Return the stored vectors of indexed texts, by text; an empty mapping without an index or a model.
+        """Return the stored vectors of texts that are already indexed, by text.
 
-        They are of the model that the index in use was made with.
+        The vectors come from the model that the index in use was made with. Empty if there is no
+        index or the index has no model.
         """
         ...
 
     def info(self) -> StoredIndex:
-        """The index in use. Raises: IndexMissing, EngineError."""
+        """Describe the index in use. Raises: IndexMissing, EngineError."""
         ...
 
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index that esrag made at this address, by name; one that cannot be read is there with its problem."""
+        """Describe every index of esrag at this address, by name, including unreadable ones."""
         ...
 
     def create(self, fingerprint: Fingerprint) -> str:
-        """Create an empty index next to the one in use, and return its name."""
+        """Create an empty index next to the one in use and return its name."""
         ...
 
     def swap(self, name: str, since: int | None = None) -> str:
-        """Swap another index in for the one in use, in one step, as soon as neither is being written.
+        """Replace the index in use by another one, in one step, once neither has a writer.
 
-        Returns the name that swaps the former index back in; "" if there was no index. The generation grows.
-        Raises: IndexMissing, IndexMismatch, IndexBusy, which is also said where the generation is not `since` any more.
+        Return the name under which the former index can be restored; "" if there was none. The
+        generation grows. Raises: IndexMissing, IndexMismatch, IndexBusy (also if the generation is
+        no longer `since`).
         """
         ...
 
     def drop(self, name: str) -> None:
-        """Remove an index with its content, as soon as it is not being written.
+        """Delete an index with all its content, once it has no writer.
 
         Raises: IndexMissing, IndexMismatch, IndexBusy.
         """
         ...
 
     def refresh(self) -> None:
-        """Lets everything that is stored be found; for an engine where that is so at once, nothing."""
+        """Make everything stored visible to searches; a no-op if it is visible at once."""
         ...
 
     def examine(self) -> Iterator[Finding]:
-        """Yield a finding for each part that the index depends on: disk or server, free space, version, licence.
+        """Check what the index depends on, with one finding per part.
 
-        What cannot be asked is a finding as well; nothing is raised. The content of the index is `check`'s.
+        The parts are the disk or the server, its free space, version and licence. A part that
+        cannot be queried is reported as a finding; nothing is raised. The content of the index is
+        checked by `check`.
         """
         ...
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Release files and connections."""
         ...

@@ -1,4 +1,4 @@
-"""Two legs become hits, alike on every engine: one ranking, and what each leg says of a hit."""
+"""Turn the two legs into hits, the same way on every engine: one ranking with ranks per leg."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -9,13 +9,14 @@ from esrag.engines.fusion import combine_weighted, rrf
 from esrag.records import Chunk, Hit
 
 Leg = Literal["keyword", "vector"]
-Legs = Mapping[Leg, Mapping[str, float]]  # those that were searched: scores by chunk id, best first
+Legs = Mapping[Leg, Mapping[str, float]]  # the legs that were searched: scores by chunk id, best first
 
 
 def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
-    """The best `request.size` ids with their scores, best first, and the path: what the two legs, or the one, give.
+    """Return the best `request.size` ids with their scores, best first, and the path.
 
-    With `vector_weight` 0.5 the ranks count as in plain reciprocal rank fusion: twice the share is 1.
+    A single leg is taken as it is. With `vector_weight` 0.5 the ranks count as in plain reciprocal
+    rank fusion, because each share is doubled to 1.
     """
     path: str
     scores: Mapping[str, float]
@@ -33,7 +34,7 @@ def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str
 
 
 def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -> tuple[Hit, ...]:
-    """The chunks with their scores, in order, and their ranks and scores in either leg."""
+    """Return the chunks in order as hits, with fused scores and with ranks and scores per leg."""
     keyword, vector = legs.get("keyword", {}), legs.get("vector", {})
     keyword_ranks, vector_ranks = ({key: n for n, key in enumerate(leg, start=1)} for leg in (keyword, vector))
     return tuple(

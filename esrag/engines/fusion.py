@@ -1,17 +1,18 @@
-"""Fusion: several legs' scores → one ranking. A leg maps ids to scores, higher is better; ties go by id, ascending.
+"""Fusion: the scores of several legs → one ranking.
 
-Legs are mappings, not lists, so that the order in which an engine happens to return ties cannot change a rank.
+A leg maps ids to scores; higher is better, and ties are broken by ascending id. Legs are mappings
+rather than lists, so that the order in which an engine returns ties cannot change a rank.
 """
 
 from collections.abc import Mapping, Sequence
 
 Leg = Mapping[str, float]
 
-_LEAST = 0.001  # what OpenSearch gives the last hit of a leg, so that there too one that was found beats none
+_LEAST = 0.001  # OpenSearch gives this to the last hit of a leg, so that a hit always beats a miss
 
 
 def ranking(scores: Leg) -> list[str]:
-    """The ids in falling score, ties by id.
+    """Return the ids by falling score, ties by id.
 
     >>> ranking({"b": 1.0, "a": 1.0, "c": 2.0})
     ['c', 'a', 'b']
@@ -20,9 +21,10 @@ def ranking(scores: Leg) -> list[str]:
 
 
 def rrf(legs: Sequence[Leg], k: int = 60, weights: Sequence[float] = ()) -> dict[str, float]:
-    """Reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009): the sum of weight / (k + rank), ranks from 1.
+    """Fuse legs by reciprocal rank: the sum of weight / (k + rank), ranks from 1, best first.
 
-    Without weights every leg has 1; a leg of weight 0 adds nothing, nor its ids. Returned best first.
+    Source: Cormack, Clarke & Büttcher, SIGIR 2009. Without weights every leg has weight 1; a leg of
+    weight 0 contributes neither scores nor ids.
 
     >>> rrf([{"a": 9.0, "b": 7.0}, {"b": 0.4}], k=1)  # b: 1/3 + 1/2, a: 1/2
     {'b': 0.8333333333333333, 'a': 0.5}
@@ -32,11 +34,12 @@ def rrf(legs: Sequence[Leg], k: int = 60, weights: Sequence[float] = ()) -> dict
 
 
 def combine_weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str, float]:
-    """Convex combination of min-max scaled scores (Bruch, Gai & Ingber, ACM TOIS 2023): sum of weight · scaled score.
+    """Fuse legs by a convex combination of min-max scaled scores, best first.
 
-    A leg is scaled to 0.001..1 over its own ids, so that its last one is still worth more than an id that it does not
-    hold, which counts 0; where all its scores are equal they scale to 1. A leg of weight 0 adds nothing, nor its ids.
-    Returned best first.
+    Source: Bruch, Gai & Ingber, ACM TOIS 2023: the sum of weight · scaled score. A leg is scaled to
+    0.001..1 over its own ids, so that its last id still scores more than an id it does not contain,
+    which counts 0. If all its scores are equal, they scale to 1. A leg of weight 0 contributes
+    neither scores nor ids.
 
     >>> combine_weighted([{"a": 9.0, "b": 7.0, "c": 5.0}, {"b": 0.4}], [0.5, 0.5])  # b: 0.5 · 0.5 + 0.5 · 1
     {'b': 0.75, 'a': 0.5, 'c': 0.0005}
@@ -50,7 +53,7 @@ def _scaled(leg: Leg) -> dict[str, float]:
 
 
 def _sum(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str, float]:
-    """The weighted sum of what each leg gives an id, best first."""
+    """Return the weighted sum of the legs' scores by id, best first."""
     fused: dict[str, float] = {}
     for leg, weight in zip(legs, weights, strict=True):
         for key, score in leg.items() if weight else ():

@@ -1,4 +1,4 @@
-"""What every engine does alike when it writes or searches."""
+"""Checks that every engine makes when it writes or searches."""
 
 import re
 import time
@@ -14,7 +14,7 @@ REBUILD_HINT = "ingest every folder again with --rebuild"
 
 
 def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
-    """Raises: IndexMismatch where an index was made with another model or chunker."""
+    """Raise IndexMismatch if an index was made with another model or chunker."""
     if made_with != asked:
         raise IndexMismatch(
             f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
@@ -23,7 +23,7 @@ def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
 
 
 def require_model(made_with: Fingerprint, model: str) -> None:
-    """Raise IndexMismatch if the index was made with another model than the given one, if one is given."""
+    """Raise IndexMismatch if `model` is given and the index was made with another model."""
     if model and made_with.model != model:
         raise IndexMismatch(
             f"the index was made with {made_with.model or 'no model'}, the settings ask for {model}",
@@ -32,7 +32,7 @@ def require_model(made_with: Fingerprint, model: str) -> None:
 
 
 def check_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
-    """The vectors to store, if they fit the index. Raises: EngineError."""
+    """Return the vectors to store if they fit the index. Raises: EngineError."""
     if vectors is None:
         vectors = np.empty((count, 0), dtype=np.float32)
     if vectors.shape != (count, dimensions):
@@ -43,12 +43,15 @@ def check_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
 
 
 def text_hash(text: str) -> str:
-    """What tells that a text is indexed already."""
+    """Return the hash that identifies a text as already indexed."""
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors | None:
-    """The question's vector, where a vector leg is wanted and can be had. Raises: EngineError, IndexMismatch."""
+    """Return the question's vector if a vector leg is wanted and possible, else None.
+
+    Raises: EngineError, IndexMismatch.
+    """
     require_model(made_with, request.model)
     dimensions = made_with.dimensions
     if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
@@ -66,28 +69,29 @@ def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors |
 
 
 def require_index_name(name: str) -> None:
-    """Raises: UsageError for a name that no index can have, such as a pattern or a path."""
+    """Raise UsageError for a name that no index can have, such as a pattern or a path."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name):
         hint = "small letters, digits, _ . and -; esrag index list shows what there is"
         raise UsageError(f"no index can have the name {name!r}", hint=hint)
 
 
 def already_in_use(name: str) -> UsageError:
-    """Return the error for swapping an index with itself."""
+    """Return the error for an attempt to swap an index with itself."""
     return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
 
 
 def first_generation(beyond: int) -> int:
-    """Where a new index starts to count: the time in milliseconds, or `beyond` if that is later.
+    """Return the first generation of a new index: the time in ms, or `beyond` if that is later.
 
-    So that no index that is made where another was, or at the same path of another machine, has a generation that the
-    other had: what caches keep of that one would be taken for its own.
+    This way a new index never repeats a generation of an earlier index at the same place, or at the
+    same path on another machine. Caches would otherwise take entries of the earlier index for its
+    own.
     """
     return max(beyond, time.time_ns() // 1_000_000)
 
 
 def require_generation(found: int, since: int | None) -> None:
-    """Raises: IndexBusy where the content has changed since."""
+    """Raise IndexBusy if the content has changed since generation `since`."""
     if since is not None and found != since:
         raise IndexBusy("the index was written to meanwhile", hint="run the same command again")
 

@@ -1,4 +1,4 @@
-"""Recall of the vector leg: what a search finds of what an exact one would."""
+"""Recall of the vector leg: how much of an exact search's result an approximate search finds."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,14 @@ import numpy as np
 
 from esrag.engines import Engine, SearchRequest, Vectors
 
-MIN_RECALL = 0.9  # what doctor and check-recall take for sound
+MIN_RECALL = 0.9  # the threshold of doctor and check-recall
 _BLOCK_ROWS = 4096
-_SAME = 1e-5  # scores that are nearer than this are a tie, of which any is right
+_SAME = 1e-5  # scores closer than this are tied, and either one counts as correct
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The share of the `k` nearest chunks that was found: over all questions, and for the worst of them."""
+    """Share of the `k` nearest chunks that were found: mean over all questions, and worst one."""
 
     k: int
     mean: float
@@ -27,10 +27,11 @@ class Recall:
 
 
 def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | None:
-    """Search for stored vectors and compare with exact dot products; None without vectors.
+    """Search for stored vectors and compare the hits with an exact scan of all vectors.
 
-    Asked are the chunks whose ids have the smallest hashes, on every engine the same. `candidates` is how deep the leg
-    is read, as for any question. Every vector is read twice. Raises: IndexMissing, EngineError.
+    The queries are the vectors of the chunks whose ids have the smallest hashes, so they are the
+    same on every engine. `candidates` is the depth of the leg, as for any query. Every vector is
+    read twice. Return None if there are no vectors. Raises: IndexMissing, EngineError.
     """
     asked = heapq.nsmallest(questions, engine.vectors(), key=lambda pair: lot(pair[0]))
     if not asked:
@@ -46,12 +47,12 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
 
 
 def lot(chunk_id: str) -> bytes:
-    """Chooses a sample, the same on every engine: of the chunks those with the smallest."""
+    """Return the hash that selects a sample: the chunks with the smallest hashes."""
     return blake2b(chunk_id.encode()).digest()
 
 
 def nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
-    """The ids of the `k` nearest chunks that the vector leg finds, best first."""
+    """Return the ids of the `k` nearest chunks that the vector leg finds, best first."""
     request = SearchRequest("", vector, method="vector", size=k, candidates=candidates)
     return [hit.chunk.chunk_id for hit in engine.search(request).hits]
 
@@ -59,7 +60,10 @@ def nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> l
 def _compared(
     engine: Engine, sought: Vectors, found: Sequence[Sequence[str]], k: int
 ) -> tuple[Vectors, list[list[float]], int]:
-    """The k best scores of each question in any order, the scores of what was found, and how many vectors there are."""
+    """Return each query's k best exact scores, the scores of what was found, and the vector count.
+
+    The k best scores are in no particular order.
+    """
     best = np.full((len(sought), k), -np.inf, dtype=np.float32)
     scores: list[list[float]] = [[] for _ in found]
     chunks = 0

@@ -1,4 +1,7 @@
-"""The embedded engine: one folder an index, SQLite for words and records, a flat file for vectors, no server."""
+"""The embedded engine: one folder per index, without a server.
+
+SQLite holds words and records, and a flat file holds the vectors.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +35,7 @@ from esrag.records import Chunk, Fingerprint, StoredDocument
 
 
 class EmbeddedEngine:
-    """An index in a folder of its own, `url`/`index`; see `Engine` for the promises."""
+    """An index in a folder of its own, `url`/`index`; see `Engine` for the contract."""
 
     def __init__(self, options: EngineOptions) -> None:
         self._options = options
@@ -40,7 +43,10 @@ class EmbeddedEngine:
         self._reader = Reader(self._places)
 
     def exists(self) -> bool:
-        """Whether anything was ever ingested here. Raises: IndexMismatch where the folder is another program's."""
+        """Return whether anything was ever ingested here.
+
+        Raises: IndexMismatch if the folder belongs to another program.
+        """
         try:
             self.generation()
         except IndexMissing:
@@ -48,12 +54,12 @@ class EmbeddedEngine:
         return True
 
     def fingerprint(self) -> Fingerprint:
-        """What the index was made with. Raises: IndexMissing."""
+        """Return the fingerprint of the index. Raises: IndexMissing."""
         with self._reader.snapshot() as snapshot:
             return snapshot.cache.state.fingerprint
 
     def generation(self) -> int:
-        """A number that grows with every change of content. Raises: IndexMissing."""
+        """Return a number that grows with every change of content. Raises: IndexMissing."""
         with self._reader.snapshot() as snapshot:
             return snapshot.cache.state.generation
 
@@ -64,13 +70,13 @@ class EmbeddedEngine:
         return map(rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)))
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
-        """Chunks by document and position. Raises: IndexMissing, UsageError."""
+        """Yield chunks, ordered by document and position. Raises: IndexMissing, UsageError."""
         allowed, values = select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
         sql = f'{rows.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
         return map(rows.chunk, self._streamed(sql, values))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
-        """The chunks up to `window` before and after it in its document, in order, itself left out."""
+        """Return the chunks of a document up to `window` before and after a chunk, in order."""
         near = "d.doc_id = ? AND c.ordinal BETWEEN ? AND ? AND c.ordinal <> ?"
         sql = f"{rows.CHUNK_SELECT} WHERE {near} ORDER BY c.ordinal"
         values = (chunk.doc_id, chunk.ordinal - window, chunk.ordinal + window, chunk.ordinal)
@@ -78,7 +84,10 @@ class EmbeddedEngine:
             return [rows.chunk(row) for row in snapshot.connection.execute(sql, values)]
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Both legs, the filter and the fusion. Raises: IndexMissing, EngineError, UsageError."""
+        """Search both legs, apply the filter and fuse.
+
+        Raises: IndexMissing, EngineError, UsageError.
+        """
         clock = Clock()
         with self._reader.snapshot() as snapshot:
             clock.lap("open")
@@ -94,7 +103,7 @@ class EmbeddedEngine:
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
-        """The one writer; see `Engine.writer`."""
+        """Return the only writer; see `Engine.writer`."""
         with self._locked():
             if rebuild:
                 with self._rebuilding(fingerprint) as writer:
@@ -104,7 +113,7 @@ class EmbeddedEngine:
                     yield writer
 
     def check(self) -> Sequence[str]:
-        """What is wrong with the index, a line each; empty when it is sound. Raises: IndexMissing."""
+        """Return one line per defect of the index; empty if it is sound. Raises: IndexMissing."""
         try:
             with self._reader.snapshot() as snapshot:
                 return list(problems(snapshot))
@@ -114,11 +123,11 @@ class EmbeddedEngine:
             return [str(error)]
 
     def examine(self) -> Iterator[Finding]:
-        """SQLite and the disk; see `Engine.examine`."""
+        """Check SQLite and the disk; see `Engine.examine`."""
         return examine(Path(self._options.url))
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
-        """Chunk ids and their vectors, in the order of `chunks`. Raises: IndexMissing."""
+        """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
         folder = self._places.current()
@@ -128,7 +137,7 @@ class EmbeddedEngine:
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts, by text; see `Engine.vectors_of`."""
+        """Return the stored vectors of texts, by text; see `Engine.vectors_of`."""
         try:
             with self._reader.snapshot() as snapshot:
                 return snapshot.vectors_of(indexed_texts)
@@ -136,16 +145,16 @@ class EmbeddedEngine:
             return {}
 
     def info(self) -> StoredIndex:
-        """The index in use. Raises: IndexMissing, EngineError."""
+        """Describe the index in use. Raises: IndexMissing, EngineError."""
         return indexes.read_stored_index(self._places)
 
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index in the folder, by name; see `Engine.indexes`."""
+        """Describe every index in the folder, by name; see `Engine.indexes`."""
         return tuple(indexes.beside(self._places))
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
-        self.exists()  # raises where another program's folder, or a damaged index, is in the place
+        self.exists()  # raises if another program's folder or a damaged index is in the way
         with self._locked():
             indexes.drop_unfinished(self._places)
             places = Places(self._places.url, indexes.free_name(self._places))
@@ -156,7 +165,7 @@ class EmbeddedEngine:
                 return places.name
 
     def swap(self, name: str, since: int | None = None) -> str:
-        """Exchanges the names of two indexes; see `Engine.swap`."""
+        """Exchange the names of two indexes; see `Engine.swap`."""
         other = indexes.existing(self._places.url, name)
         if other == self._places:
             raise already_in_use(name)
@@ -170,21 +179,21 @@ class EmbeddedEngine:
         return "" if former is None else name
 
     def drop(self, name: str) -> None:
-        """Removes an index; see `Engine.drop`."""
+        """Delete an index; see `Engine.drop`."""
         places = indexes.existing(self._places.url, name)
         with indexes.lock_index(places, self._options.lock_wait_s):
             indexes.drop(places)
 
     def refresh(self) -> None:
-        """Do nothing, since stored documents are found at once. Raises: IndexMissing."""
+        """Do nothing: stored documents are visible at once. Raises: IndexMissing."""
         self.generation()
 
     def close(self) -> None:
-        """Close files and connections. The next use opens them again."""
+        """Close files and connections; the next use reopens them."""
         self._reader.close()
 
     def _streamed(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
-        """Yield rows of one state over a separate connection, so that a slow reader blocks no other."""
+        """Yield rows of one state over a separate connection, so that slow readers block no one."""
         places = self._places
         with failures(places.folder), closing(open_reading(places.current())) as connection, transaction(connection):
             yield from connection.execute(sql, tuple(values))

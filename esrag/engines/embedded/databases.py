@@ -1,10 +1,12 @@
-"""SQLite files whose pages carry checksums, also on a read-only or a full disk, or in another user's folder.
+"""SQLite files with page checksums, including those on read-only or full disks.
 
-SQLite itself would take a flipped bit for content. The checksums are those of its extension cksumvfs, which comes with
-APSW: eight bytes at the end of each page, written with it and verified whenever it is read.
+SQLite itself would take a flipped bit for content. The checksums are those of its extension
+cksumvfs, which APSW includes: eight bytes at the end of each page, written with the page and
+verified on every read.
 
-A database with a log can be read if the log and its index are there or can be made. Otherwise, if no log waits, SQLite
-reads the file directly if it is marked as immutable. Another program may still write it, so that is checked.
+A database in WAL mode can be read if its log and the log's index exist or can be created.
+Otherwise, if no log is pending, SQLite reads the file alone, opened as immutable. Another program
+may still write to it, for example in another user's folder, so this is checked after each read.
 """
 
 from collections.abc import Sequence
@@ -22,7 +24,7 @@ from esrag.private import make_file
 REPLAY_HINT = "changes wait in its log: run esrag doctor where there is room and it can be written"
 CHECKSUM_BYTES = 8
 _VFS = "cksmvfs"
-_WAIT_S = 30  # for another program's write; one takes milliseconds
+_WAIT_S = 30  # for another program's write, which takes milliseconds
 _REFUSED = {apsw.SQLITE_CANTOPEN, apsw.SQLITE_READONLY}
 _NO_ROOM = {apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMMAP}
 
@@ -30,18 +32,18 @@ C = TypeVar("C", bound=apsw.Connection)
 
 
 class ImmutableConnection(apsw.Connection):
-    """A connection that sees no change of its file; what it read is true if the file `is_current` afterwards."""
+    """A connection that sees no change of its file; check `is_current` after reading."""
 
     file: Path
     opened: tuple[int, ...]
 
     def is_current(self) -> bool:
-        """Whether the file is unchanged since it was opened."""
+        """Return whether nothing has been written since the connection was opened."""
         return self.opened == _stamp(self.file)
 
 
 def connect(file: Path, mode: str) -> apsw.Connection:
-    """Connect to a database by SQLite's `mode`: ro, rw, or rwc, which makes a private file.
+    """Connect to a database in SQLite's `mode`: ro, rw, or rwc, which creates a private file.
 
     Raises: apsw.Error, OSError.
     """
@@ -51,7 +53,10 @@ def connect(file: Path, mode: str) -> apsw.Connection:
 
 
 def connect_immutable(file: Path, error: apsw.Error) -> ImmutableConnection:
-    """Connect to a database in a folder where SQLite could not create its files, or raise the error again."""
+    """Connect read-only to a database for which SQLite could not create its WAL files.
+
+    Re-raises `error` if that would not help.
+    """
     opened = _stamp(file)  # first: a reader sees a log that appears later
     if (result(error) not in _REFUSED and not has_no_room(error)) or any(opened[-1:]):
         raise error
@@ -61,22 +66,22 @@ def connect_immutable(file: Path, error: apsw.Error) -> ImmutableConnection:
 
 
 def use_checksums(connection: apsw.Connection) -> None:
-    """Let the pages of an empty database carry checksums. Raises: apsw.Error."""
+    """Enable page checksums in an empty database. Raises: apsw.Error."""
     connection.reserve_bytes("main", CHECKSUM_BYTES)
 
 
 def has_checksums(connection: apsw.Connection) -> bool:
-    """Return whether the pages carry checksums that are verified. Raises: apsw.Error."""
+    """Return whether the pages carry checksums and SQLite verifies them. Raises: apsw.Error."""
     return bool(value(connection, "PRAGMA checksum_verification") == "1")
 
 
 def has_tables(connection: apsw.Connection) -> bool:
-    """Return whether the database holds anything. Raises: apsw.Error."""
+    """Return whether the database contains any table. Raises: apsw.Error."""
     return bool(value(connection, "SELECT EXISTS (SELECT 1 FROM sqlite_schema)"))
 
 
 def value(connection: apsw.Connection, sql: str, bound: Sequence[object] = ()) -> Any:
-    """Return the first value of a query's first row; None without rows. Raises: apsw.Error."""
+    """Return the first value of a query's first row, or None. Raises: apsw.Error."""
     row = connection.execute(sql, tuple(bound)).fetchone()
     return row[0] if row else None
 
@@ -87,22 +92,22 @@ def result(error: apsw.Error) -> int:
 
 
 def has_no_room(error: apsw.Error) -> bool:
-    """Return whether the index of a log could not be made, as on a full disk."""
+    """Return whether the index of a log could not be created, as on a full disk."""
     return getattr(error, "extendedresult", 0) in _NO_ROOM
 
 
 def has_wrong_checksum(error: apsw.Error) -> bool:
-    """Return whether a page was not as it had been written."""
+    """Return whether a page does not match its checksum."""
     return bool(getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA)
 
 
 def is_outdated(connection: apsw.Connection) -> bool:
-    """Return whether a connection that sees no change has missed one."""
+    """Return whether an immutable connection has missed a change."""
     return isinstance(connection, ImmutableConnection) and not connection.is_current()
 
 
 def log_bytes(file: Path) -> int:
-    """Return the length of a database's write-ahead log; 0 without one."""
+    """Return the length of a database's log, or 0 without a log."""
     try:
         return file.with_name(f"{file.name}-wal").stat().st_size
     except OSError:
@@ -119,7 +124,7 @@ def _connect(file: Path, parameters: str, kind: type[C]) -> C:
 
 @cache
 def _register() -> None:
-    """Make cksumvfs known to SQLite, once a process. Raises: EngineError."""
+    """Register cksumvfs with SQLite, once per process. Raises: EngineError."""
     if not apsw.sqlite_extra.has("cksumvfs"):
         hint = "install it from PyPI: pip install --force-reinstall apsw"
         raise EngineError("the installed APSW lacks SQLite's extension cksumvfs", hint=hint)
@@ -128,7 +133,7 @@ def _register() -> None:
 
 
 def _stamp(file: Path) -> tuple[int, ...]:
-    """What changes when the file is written; nothing where it is gone."""
+    """Return values that change when the file is written; empty if the file is gone."""
     try:
         found = file.stat()
     except OSError:

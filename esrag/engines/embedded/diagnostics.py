@@ -1,4 +1,4 @@
-"""Diagnostics of an index in a folder: SQLite with full-text search, and free space on the disk."""
+"""Diagnostics of an index in a folder: full-text search in SQLite, and free disk space."""
 
 import shutil
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MIN_FREE_BYTES = 2**30
 
 
 def examine(folder: Path) -> Iterator[Finding]:
-    """A finding on SQLite, then one on the disk that `folder` is on, or will be."""
+    """Yield a finding on SQLite, then one on the disk that holds or will hold `folder`."""
     yield _full_text()
     yield _free_space(folder)
 

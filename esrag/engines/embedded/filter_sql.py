@@ -1,6 +1,7 @@
-"""Filters → SQL conditions over `chunks c`. Names and values are always bound, never written into the SQL.
+"""Filters → SQL conditions over `chunks c`.
 
-A condition is 0 or 1 and never NULL, so that NOT of a field that is missing holds.
+Names and values are always bound, never written into the SQL. A condition is 0 or 1 and never NULL,
+so that NOT of a missing field is true.
 """
 
 import json
@@ -34,7 +35,7 @@ Leaf = Terms | Prefix | Range
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """SQL of a stored value and of its kind, in the words of json_each; a column's kind is always text."""
+    """SQL of a stored value and of its kind, in the terms of json_each; a column is always text."""
 
     sql: str
     kind: str
@@ -46,10 +47,13 @@ _ITEM = _Value("item.value", "item.type")
 
 
 def select_rows(filter_: Filter) -> Condition:
-    """The query for the rows of the chunks that pass. Raises: UsageError for a filter beyond reason."""
+    """Return the query for the rows of the chunks that pass.
+
+    Raises: UsageError for a filter beyond reasonable limits.
+    """
     require_reasonable(filter_)
     sql, values = _condition(filter_)
-    return f'SELECT c."row" FROM chunks c WHERE {sql}', values  # noqa: S608 -- made of this module's constants only
+    return f'SELECT c."row" FROM chunks c WHERE {sql}', values  # noqa: S608 -- built from this module's constants only
 
 
 def _condition(filter_: Filter) -> Condition:
@@ -72,7 +76,7 @@ def _joined(conditions: Iterable[Condition], operator: str, nothing: Condition) 
 
 
 def _leaf(leaf: Leaf) -> Condition:
-    """A condition on one field: a column, the pages, the keywords, or else a key of the metadata."""
+    """Return a condition on one field: a column, the pages, the keywords or a metadata key."""
     if leaf.field == "page":
         return _on_pages(leaf)
     if leaf.field in _CHUNK_COLUMNS:
@@ -101,7 +105,10 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
 
 
 def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
-    """Compare values of one kind, or as they are written: a CSV's "2024" equals 2024."""
+    """Match values that are equal within one kind, or that are written alike.
+
+    For example, "2024" in a CSV file matches the number 2024.
+    """
     texts = [format_value(scalar_) for scalar_ in wanted]
     read = [scalar(text) for text in texts]
     numbers = [number for number in (*wanted, *read) if is_number(number) and math.isfinite(number)]
@@ -123,15 +130,18 @@ def _bounds(leaf: Range, compared: Callable[[Scalar, str], Condition]) -> Iterab
 
 
 def _compared(bound: Scalar, sign: str, value: _Value) -> Condition:
-    """A bound compares with values of its own kind only: numbers, truth values or texts."""
-    if bound != bound:  # noqa: PLR0124 -- NaN, which SQLite would take for NULL
+    """Compare with values of the bound's own kind only: numbers, truth values or texts."""
+    if bound != bound:  # noqa: PLR0124 -- NaN, which SQLite would treat as NULL
         return _NEVER
     kinds = {bool: "'true', 'false'", str: "'text'"}.get(type(bound), "'integer', 'real'")
     return f"{value.kind} IN ({kinds}) AND {value.sql} {sign} ?", (_bindable(bound),)
 
 
 def _on_pages(leaf: Leaf) -> Condition:
-    """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
+    """Match chunks by page: a chunk is on every page from its first to its last.
+
+    A range matches if any of these pages lies in it.
+    """
     if isinstance(leaf, Terms):
         pages = {number for number in map(scalar, map(format_value, leaf.values)) if is_number(number)}
         return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
@@ -141,7 +151,7 @@ def _on_pages(leaf: Leaf) -> Condition:
 
 
 def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Condition:
-    """Whole pages between two numbers."""
+    """Match whole pages between two numbers."""
     if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
         return _NEVER
     first = -(2**63) if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
@@ -152,7 +162,10 @@ def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bo
 
 
 def _bindable(value: Scalar) -> Scalar:
-    """What SQLite can bind: lone surrogates, which nothing stored can hold, and great integers are replaced."""
+    """Return a value that SQLite can bind.
+
+    Lone surrogates, which no stored text can contain, are replaced; large integers become floats.
+    """
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, int) and value not in _INTEGER_64:

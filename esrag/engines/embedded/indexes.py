@@ -1,4 +1,4 @@
-"""The indexes in one folder: their listing, their locks, and swapping two of them."""
+"""The indexes in one folder: listing, locking, exchanging and deleting them."""
 
 import shutil
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from esrag.private import make_file, make_folder
 
 
 def names(url: Path) -> list[str]:
-    """The indexes in a folder, in order."""
+    """Return the names of the indexes in a folder, in order."""
     if not url.is_dir():
         return []
     return sorted(path.name for path in url.iterdir() if path.name[0] != "." and _is_index(path))
@@ -33,7 +33,7 @@ def existing(url: Path, name: str) -> Places:
 
 
 def free_name(places: Places) -> str:
-    """The first number after the index's name that is not taken."""
+    """Return the index's name with the first number that is not taken."""
     number = 1
     while (places.url / f"{places.name}-{number:06}").exists():
         number += 1
@@ -41,7 +41,7 @@ def free_name(places: Places) -> str:
 
 
 def read_stored_index(places: Places) -> StoredIndex:
-    """What is in an index. Raises: IndexMissing, EngineError."""
+    """Describe an index. Raises: IndexMissing, EngineError."""
     folder = places.current()
     with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
         made = store.state(connection).fingerprint
@@ -54,7 +54,7 @@ def read_stored_index(places: Places) -> StoredIndex:
 
 
 def beside(places: Places) -> Iterator[StoredIndex]:
-    """Every index in the folder, by name."""
+    """Describe every index in the folder, by name."""
     for name in names(places.url):
         in_use = name == places.name
         try:
@@ -65,7 +65,7 @@ def beside(places: Places) -> Iterator[StoredIndex]:
 
 @contextmanager
 def lock_index(places: Places, wait_s: float) -> Iterator[None]:
-    """Lock an index against other writers, and repair what a killed program left. Raises: IndexBusy."""
+    """Hold the write lock of an index, and repair what a killed program left. Raises: IndexBusy."""
     lock = FileLock(places.lock, timeout=wait_s)
     with failures(places.folder, writing=True):
         make_folder(places.url)
@@ -84,7 +84,7 @@ def lock_index(places: Places, wait_s: float) -> Iterator[None]:
 
 
 def raise_generation(places: Places, beyond: int) -> None:
-    """The generation of an index that is to take another's place grows beyond both."""
+    """Raise the generation of an index beyond its own and `beyond`, before it replaces another."""
     with failures(places.folder, writing=True):
         with closing(store.open_reading(places.folder)) as connection:
             made = store.state(connection).fingerprint
@@ -93,7 +93,7 @@ def raise_generation(places: Places, beyond: int) -> None:
 
 
 def drop_unfinished(places: Places) -> None:
-    """Removes what moves left that were cut short; not what one is writing."""
+    """Delete indexes left by interrupted moves, except those being written."""
     for name in names(places.url):
         other = Places(places.url, name)
         if name.startswith(f"{places.name}-") and other.unfinished.exists():
@@ -102,7 +102,10 @@ def drop_unfinished(places: Places) -> None:
 
 
 def exchange(places: Places, other: Places) -> None:
-    """Exchange the names of two indexes; the first may be missing. A reader sees one or the other."""
+    """Exchange the names of two indexes; the first may be missing.
+
+    A reader of the first name sees either the one index or the other.
+    """
     with failures(places.folder, writing=True):
         other.unfinished.unlink(missing_ok=True)
         aside = places.set_aside(other.name)
@@ -114,14 +117,14 @@ def exchange(places: Places, other: Places) -> None:
 
 
 def drop(places: Places) -> None:
-    """Removes an index at once or, killed, not at all."""
+    """Delete an index atomically: if killed, either all of it is gone or nothing."""
     with failures(places.folder, writing=True):
         places.folder.rename(places.new)
         discard(places.new)
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder of ours. Raises: IndexMismatch for another program's."""
+    """Delete one of our folders. Raises: IndexMismatch if it belongs to another program."""
     if folder.exists():
         if not store.is_ours_by_names(folder):
             hint = "move it away, or choose another engine.url"
@@ -130,9 +133,11 @@ def discard(folder: Path) -> None:
 
 
 def _mend(places: Places) -> None:
-    """Ends what was killed: after a rebuild or a swap the former index is put back, or gets the place it was to have.
+    """Complete or undo what a killed program left.
 
-    An unfinished index goes, and the former one too where a rebuild had put another in its place.
+    After an interrupted rebuild or swap, the former index is restored, or moved to the place it was
+    meant to have. An unfinished index is deleted. So is the former one if a rebuild had already
+    replaced it.
     """
     with failures(places.folder, writing=True):
         for waiting, place in places.cut_short():

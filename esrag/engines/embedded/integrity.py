@@ -1,4 +1,4 @@
-"""What can be found wrong with an index."""
+"""Integrity checks of an index."""
 
 from collections.abc import Iterator
 
@@ -24,9 +24,10 @@ _EQUAL_COUNTS = {
 
 
 def problems(snapshot: Snapshot) -> Iterator[str]:
-    """A line for each kind of damage."""
-    # FTS5 looks again at what others wrote when it is searched, and not when it is checked: SQLite from 3.46 on, at the
-    # least, calls an index damaged that another connection has written since.
+    """Yield one line per kind of damage."""
+    # FTS5 reloads its structure after another connection's write when it is searched, but not when
+    # it is checked. SQLite (at least from 3.46 on) would report an index as damaged if another
+    # connection has written to it since.
     snapshot.connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
     for (line,) in snapshot.connection.execute("PRAGMA integrity_check(10)"):
         if line != "ok":

@@ -1,4 +1,4 @@
-"""Snapshots: one consistent state of the index for the length of a call."""
+"""Snapshots: one consistent state of the index for the duration of a call."""
 
 import json
 import threading
@@ -28,7 +28,10 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """What stays true as long as nothing is written: rows of the vector leg, and in how many chunks a term occurs."""
+    """Values that stay valid until the next write: rows of the vector leg, and term counts.
+
+    A term count is the number of chunks a term occurs in.
+    """
 
     state: State
     vectors: StoredVectors
@@ -38,13 +41,13 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A read transaction, with the vectors that belong to it."""
+    """A read transaction with the vectors that belong to it."""
 
     connection: apsw.Connection
     cache: Cache
 
     def live(self) -> tuple[Rows, Rows]:
-        """The rows of `chunks` that have a vector, and their rows in the vector file."""
+        """Return the rows of `chunks` that have a vector, and their rows in the vector file."""
         if not self.cache.live:
             sql = 'SELECT vector_row, "row" FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
             pairs = np.array(self.connection.execute(sql).fetchall(), dtype=np.int64).reshape(-1, 2)
@@ -52,7 +55,7 @@ class Snapshot:
         return self.cache.live[0]
 
     def count(self, term: str) -> int:
-        """In how many chunks a term occurs."""
+        """Return the number of chunks a term occurs in."""
         counts = self.cache.counts
         if term not in counts:
             found = self.connection.execute("SELECT doc FROM word_counts WHERE term = ?", (term,)).fetchone()
@@ -60,7 +63,7 @@ class Snapshot:
         return counts[term]
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> dict[str, Vectors]:
-        """The stored vectors of texts, by text; texts that are not indexed are left out."""
+        """Return the stored vectors of texts, by text; texts that are not indexed are left out."""
         texts = {text_hash(text): text for text in indexed_texts}
         wanted = "text_hash IN (SELECT value FROM json_each(?))"
         sql = f"SELECT text_hash, vector_row FROM chunks WHERE vector_row IS NOT NULL AND {wanted}"  # noqa: S608 -- constants
@@ -69,25 +72,28 @@ class Snapshot:
 
 
 class Reader:
-    """Open the index at first use, and again after a rebuild has replaced it."""
+    """A reader that opens the index at first use, and reopens it after a rebuild."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._lock = threading.RLock()  # SQLite allows one transaction a connection; threads take turns
+        self._lock = threading.RLock()  # SQLite allows one transaction per connection; threads take turns
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._cache: Cache | None = None
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One state of the index; what is written meanwhile is not seen. Raises: IndexMissing, EngineError."""
+        """Yield one state of the index, unaffected by concurrent writes.
+
+        Raises: IndexMissing, EngineError.
+        """
         with self._lock, failures(self._places.folder):
             for attempt in range(_ATTEMPTS):
                 connection = self._opened()
                 with transaction(connection):
                     try:
                         cache = self._cached(connection)
-                    except FileNotFoundError:  # a writer compacted and removed the vectors in between: look again
+                    except FileNotFoundError:  # a writer compacted and removed the vectors in between: retry
                         if attempt == _ATTEMPTS - 1:
                             raise
                         continue
@@ -95,7 +101,7 @@ class Reader:
                     return
 
     def close(self) -> None:
-        """Close the connection and the mapped vectors."""
+        """Close the connection and unmap the vectors."""
         with self._lock:
             if self._connection:
                 self._connection.close()

@@ -1,4 +1,4 @@
-"""Records to rows of the database and back."""
+"""Conversion of records to database rows and back."""
 
 import json
 import math
@@ -19,7 +19,7 @@ CHUNK_SELECT = """
 
 
 def document_row(document: StoredDocument) -> tuple[Any, ...]:
-    """The values of DOCUMENT_COLUMNS."""
+    """Return the values of DOCUMENT_COLUMNS."""
     d = document
     counts = (d.characters, d.page_count, d.chunk_count)
     known = (d.doc_id, d.source, d.source_sha256, d.revision, d.kind, d.title)
@@ -27,19 +27,19 @@ def document_row(document: StoredDocument) -> tuple[Any, ...]:
 
 
 def document(row: Sequence[Any]) -> StoredDocument:
-    """The record of a row of DOCUMENT_COLUMNS."""
+    """Return the record of a row of DOCUMENT_COLUMNS."""
     values = [*row[:-2], json.loads(row[-2]), row[-1]]
     return StoredDocument(*values)
 
 
 def chunk(row: Sequence[Any]) -> Chunk:
-    """The record of a row of CHUNK_SELECT."""
+    """Return the record of a row of CHUNK_SELECT."""
     values = [*row[:-2], tuple(json.loads(row[-2])), json.loads(row[-1])]
     return Chunk(*values)
 
 
 def encode_json(value: Metadata | tuple[str, ...]) -> str:
-    """JSON that SQLite reads: characters as they are, and what is not a number as text.
+    """Encode as JSON that SQLite reads: characters unescaped, non-finite numbers as text.
 
     >>> encode_json({"b": float("inf"), "a": "é"})
     '{"a": "é", "b": "inf"}'

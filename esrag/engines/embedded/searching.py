@@ -18,20 +18,24 @@ from esrag.engines.preconditions import question_vector
 from esrag.records import Chunk
 from esrag.text.terms import question_terms
 
-EVERYWHERE = "∎"  # a token of every row of `words` that no text can hold: terms() makes words only
+EVERYWHERE = "∎"  # a token of every row of `words` that no text can contain: terms() yields words only
 
-# bm25() costs about 1.7 µs a matching row, and a frequent word matches most of them: over 100,000 chunks of 150 Zipf
-# distributed words, questions of 5 to 12 terms took 112 ms at the median. So the rarest terms choose the rows, as many
-# terms as have together this many occurrences, and the frequent ones only add to the score of those rows: 20 ms, and
-# 99.8 % of the ten best hits, 98.2 % of the hundred best are the same. Below 10,000 chunks nothing changes at all.
+# bm25() costs about 1.7 µs per matching row, and a frequent word matches most rows: over 100,000
+# chunks of 150 Zipf-distributed words, questions of 5 to 12 terms took 112 ms at the median. So
+# only the rarest terms select rows, namely as many terms as have this many occurrences together.
+# Frequent terms only add to the score of those rows. This takes 20 ms and keeps 99.8 % of the ten
+# best hits and 98.2 % of the hundred best. Below 10,000 chunks nothing changes.
 MAX_ROWS_SCORED = 10_000
 
 _SCORE_DECIMALS = 9
-_TIES = 50  # rows read beyond the cut, so that ties at it are seen without asking again
+_TIES = 50  # rows read beyond the cut, so that ties at the cut are seen without another query
 
 
 def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchResult:
-    """Hits in falling score, ties by chunk id, the path and the times. Raises: EngineError, UsageError."""
+    """Return hits by falling score (ties by chunk id), the path and the times.
+
+    Raises: EngineError, UsageError.
+    """
     vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
     where = select_rows(request.filter) if request.filter is not None else None
@@ -51,7 +55,10 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
 
 
 def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:
-    """BM25 (Robertson & Zaragoza 2009; k1 = 1.2, b = 0.75) by chunk id, best first."""
+    """Return BM25 scores by chunk id, best first (Robertson & Zaragoza 2009).
+
+    The parameters are k1 = 1.2 and b = 0.75.
+    """
     known = sorted((count, term) for term in question_terms(text) if (count := snapshot.count(term)))
     if not known:
         return {}
@@ -60,13 +67,16 @@ def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | N
     ordered = [term for _, term in known]
     rare, frequent = ordered[:chosen], ordered[chosen:]
     found = _matching(snapshot, _expression(rare, frequent), depth, where)
-    if frequent and len(found) < depth:  # the filter left too few of the rare terms' rows
+    if frequent and len(found) < depth:  # the filter left too few rows of the rare terms
         found = _matching(snapshot, _expression(ordered, []), depth, where)
     return _cut(_by_id(snapshot, found), depth)
 
 
 def _rarest(counts: Sequence[int], depth: int) -> int:
-    """How many of the rising counts choose the rows: as fit the limit, and more while they may be too few rows.
+    """Return how many of the rising counts select rows.
+
+    These are as many as fit MOST_ROWS_SCORED, and more if they might select fewer than `depth`
+    rows.
 
     >>> _rarest([50, 9_000, 40_000], depth=100), _rarest([50, 40_000], depth=100), _rarest([500, 40_000], depth=100)
     (2, 2, 1)
@@ -80,7 +90,7 @@ def _rarest(counts: Sequence[int], depth: int) -> int:
 
 
 def _expression(rare: Sequence[str], frequent: Sequence[str]) -> str:
-    """An FTS5 query of quoted strings: rows with a rare term, scored by all.
+    """Return an FTS5 query of quoted strings: rows with a rare term, scored by all terms.
 
     >>> _expression(["kem"], [])
     '"kem"'
@@ -94,8 +104,8 @@ def _either(words: Sequence[str]) -> str:
 
 
 def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition | None) -> list[tuple[int, float]]:
-    """At least the `depth` best rows with their scores, and all ties with the last of them."""
-    # The plus keeps FTS5 from looking up each allowed row by itself.
+    """Return at least the `depth` best rows with their scores, and all ties with the last one."""
+    # The plus keeps FTS5 from looking up each allowed row separately.
     allowed, values = where or ("", ())
     condition = f"AND +words.rowid IN ({allowed})" if where else ""
     matching = f"SELECT rowid, -bm25(words) AS score FROM words WHERE words MATCH ? {condition}"  # noqa: S608 -- constants
@@ -111,7 +121,7 @@ def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition 
 
 
 def _vector_leg(snapshot: Snapshot, vector: Vectors, depth: int, where: Condition | None) -> dict[str, float]:
-    """Cosine similarity, exact, by chunk id, best first."""
+    """Return exact cosine similarities by chunk id, best first."""
     rows, vector_rows = snapshot.live()
     if where:
         kept = np.isin(rows, _allowed(snapshot, where), assume_unique=True)
@@ -135,6 +145,6 @@ def _cut(scores: Mapping[str, float], depth: int) -> dict[str, float]:
 
 
 def _chunks(snapshot: Snapshot, wanted: Sequence[str]) -> dict[str, Chunk]:
-    """The chunks of these ids; only they are read whole."""
+    """Return the chunks with these ids; only these are read completely."""
     sql = f"{CHUNK_SELECT} WHERE c.chunk_id IN (SELECT value FROM json_each(?))"  # noqa: S608 -- constants
     return {row[0]: chunk(row) for row in snapshot.connection.execute(sql, (json.dumps(wanted),))}

@@ -1,4 +1,4 @@
-"""The index folder: its files, connections to its database, and what each failure means to the user."""
+"""The index folder: its files, its database connections, and the errors users see."""
 
 import errno
 import struct
@@ -39,14 +39,14 @@ _AGAIN_HINT = "try again in a moment"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
 _UNWRITABLE = {apsw.SQLITE_READONLY, apsw.SQLITE_FULL, apsw.SQLITE_PERM, apsw.SQLITE_IOERR, apsw.SQLITE_CANTOPEN}
 _BROKEN = {apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB, apsw.SQLITE_ERROR, apsw.SQLITE_IOERR}
-# What reading a value that is not of its type, or not there, raises in Python.
+# Python exceptions raised by reading a value that is missing or of the wrong type.
 _UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The one row of the table `state`."""
+    """The only row of the table `state`."""
 
     fingerprint: Fingerprint
     generation: int
@@ -56,47 +56,53 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The paths of an index. The hidden ones cannot be another index's: a name does not start with a dot."""
+    """The paths of an index.
+
+    The hidden paths cannot collide with another index, since no index name starts with a dot.
+    """
 
     url: Path
     name: str
 
     @property
     def folder(self) -> Path:
-        """Where the index is."""
+        """Folder of the index."""
         return self.url / self.name
 
     @property
     def new(self) -> Path:
-        """Where a rebuild writes."""
+        """Folder into which a rebuild writes."""
         return self.url / f".{self.name}.new"
 
     @property
     def old(self) -> Path:
-        """Where the former index waits while the new one takes its place."""
+        """Folder of the former index while the new one replaces it."""
         return self.url / f".{self.name}.old"
 
     @property
     def lock(self) -> Path:
-        """The writers' lock."""
+        """File that locks out other writers."""
         return self.url / f".{self.name}.lock"
 
     @property
     def unfinished(self) -> Path:
-        """The mark of an index that is being filled, to take another's place."""
+        """Marker file of an index that is being filled to replace another."""
         return self.folder / f"{DATABASE}-unfinished"
 
     def set_aside(self, other: str) -> Path:
-        """Where the index waits while another takes its place, whose name it gets; no name has capitals."""
+        """Return where the index waits during an exchange of names with index `other`.
+
+        The path contains capitals, which no index name has.
+        """
         return self.url / f".{self.name}.FOR.{other}"
 
     def cut_short(self) -> Iterator[tuple[Path, Path]]:
-        """What a swap that was killed left: where the former index waits, and what is to be its place."""
+        """Yield what a killed swap left: where the former index waits, and its final place."""
         for path in filter(is_ours_by_names, self.url.glob(f".{self.name}.FOR.*")):
             yield path, self.url / path.name.partition(".FOR.")[2]
 
     def current(self) -> Path:
-        """The folder to read: the index, or its former self if its place was to be taken and that was cut short."""
+        """Return the folder to read: the index, or the former one if a swap was interrupted."""
         if self.folder.exists():
             return self.folder
         waiting = (path for path in (self.old, *(path for path, _ in self.cut_short())) if path.exists())
@@ -104,7 +110,7 @@ class Places:
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
-    """Return the identity of the folder's database file; None without a database."""
+    """Return the device and inode of the folder's database, or None without a database."""
     try:
         found = (folder / DATABASE).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -113,7 +119,7 @@ def identity(folder: Path) -> tuple[int, int] | None:
 
 
 def open_reading(folder: Path) -> apsw.Connection:
-    """A connection that cannot write. Raises: IndexMissing, IndexMismatch, EngineError."""
+    """Open a read-only connection. Raises: IndexMissing, IndexMismatch, EngineError."""
     _require_database(folder)
     with failures(folder):
         try:
@@ -123,7 +129,10 @@ def open_reading(folder: Path) -> apsw.Connection:
 
 
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
-    """A connection that may write; an empty folder gets the tables. Raises: IndexMismatch, IndexUnwritable."""
+    """Open a read-write connection, creating the tables in an empty folder.
+
+    Raises: IndexMismatch, IndexUnwritable.
+    """
     if folder.exists() and not is_ours_by_names(folder):
         _refuse_foreign(folder)
     with failures(folder, writing=True):
@@ -135,7 +144,7 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
                 _create(connection, fingerprint, generation)
             _require_ours(connection, folder)
             require_same(state(connection).fingerprint, fingerprint)
-            connection.execute("PRAGMA journal_mode = WAL")  # a write, so that a read-only disk is found out here
+            connection.execute("PRAGMA journal_mode = WAL")  # a write, so that a read-only disk is detected here
         except BaseException:
             connection.close()
             raise
@@ -143,7 +152,7 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
 
 
 def state(connection: apsw.Connection) -> State:
-    """What the index says of itself."""
+    """Return the row of the table `state`."""
     sql = "SELECT model, dimensions, chunker, generation, vector_file, vector_rows FROM state"
     model, dimensions, chunker, generation, vector_file, vector_rows = next(connection.execute(sql))
     return State(Fingerprint(model, dimensions, chunker), generation, vector_file, vector_rows)
@@ -151,7 +160,7 @@ def state(connection: apsw.Connection) -> State:
 
 @contextmanager
 def transaction(connection: apsw.Connection, kind: str = "DEFERRED") -> Iterator[None]:
-    """All or nothing; for a reader, one snapshot."""
+    """Run statements atomically; a reader sees one snapshot."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -159,7 +168,7 @@ def transaction(connection: apsw.Connection, kind: str = "DEFERRED") -> Iterator
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if isinstance(error, apsw.Error):  # what was torn may look damaged
+        if isinstance(error, apsw.Error):  # a torn read may look like damage
             _require_current(connection)
         raise
     _require_current(connection)
@@ -172,7 +181,7 @@ def _require_current(connection: apsw.Connection) -> None:
 
 @contextmanager
 def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
-    """Turns what SQLite and the disk say into the errors of the contract."""
+    """Translate errors of SQLite and the disk into the errors of the contract."""
     try:
         yield
     except apsw.Error as error:
@@ -186,30 +195,32 @@ def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
 
 
 def damage_error(place: Path, what: str) -> EngineError:
-    """Return the error of an index whose files are not as they had been written."""
+    """Return the error for an index whose files have changed since they were written."""
     return EngineError(f"the index in {place} is damaged: {' '.join(what.split())}", hint=REBUILD_HINT)
 
 
 def is_ours_by_names(folder: Path) -> bool:
-    """Whether the folder holds nothing but what an index may hold."""
+    """Return whether the folder contains only files that an index may contain."""
     if not folder.is_dir():
         return False
     return all(path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in folder.iterdir())
 
 
 def require_replaceable(folder: Path) -> None:
-    """That a rebuild may put another index in the folder's place. Raises: IndexMismatch for another program's."""
+    """Raise IndexMismatch if a rebuild must not replace the folder: another program owns it."""
     if folder.exists() and not is_ours_by_names(folder):
         _refuse_foreign(folder)
     if identity(folder):
-        # A broken database cannot say whose it is; under our names in our place it is what a rebuild is for.
+        # A broken database cannot tell its application id. With our file names in our place, it is
+        # what a rebuild is meant to replace.
         with suppress(apsw.Error), closing(_connect(folder, "ro")) as connection:
             _require_application(connection, folder)
 
 
 def _connect(folder: Path, mode: str) -> apsw.Connection:
     connection = connect(folder / DATABASE, mode)
-    # FULL: a compaction removes the old vector file after its commit, so that commit must survive a power cut.
+    # FULL: a compaction removes the old vector file after its commit, so the commit must survive a
+    # power failure.
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
@@ -226,7 +237,7 @@ def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: i
 
 
 def _checked(connection: apsw.Connection, folder: Path) -> apsw.Connection:
-    """The connection, if what it reads is ours; else it is closed."""
+    """Return the connection if it reads an index of ours; otherwise close it and raise."""
     try:
         _require_ours(connection, folder)
     except BaseException:
@@ -263,7 +274,7 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
 
 
 def _require_new(folder: Path) -> None:
-    """Raise EngineError if a database without tables once had some, as its vector file shows."""
+    """Raise EngineError if a database without tables had some once, as leftover vectors show."""
     if any(folder.glob("vectors-*")):
         raise damage_error(folder, f"{DATABASE} is empty")
 

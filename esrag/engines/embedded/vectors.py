@@ -21,7 +21,8 @@ from esrag.private import opener
 Rows = npt.NDArray[np.int64]
 
 DECIMALS = 6
-# Wider than the error of a float32 dot product of unit rows (below 1e-6 at 384 dimensions) and than the rounding.
+# Wider than the error of a float32 dot product of unit rows (below 1e-6 at 384 dimensions) plus the
+# rounding.
 _MARGIN = np.float32(1e-5)
 # A larger cosine of unit rows is not a rounding error.
 _MAX_COSINE = 1.001
@@ -30,9 +31,9 @@ BLOCK_ROWS = 4096
 
 @dataclass(frozen=True, slots=True)
 class StoredVectors:
-    """The rows of a vector file that were committed, with the checksums of their blocks.
+    """The committed rows of a vector file, with the checksums of their blocks.
 
-    `verified` holds the blocks that were compared with their checksums already.
+    `verified` holds the blocks that have already been compared with their checksums.
     """
 
     path: Path
@@ -53,7 +54,7 @@ class StoredVectors:
         return np.array(self.rows[number])
 
     def damaged_blocks(self) -> Iterator[int]:
-        """Yield the blocks that are not as they were written."""
+        """Yield the blocks that do not match their checksums."""
         for block in range(_blocks(len(self.rows))):
             if not self._is_sound(block):
                 yield block
@@ -73,7 +74,7 @@ class StoredVectors:
 def map_vectors(
     connection: apsw.Connection, folder: Path, now: State, former: StoredVectors | None = None
 ) -> StoredVectors:
-    """Map the vectors of a state; blocks that `former` verified and that are the same are not read again.
+    """Map the vectors of a state; unchanged blocks that `former` verified are not read again.
 
     Raises: EngineError if the file or the checksums are too short.
     """
@@ -92,7 +93,10 @@ def map_vectors(
 
 
 def next_checksums(known: Mapping[int, int], row: int, vectors: Vectors) -> dict[int, int]:
-    """Return the checksums of the blocks that rows appended at a row number change, from those `known` so far."""
+    """Return the checksums of the blocks that change when rows are appended at a row number.
+
+    `known` holds the checksums so far.
+    """
     data, end = np.ascontiguousarray(vectors, dtype="<f4"), row + len(vectors)
     checksums: dict[int, int] = {}
     for block in range(row // BLOCK_ROWS, _blocks(end)):
@@ -103,7 +107,7 @@ def next_checksums(known: Mapping[int, int], row: int, vectors: Vectors) -> dict
 
 
 def write(path: Path, row: int, vectors: Vectors) -> None:
-    """Writes rows at a row number and waits for the disk; whatever a crash left from there on goes."""
+    """Write rows at a row number and fsync; rows that a crash left beyond it are dropped."""
     data = np.ascontiguousarray(vectors, dtype="<f4")
     with open(path, "r+b" if path.exists() else "w+b", opener=opener) as file:
         file.truncate(row * data.shape[1] * 4)
@@ -114,7 +118,7 @@ def write(path: Path, row: int, vectors: Vectors) -> None:
 
 
 def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
-    """The first rows of the file, without a copy. Raises: EngineError where it is too short."""
+    """Map the first rows of the file, without a copy. Raises: EngineError if it is too short."""
     if not rows:
         return np.empty((0, dimensions), dtype=np.float32)
     wanted, found = rows * dimensions * 4, path.stat().st_size
@@ -124,19 +128,21 @@ def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
 
 
 def best(stored: StoredVectors, rows: Rows, query: Vectors, count: int) -> tuple[Rows, npt.NDArray[np.float64]]:
-    """Positions in `rows` of the `count` best by dot product with the query, every tie with the last included.
+    """Return the positions in `rows` and the scores of the `count` best dot products with a query.
 
-    The fast pass in float32 only chooses; the scores that are returned are float64 sums a row by itself, rounded to
-    6 decimals, so that neither the order of the rows nor the processor's vector width can show in the ranking.
+    Every tie with the last one is included. The fast float32 pass only selects candidates. The
+    returned scores are float64 sums computed row by row and rounded to 6 decimals, so that neither
+    the order of the rows nor the vector width of the processor affects the ranking.
     """
     if not len(rows) or count < 1:
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    # Not `vectors @ query`: over 100,000 rows of 384 that takes 24 ms against 16 ms, and its threads go on spinning
-    # while the keyword leg wants the processor (which then took 98 ms instead of 34).
+    # Not `vectors @ query`: over 100,000 rows of 384 that takes 24 ms instead of 16 ms, and its
+    # threads keep spinning while the keyword leg needs the processor (which then took 98 ms instead
+    # of 34).
     vectors = stored.all()
     fast = np.vecdot(vectors, query)[rows]
-    if not np.abs(fast).max() <= _MAX_COSINE:  # NaN is not either
+    if not np.abs(fast).max() <= _MAX_COSINE:  # also true for NaN
         raise damage_error(stored.path, f"a cosine of {np.abs(fast).max():.3g}")
 
     last = np.partition(fast, -count)[-count] if len(fast) > count else -np.inf

@@ -1,4 +1,4 @@
-"""The one writer: vectors to the disk first, then one transaction that refers to them."""
+"""The only writer: vectors go to disk first, then one transaction refers to them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _OF_FORMER = """
 
 
 class EmbeddedWriter:
-    """Writes documents; see `Writer` for the promises."""
+    """Writer of documents; see `Writer` for the contract."""
 
     def __init__(self, connection: apsw.Connection, folder: Path) -> None:
         self._connection = connection
@@ -34,7 +34,7 @@ class EmbeddedWriter:
         self._drop_leftovers()
 
     def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
-        """Stores documents, all or none; none is refused. Raises: EngineError, IndexUnwritable."""
+        """Store documents, all or none; none is refused. Raises: EngineError, IndexUnwritable."""
         if not documents:
             return {}
 
@@ -42,7 +42,7 @@ class EmbeddedWriter:
             now = state(self._connection)
             dimensions = now.fingerprint.dimensions
             stacked = np.concatenate([check_rows(d.vectors, len(d.chunks), dimensions) for d in documents])
-            if dimensions:  # a crash from here on leaves rows that nothing refers to; the next writer writes over them
+            if dimensions:  # rows that a crash leaves from here on are unreferenced; the next writer overwrites them
                 write(self._folder / now.vector_file, now.vector_rows, stacked)
             with transaction(self._connection, "IMMEDIATE"):
                 first = now.vector_rows if dimensions else None
@@ -56,19 +56,22 @@ class EmbeddedWriter:
         return {}
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        """Removes documents, all or none. Raises: IndexUnwritable."""
+        """Remove documents, all or none. Raises: IndexUnwritable."""
         with failures(self._folder, writing=True), transaction(self._connection, "IMMEDIATE"):
             if sum(self._delete(_OF_ID, doc_id) for doc_id in doc_ids):
                 self._advance(state(self._connection).vector_rows)
 
     def remove_former(self, sources: Mapping[str, str]) -> None:
-        """Removes what was read from other bytes than these, all or nothing. Raises: IndexUnwritable."""
+        """Remove what was read from other bytes than these, all or nothing.
+
+        Raises: IndexUnwritable.
+        """
         with failures(self._folder, writing=True), transaction(self._connection, "IMMEDIATE"):
             if sources and self._delete(_OF_FORMER, json.dumps(list(sources.items()))):
                 self._advance(state(self._connection).vector_rows)
 
     def finish(self) -> None:
-        """Gives back what deletions left: vectors that nothing refers to, where they are the most, and facts."""
+        """Reclaim what deletions left: unreferenced facts, and vectors if most are unreferenced."""
         with failures(self._folder, writing=True):
             now = state(self._connection)
             live = value(self._connection, "SELECT count(vector_row) FROM chunks")
@@ -78,7 +81,7 @@ class EmbeddedWriter:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _compact(self, now: State) -> None:
-        """Copies the live vectors to a new file; readers keep the old one until they look again."""
+        """Copy the live vectors to a new file; readers keep the old one for now."""
         number = int(now.vector_file.removeprefix("vectors-").removesuffix(".f32")) + 1
         name = f"vectors-{number}.f32"
         sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
@@ -97,7 +100,7 @@ class EmbeddedWriter:
         self._drop_leftovers()
 
     def _drop_leftovers(self) -> None:
-        """Removes vector files of compactions, finished or cut short."""
+        """Delete vector files left by compactions, finished or interrupted."""
         with failures(self._folder, writing=True):
             current = state(self._connection).vector_file
             for path in self._folder.glob("vectors-*.f32"):
@@ -152,7 +155,7 @@ class EmbeddedWriter:
         return key
 
     def _sign(self, row: int, vectors: Vectors) -> None:
-        """Stores the checksums of vectors that were written at a row number."""
+        """Store the checksums of vectors that were written at a row number."""
         begun = self._connection.execute(
             "SELECT block, checksum FROM vector_blocks WHERE block = ?", (row // BLOCK_ROWS,)
         )

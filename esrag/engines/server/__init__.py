@@ -1,4 +1,4 @@
-"""An index on Elasticsearch or OpenSearch: an alias, and behind it one index that carries its fingerprint."""
+"""Indexes on Elasticsearch or OpenSearch: an alias, and one index with a fingerprint behind it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,38 +20,39 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.text import format_count
 
-_PAGE = 1000  # entries read at once
+_PAGE = 1000  # entries per request
 _FORBIDDEN = 403
-# What a server says that does not know a retriever, a query or one of its parts, or a processor of search pipelines.
+# What a server answers if it does not know a retriever, a query or one of its parts, or a processor
+# of search pipelines.
 _UNKNOWN = re.compile(
     r"unknown (retriever|query|field|key)|invalid processor type|(not support|not supported by) \[", re.IGNORECASE
 )
 
 
 class ServerEngine:
-    """An index on a server, under the alias `index`; see `Engine` for the promises."""
+    """An index on a server, under the alias `index`; see `Engine` for the contract."""
 
     def __init__(self, options: EngineOptions) -> None:
         self._options = options
         self._connection = Connection(options)
         self._indexes = Indexes(self._connection, options)
-        self._fuses: dict[str, bool] = {}  # whether the server fuses by ranks, by the index it was tried with
+        self._fuses: dict[str, bool] = {}  # whether the server fuses by ranks, by the index this was tried with
 
     @property
     def product(self) -> Product:
-        """What the server is. Raises: EngineError, EngineUnreachable."""
+        """Product of the server. Raises: EngineError, EngineUnreachable."""
         return self._connection.server.product
 
     def exists(self) -> bool:
-        """Whether anything was ever ingested here."""
+        """Return whether anything was ever ingested here."""
         return self._indexes.found() is not None
 
     def fingerprint(self) -> Fingerprint:
-        """What the index was made with. Raises: IndexMissing."""
+        """Return the fingerprint of the index. Raises: IndexMissing."""
         return self._indexes.current().made
 
     def generation(self) -> int:
-        """A number that grows with every change of content. Raises: IndexMissing."""
+        """Return a number that grows with every change of content. Raises: IndexMissing."""
         return generation(self._connection, self._indexes.current().name)
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
@@ -62,13 +63,13 @@ class ServerEngine:
         return map(document_of, sources)
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
-        """Chunks by document and position. Raises: IndexMissing, UsageError."""
+        """Yield chunks, ordered by document and position. Raises: IndexMissing, UsageError."""
         wanted = [filter_dsl.query(filter)] if filter is not None else []
         query = {"bool": {"filter": [{"term": {"entry": "chunk"}}, *wanted]}}
         return map(chunk_of, self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
-        """The chunks up to `window` before and after it in its document, in order, itself left out."""
+        """Return the chunks of a document up to `window` before and after a chunk, in order."""
         near = {"range": {"ordinal": {"gte": chunk.ordinal - window, "lte": chunk.ordinal + window}}}
         itself = {"term": {"ordinal": chunk.ordinal}}
         parts = [{"term": {"entry": "chunk"}}, {"term": {"doc_id": chunk.doc_id}}, near]
@@ -76,17 +77,20 @@ class ServerEngine:
         return [chunk_of(source) for source in self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE)]
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Both legs, the filter and the fusion. Raises: IndexMissing, EngineError, UsageError."""
+        """Search both legs, apply the filter and fuse.
+
+        Raises: IndexMissing, EngineError, UsageError.
+        """
         index = self._indexes.current()
         asked = Search(self._connection.server, index.made, request, index.vectors)
 
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
-            except Refused as error:  # a trial may end under a running program: the question is answered all the same
+            except Refused as error:  # a trial licence may expire while we run; the question is answered anyway
                 if not _cannot_fuse(error):
                     raise
-                self._fuses.pop(index.name, None)  # another thread may have been quicker
+                self._fuses.pop(index.name, None)  # another thread may have been faster
 
         return asked.client(self._connection, index.name)
 
@@ -96,7 +100,7 @@ class ServerEngine:
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
-        """The one writer; see `Engine.writer`."""
+        """Return the only writer; see `Engine.writer`."""
         index = self._indexes.found()
         if index and not rebuild:
             require_same(index.made, fingerprint)
@@ -112,9 +116,9 @@ class ServerEngine:
                     yield writer
 
     def check(self) -> Sequence[str]:
-        """What is wrong with the index, a line each; empty when it is sound. Raises: IndexMissing."""
+        """Return one line per defect of the index; empty if it is sound. Raises: IndexMissing."""
         index = self._indexes.current()
-        with suppress(Refused):  # a key for the index alone may not ask for its health
+        with suppress(Refused):  # a key restricted to the index may not query its health
             if self._connection.ask(f"/_cluster/health/{index.name}")["status"] == "red":
                 return [f"the index {index.name} is red: some of its data cannot be read"]
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
@@ -124,14 +128,14 @@ class ServerEngine:
         return found
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
-        """Chunk ids and their vectors, in the order of `chunks`. Raises: IndexMissing."""
+        """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         if self.fingerprint().dimensions:
             shown = with_vectors(self.product, ["chunk_id"])
             hits = self._hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
             yield from ((hit["_source"]["chunk_id"], vector_of(hit)) for hit in hits)
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
-        """The stored vectors of texts, by text; see `Engine.vectors_of`."""
+        """Return the stored vectors of texts, by text; see `Engine.vectors_of`."""
         index, found = self._indexes.found(), dict[str, Vectors]()
         texts = list(dict.fromkeys(indexed_texts))
         if index and index.made.dimensions:
@@ -140,11 +144,11 @@ class ServerEngine:
         return found
 
     def info(self) -> StoredIndex:
-        """The index behind the alias. Raises: IndexMissing, EngineError."""
+        """Describe the index behind the alias. Raises: IndexMissing, EngineError."""
         return self._indexes.stored(self._indexes.current())
 
     def indexes(self) -> Sequence[StoredIndex]:
-        """Every index that esrag made on the server, by name; see `Engine.indexes`."""
+        """Describe every index of esrag on the server, by name; see `Engine.indexes`."""
         return tuple(self._indexes.all())
 
     def create(self, fingerprint: Fingerprint) -> str:
@@ -155,7 +159,7 @@ class ServerEngine:
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
-        """Moves the alias to another index; see `Engine.swap`."""
+        """Move the alias to another index; see `Engine.swap`."""
         new, old = self._indexes.named(name), self._indexes.found()
         self._indexes.require_alias(old)
         if old == new:
@@ -173,27 +177,27 @@ class ServerEngine:
         return old.name if old else ""
 
     def drop(self, name: str) -> None:
-        """Removes an index, and with the one in use the alias; see `Engine.drop`."""
+        """Delete an index, and its alias if it is the one in use; see `Engine.drop`."""
         index = self._indexes.named(name)
         with self._holding(index):
             self._indexes.drop(index.name)
 
     def refresh(self) -> None:
-        """Lets everything that is stored be found. Raises: IndexMissing, IndexBusy."""
+        """Make everything stored visible to searches. Raises: IndexMissing, IndexBusy."""
         with self.writer(self.fingerprint()):
             pass
 
     def examine(self) -> Iterator[Finding]:
-        """The server and what it gives the index; see `Engine.examine`."""
+        """Check the server and its resources; see `Engine.examine`."""
         return examine(self._connection, self._options.index, self._tried)
 
     def close(self) -> None:
-        """Close connections. The next use opens them again."""
+        """Close connections; the next use reopens them."""
         self._connection.close()
 
     @contextmanager
     def _holding(self, index: Index) -> Iterator[None]:
-        """Lock an index against other writers. Raises: IndexBusy, IndexMissing."""
+        """Hold the write lease of an index. Raises: IndexBusy, IndexMissing."""
         lease = Lease(self._connection, index.name)
         lease.take(self._options.lock_wait_s)
         with _given_back(lease):
@@ -201,9 +205,10 @@ class ServerEngine:
 
     @contextmanager
     def _holding_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
-        """Lock the index in use against other writers, and create it if it is missing. Raises: IndexBusy.
+        """Hold the write lease of the index in use, creating the index if it is missing.
 
-        While we wait another may take its place; then that one is waited for.
+        While this waits, another index may replace the one in use; then it waits for that one.
+        Raises: IndexBusy.
         """
         while True:
             index = self._indexes.found() or self._indexes.make(fingerprint)
@@ -221,13 +226,13 @@ class ServerEngine:
 
     @contextmanager
     def _rebuilding(self, old: Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
-        """Yield a writer on a new index, which replaces the old one at the end."""
+        """Yield a writer on a separate index, which replaces the old one at the end."""
         try:
             name = self._indexes.make_beside(fingerprint, self.generation() + 1)
             with ServerWriter(self._connection, name, fingerprint, lease) as writer:
                 yield writer
             self._indexes.swap(old.name, name, keep=False)
-        except EngineUnreachable:  # the next rebuild drops it
+        except EngineUnreachable:  # the next rebuild deletes the index
             raise
         except BaseException:
             with suppress(EngineUnreachable):
@@ -235,12 +240,15 @@ class ServerEngine:
             raise
 
     def _tried(self) -> bool | None:
-        """Whether the server fuses by ranks; None where there are no vectors to try it with."""
+        """Return whether the server fuses by ranks; None if there are no vectors to try it with."""
         index = self._indexes.found()
         return self._may_fuse(index) if index and index.made.dimensions else None
 
     def _may_fuse(self, index: Index) -> bool:
-        """Whether the server fuses by ranks over the whole index: by version and shards, then by a tiny question."""
+        """Return whether the server fuses by ranks over the whole index.
+
+        Checks the version and the shards first, then sends a tiny query.
+        """
         fuses = self._fuses.get(index.name)
         if fuses is None:
             server = self._connection.server
@@ -263,18 +271,21 @@ class ServerEngine:
         return True
 
     def _vectors_of(self, index: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Vectors]]:
-        """The texts that are indexed, of those that are given by hash, each with its vector."""
+        """Yield those of the given texts (by hash) that are indexed, each with its vector."""
         wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
         body = {**wanted, "size": len(texts), **with_vectors(self.product, ["text_hash"])}
         hits = self._connection.request("POST", f"/{index}/_search", body, **WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
 
     def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
-        """The entries that match, in order."""
+        """Yield the `_source` of the entries that match, in order."""
         return (hit["_source"] for hit in self._hits(query, order, {"_source": shown}))
 
     def _hits(self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]) -> Iterator[Any]:
-        """The same with what else is shown of them, a page at a time."""
+        """Yield the hits that match, in order, requesting one page at a time.
+
+        `shown` selects what each hit returns.
+        """
         index, after = self._indexes.current(), None
         sort = [{field: "asc"} for field in order]
 
@@ -291,7 +302,7 @@ class ServerEngine:
 
 @contextmanager
 def _given_back(lease: Lease) -> Iterator[None]:
-    """Gives a lease back, but to a server that was just waited for in vain: it ends by itself."""
+    """Give a lease back, unless the server just timed out; the lease then expires by itself."""
     reachable = True
     try:
         yield
@@ -305,7 +316,10 @@ def _given_back(lease: Lease) -> Iterator[None]:
 
 
 def _cannot_fuse(error: Refused) -> bool:
-    """Whether it is for want of a licence, or the server knows no such fusion; any other refusal is an error."""
+    """Return whether the licence or an unknown kind of fusion caused the refusal.
+
+    Any other refusal is an error.
+    """
     parts = list(_mappings(error.body))
     reasons = [str(part.get("reason", "")) for part in parts]
     if error.status == _FORBIDDEN:
@@ -315,7 +329,7 @@ def _cannot_fuse(error: Refused) -> bool:
 
 
 def _mappings(body: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping within a body, itself included."""
+    """Yield every mapping within a body, including the body itself."""
     if isinstance(body, Mapping):
         yield body
     inner = body.values() if isinstance(body, Mapping) else body if isinstance(body, list) else ()

@@ -1,4 +1,4 @@
-"""Access to a server: its address without secrets, the authorization header, and what TLS trusts."""
+"""Access to a server: its address without secrets, the authorization header, and TLS trust."""
 
 import re
 import ssl
@@ -13,7 +13,7 @@ from esrag.errors import SettingsError
 
 
 def mask_url(url: str) -> str:
-    """An address without user and password. Raises: SettingsError.
+    """Return an address without user and password. Raises: SettingsError.
 
     >>> mask_url("https://me:secret@search.example:9200/logs")
     'https://search.example:9200/logs'
@@ -23,9 +23,10 @@ def mask_url(url: str) -> str:
 
 
 def authorization(options: EngineOptions) -> dict[str, str]:
-    """Return the header with an API key, or with user and password, which may also come from the address.
+    """Return the header for an API key, or for user and password, which may be in the address.
 
-    Made here, since Elasticsearch's client takes no password beyond ASCII. Raises: SettingsError.
+    It is built here because Elasticsearch's client accepts ASCII passwords only. Raises:
+    SettingsError.
     """
     if key := options.api_key.strip():
         if not re.fullmatch(r"[!-~]+", key):
@@ -40,7 +41,7 @@ def authorization(options: EngineOptions) -> dict[str, str]:
 
 
 def trust(options: EngineOptions) -> dict[str, Any]:
-    """What both clients call the settings of TLS. Raises: SettingsError."""
+    """Return the TLS settings under the names that both clients use. Raises: SettingsError."""
     if _parts(options.url).scheme != "https":
         return {}
     if options.certificate_fingerprint:
@@ -51,7 +52,7 @@ def trust(options: EngineOptions) -> dict[str, Any]:
 
 
 def _parts(url: str) -> SplitResult:
-    """The parts of an address; what is wrong with one is not quoted, for it may hold a password."""
+    """Split an address; errors do not quote it, because it may contain a password."""
     try:
         parts = urlsplit(url)
         is_whole = bool(parts.hostname) and (parts.port or 1) and "@" not in parts.path + parts.query + parts.fragment
@@ -64,11 +65,11 @@ def _parts(url: str) -> SplitResult:
 
 
 def _authority(ca_file: str) -> str:
-    """The path of a file with certificates, looked at before anything is sent."""
+    """Return the path of a certificate file after checking that it can be read."""
     try:
         path = str(Path(ca_file).expanduser())
         ssl.create_default_context(cafile=path)
-    except (OSError, RuntimeError, ValueError) as error:  # no file, no such user's home, a name that no file has
+    except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user's home, or an invalid file name
         message = f"no certificates can be read from {ca_file}: {getattr(error, 'strerror', None) or error}"
         raise SettingsError(message, hint="engine.ca_file must be a file in PEM form") from error
     return path
@@ -86,10 +87,11 @@ def _fingerprint(given: str) -> str:
 
 
 def _trusting(fingerprint: str) -> ssl.SSLContext:
-    """Trust one certificate, and no other that the server sends.
+    """Return a context that trusts one certificate and nothing else in the chain.
 
-    Elasticsearch's client also takes a fingerprint that it finds elsewhere in the chain without verifying the chain:
-    any server that sends the authority's public certificate after its own.
+    Elasticsearch's client also accepts a fingerprint that it finds elsewhere in the chain, without
+    verifying the chain. An attacker could send the authority's certificate, which is public, after
+    a certificate of their own and be accepted.
     """
 
     class Pinned(ssl.SSLSocket):

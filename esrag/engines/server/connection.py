@@ -1,6 +1,7 @@
-"""One way to speak with either server: a request in, a decoded body out, every failure as one line and a hint.
+"""One way to talk to either server: a request in, a decoded body out, failures as EsragErrors.
 
-The server reports its product, and that product's client handles time-outs, connections and TLS.
+The connection detects the product of the server, and that product's client sends the requests
+(time-outs, connections, TLS).
 """
 
 import json
@@ -27,17 +28,17 @@ _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
     "opensearch": ((2, 19), "2.19 or newer"),
 }
 _FORBIDDEN, _NOT_FOUND, _UNAVAILABLE = 403, 404, 503
-BUSY = (429, 502, 503, 504)  # what passes by itself
-# A node that restarts answers again within half a minute; the waits add up to 63 s.
+BUSY = (429, 502, 503, 504)  # statuses of transient failures
+# A restarting node answers again within half a minute; the waits add up to 63 s.
 _WAITS_S = (1, 2, 4, 8, 16, 32)
-_TIMEOUT_S = 30  # for one answer; both clients' own 10 s are few for a full bulk on a loaded server
-_OLDEST_MAJOR = 8  # Elasticsearch takes media types of its own major version and of the one before
+_TIMEOUT_S = 30  # for one answer; the clients' default of 10 s is too short for a full bulk on a loaded server
+_OLDEST_MAJOR = 8  # Elasticsearch accepts media types of its own and the previous major version
 _SHOWN_CHARACTERS = 300
 _OUTER_ONLY = ("search_phase_execution_exception", "status_exception")  # they say that something failed, not what
-_DISK_FULL = "flood-stage"  # a block that is a 429 too, and does not pass by itself
+_DISK_FULL = "flood-stage"  # a block that is also a 429 but is not transient
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
-WAITED_HINT = "run: esrag doctor"  # it says what is red, full or overloaded
-# From here on a server quotes the document that it refuses, and its cause does as well.
+WAITED_HINT = "run: esrag doctor"  # it reports what is red, full or overloaded
+# From here on a server quotes the document that it refuses; so does the error's cause.
 WHOLE = {"allow_partial_search_results": False}  # otherwise a failed shard goes unnoticed, and hits are missing
 _QUOTING = re.compile(
     r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL
@@ -51,7 +52,7 @@ _HINTS: Mapping[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What a server says it is."""
+    """Product and version as reported by a server."""
 
     product: Product
     version: tuple[int, int]
@@ -59,7 +60,10 @@ class Server:
 
 
 class Refused(EngineError):  # noqa: N818 -- named for what it is
-    """The server answered with an error; `status` is HTTP's, `kind` the server's name for it, `body` the answer."""
+    """An error response of the server.
+
+    `status` is the HTTP status, `kind` the server's name for the error, `body` the whole response.
+    """
 
     def __init__(self, message: str, status: int, kind: str, body: Any, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -69,7 +73,7 @@ class Refused(EngineError):  # noqa: N818 -- named for what it is
 
 
 class Unwilling(Refused, IndexUnwritable):
-    """The server takes nothing for now: its disk is full, the index is blocked, or it is too busy."""
+    """The server accepts no writes for now: full disk, blocked index, or overload."""
 
 
 class Connection:
@@ -85,12 +89,15 @@ class Connection:
 
     @property
     def shown_url(self) -> str:
-        """The address without user and password. Raises: SettingsError."""
+        """Address without user and password. Raises: SettingsError."""
         return auth.mask_url(self._options.url)
 
     @property
     def server(self) -> Server:
-        """What the server is. Raises: EngineUnreachable, EngineError for another product or an old version."""
+        """Product and version of the server.
+
+        Raises: EngineUnreachable, or EngineError for another product or an old version.
+        """
         with self._opening:
             if self._server is None:
                 self._server = self._opened()
@@ -100,13 +107,13 @@ class Connection:
         try:
             self._open_elasticsearch()
             server = self._told()
-        except ValueError as error:  # what a client says of a host
+        except ValueError as error:  # raised by a client for an invalid host
             message = f"no server can be asked at {self.shown_url}: {_said(error)}"
             raise SettingsError(message, hint="look at engine.url") from error
         except Refused as error:
             if error.status == _FORBIDDEN and error.kind == "security_exception":
                 server = _assumed(error)
-            elif error.status == _NOT_FOUND:  # an index that is missing is a 404 as well
+            elif error.status == _NOT_FOUND:  # a missing index is a 404 as well
                 self._is_no_search_engine()
             else:
                 raise
@@ -115,7 +122,10 @@ class Connection:
         return server
 
     def _told(self) -> Server:
-        """What the server says it is; asked once, for a wrong address stays wrong. Raises: EngineError."""
+        """Ask the server for its product and version, without retries: a wrong address stays wrong.
+
+        Raises: EngineError.
+        """
         said = self._once("GET", "/", None, {}).get("version")
         if not isinstance(said, Mapping):
             self._is_no_search_engine()
@@ -130,16 +140,16 @@ class Connection:
         return Server(product, version, f"{product} {number}")
 
     def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
-        """Return the decoded answer. A list is sent as lines of JSON, a text unchanged.
+        """Return the decoded response, retrying transient failures.
 
-        What passes by itself is tried again. Every request of this package may be repeated: ids are deterministic, so
-        what was applied before an answer got lost is applied once more with the same result. Raises: Refused,
-        EngineUnreachable.
+        A mapping is sent as JSON, an iterable as lines, and text as it is. Every request of this
+        package may be repeated: ids are deterministic, so a request that was applied before its
+        response got lost is applied again with the same result. Raises: Refused, EngineUnreachable.
         """
         return self._patiently(lambda: self._once(method, path, body, parameters))
 
     def found(self, path: str, **parameters: Any) -> Any | None:
-        """What stands at a path; None where nothing does. Raises: as `request`."""
+        """Return the response for a path; None if it is not found. Raises: as `request`."""
         try:
             return self.request("GET", path, **parameters)
         except Refused as error:
@@ -148,7 +158,10 @@ class Connection:
             raise
 
     def read(self, index: str, ids: Sequence[str], **parameters: Any) -> list[Any]:
-        """What stands under ids. Raises: as `request`, also where one could not be read: it may well be there."""
+        """Return the entries with these ids.
+
+        Raises: as `request`, also if an entry could not be read, since it may well exist.
+        """
 
         def ask() -> list[Any]:
             docs = self._once("POST", f"/{index}/_mget", {"ids": list(ids)}, parameters)["docs"]
@@ -159,7 +172,10 @@ class Connection:
         return self._patiently(ask)
 
     def search(self, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The answers to many searches in one request. Raises: as `request`, also where one of them is an error."""
+        """Return the responses to many searches in one request.
+
+        Raises: as `request`, also if one of the responses is an error.
+        """
 
         def ask() -> list[dict[str, Any]]:
             answers: list[dict[str, Any]] = self._once("POST", "/_msearch", lines, {})["responses"]
@@ -171,18 +187,18 @@ class Connection:
         return self._patiently(ask)
 
     def ask(self, path: str) -> Any:
-        """What stands at a path, asked once: to one who only looks, no answer is an answer. Raises: as `request`."""
+        """Return the response for a path without retries, for diagnostics. Raises: as `request`."""
         _ = self.server
         return self._once("GET", path, None, {})
 
     def close(self) -> None:
-        """Gives the connections back; the next use opens again."""
+        """Close the connections; the next use reopens them."""
         with suppress(Exception):
             self._close()
         self._send, self._server, self._major = None, None, _OLDEST_MAJOR
 
     def _patiently(self, ask: Callable[[], _T]) -> _T:
-        """Send a request, and retry transient failures. Raises: Refused, EngineUnreachable."""
+        """Call `ask`, retrying transient failures. Raises: Refused, EngineUnreachable."""
         _ = self.server
         for wait_s in (*_WAITS_S, None):
             try:
@@ -218,7 +234,7 @@ class Connection:
             import elasticsearch
         except ImportError as error:
             raise _missing("elasticsearch") from error
-        self._close()  # of an opening that failed
+        self._close()  # left by a failed attempt to open
         client = elasticsearch.Elasticsearch(request_timeout=_TIMEOUT_S, **self._client_options())
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
@@ -264,13 +280,13 @@ class Connection:
         self._send, self._close = send, client.close
 
     def _client_options(self) -> dict[str, Any]:
-        """What both clients call alike."""
+        """Return the options that both clients share."""
         options = self._options
         common = {"hosts": [self.shown_url], "max_retries": 0, "headers": auth.authorization(options)}
         return common | auth.trust(options)
 
     def _versioned(self, kind: str) -> str:
-        """The media type in the server's own version; its client knows that of its own release only."""
+        """Return the media type for the server's version; the client only knows its own release."""
         return f"application/vnd.elasticsearch+{kind.removeprefix('application/')}; compatible-with={self._major}"
 
     def _unreachable(self, error: Exception) -> EngineUnreachable:
@@ -278,7 +294,7 @@ class Connection:
         return EngineUnreachable(f"cannot reach {self.shown_url}: {_said(error)}", hint=hint)
 
     def _untrusted(self, error: Exception) -> EngineError:
-        """No connection by TLS; it does not pass by itself."""
+        """Return the error of a failed TLS connection; it is not transient."""
         hint = "set engine.ca_file or engine.certificate_fingerprint, or write http:// if the server has no TLS"
         return EngineError(f"no secure connection to {self.shown_url}: {_said(error)}", hint=hint)
 
@@ -288,10 +304,11 @@ class Connection:
 
 
 def _assumed(refused: Refused) -> Server:
-    """What a server is that does not say so to this user or key: each product refuses in words of its own.
+    """Infer the server from a refusal, since each product words its refusals differently.
 
-    It says so to those who hold the cluster privilege `monitor`. To others it is as old as it may be: what a newer one
-    can do beside, changes no answer.
+    A server reveals its product and version only to users and keys with the cluster privilege
+    `monitor`. Otherwise the oldest supported version is assumed. What newer versions can do in
+    addition does not change any answer.
     """
     product: Product = "opensearch" if "no permissions for" in str(refused) else "elasticsearch"
     oldest, _ = _SUPPORTED[product]
@@ -299,7 +316,7 @@ def _assumed(refused: Refused) -> Server:
 
 
 def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
-    """An answer that is an error, as an error of ours; also one answer among many, about the entry that is named."""
+    """Return an error response as one of our errors; `about` names an entry of a bulk response."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     reason = _reason(error) or "no reason given"
@@ -310,7 +327,7 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
 
 
 def _is_unread(doc: Mapping[str, Any]) -> bool:
-    """Whether an entry could not be searched for. A missing index has no entries."""
+    """Return whether an entry could not be looked up; a missing index simply has none."""
     error = doc.get("error")
     return bool(error) and not (isinstance(error, Mapping) and error.get("type") == "index_not_found_exception")
 
@@ -324,14 +341,17 @@ def _hint(status: int, kind: str, reason: str) -> str:
 
 
 def _text(body: Body) -> str | None:
-    """A body as it is sent."""
+    """Return a body in the form in which it is sent."""
     if body is None or isinstance(body, str):
         return body
     return json.dumps(body) if isinstance(body, Mapping) else "".join(f"{json.dumps(line)}\n" for line in body)
 
 
 def _reason(error: Any) -> str:
-    """The reason an error gives and that of its cause; of one that only says that something failed, the cause's."""
+    """Return the reason of an error and that of its cause.
+
+    For errors that only say that something failed, return the reason of the cause alone.
+    """
     if not isinstance(error, Mapping):
         return str(error or "")
 
@@ -345,7 +365,7 @@ def _reason(error: Any) -> str:
 
 
 def _said(error: Exception) -> str:
-    cause = error.__cause__ or error  # Elasticsearch's client says "Connection error" only
+    cause = error.__cause__ or error  # Elasticsearch's client only says "Connection error"
     return f"{type(error).__name__}: {' '.join(str(cause).split())[:_SHOWN_CHARACTERS]}"
 
 

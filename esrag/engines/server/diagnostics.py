@@ -16,9 +16,9 @@ from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX
 from esrag.errors import EngineUnreachable, EsragError, IndexMismatch
 
 _CLIENTS = {"elasticsearch": "elasticsearch", "opensearch": "opensearch-py"}
-_LICENCES_THAT_FUSE = ("trial", "enterprise")  # since 8.15; before that platinum did
+_LICENCES_THAT_FUSE = ("trial", "enterprise")  # since 8.15; before that, platinum did
 _DAYS_TO_WARN, _DAY_MS = 7, 86_400_000
-_HEAP_WARNING, _HEAP_ERROR = 85, 95  # per cent; the servers' own circuit breaker refuses requests at 95
+_HEAP_WARNING, _HEAP_ERROR = 85, 95  # per cent; the servers' circuit breaker refuses requests at 95
 _SHARDS_WARNING = 0.9
 _STATISTICS = "/_nodes/stats/fs,jvm?filter_path=nodes.*.name,nodes.*.roles,nodes.*.fs,nodes.*.jvm.mem"
 _SETTINGS = "/_cluster/settings?include_defaults=true&flat_settings=true"
@@ -27,10 +27,10 @@ _NOT_FOUND, _FORBIDDEN = 404, 403
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A server, its index (`name` is empty without one), and two ways to send requests.
+    """A server, the index on it (`name` may be empty), and two ways to query it.
 
-    `ask` gives what stands at a path, and remembers an answer, though no refusal; `fuses` tries whether the server
-    fuses by ranks, None where there is nothing to try it with.
+    `ask` returns the response for a path and caches it, except for refusals. `fuses` tries whether
+    the server fuses by ranks; it returns None if there is nothing to try it with.
     """
 
     server: Server
@@ -42,24 +42,24 @@ class _Place:
 
     @property
     def health(self) -> Mapping[str, Any]:
-        """Return the health of the index, or of the cluster without an index."""
+        """Health of the index, or of the cluster if the index is missing."""
         answer: Mapping[str, Any] = self.ask(f"/_cluster/health/{self.name}".rstrip("/"))
         return answer
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The cluster's settings: transient before persistent before defaults."""
+        """Cluster settings: transient before persistent before default ones."""
         answer = self.ask(_SETTINGS)
         return {**answer.get("defaults", {}), **answer.get("persistent", {}), **answer.get("transient", {})}
 
     @property
     def nodes(self) -> list[Mapping[str, Any]]:
-        """The statistics of every node that holds data."""
+        """Statistics of every node that holds data."""
         return [node for node in self.ask(_STATISTICS)["nodes"].values() if _holds_data(node["roles"])]
 
 
 def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]) -> Iterator[Finding]:
-    """A finding a part; where the server or the index cannot be asked at all, that is the only one."""
+    """Yield findings part by part, or a single one if the server or the index cannot be queried."""
     ask = cache(connection.ask)
     try:
         server = connection.server
@@ -72,7 +72,7 @@ def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]
     for part, look in _PARTS.items():
         try:
             yield from look(place)
-        except EngineUnreachable as error:  # the other parts would wait as long
+        except EngineUnreachable as error:  # the other parts would time out as well
             yield _unknown(part, str(error), error.hint)
             return
         except EsragError as error:
@@ -82,7 +82,7 @@ def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]
 
 
 def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the index behind the alias; the first of several, since the integrity check names them all."""
+    """Return the index behind the alias; the first of several, since `check` names them all."""
     try:
         found: Mapping[str, Any] = ask(f"/{alias}")
     except Refused as error:
@@ -103,7 +103,11 @@ def _unknown(part: str, reason: str, advice: str = "") -> Finding:
 
 
 def _version(place: _Place) -> Iterator[Finding]:
-    """A newer client speaks to an older server: the media types are the server's. The other way round it may not."""
+    """Compare the versions of client and server.
+
+    A newer client works with an older server, because requests use the server's media types. An
+    older client may not work with a newer server.
+    """
     client = _CLIENTS[place.server.product]
     number = version(client)
     what = f"{place.server.text} at {place.url}, client {client} {number}"
@@ -164,7 +168,7 @@ def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
 
 
 def _plugins(place: _Place) -> Iterator[Finding]:
-    """OpenSearch is free: what it can do depends on version, shards and plugins."""
+    """Check the plugins: OpenSearch's features depend on version, shards and plugins."""
     nodes = place.ask("/_nodes/plugins?filter_path=nodes.*.plugins.name")["nodes"].values()
     names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
 
@@ -183,7 +187,10 @@ def _plugins(place: _Place) -> Iterator[Finding]:
 
 
 def _fuses(place: _Place) -> bool | None:
-    """Whether the server fuses by ranks, tried; None where that cannot be, and on a red index, which would wait."""
+    """Return whether the server fuses by ranks, by trying it.
+
+    Return None if this cannot be tried, or on a red index, where the query would time out.
+    """
     try:
         return None if _is_red(place) else place.fuses()
     except EngineUnreachable:
@@ -247,12 +254,12 @@ def _shards(place: _Place) -> Iterator[Finding]:
 
 def _mapping(place: _Place) -> Iterator[Finding]:
     if place.name:
-        with suppress(IndexMismatch):  # the check of the index says so
+        with suppress(IndexMismatch):  # `check` reports this
             yield drift(place.server.product, place.name, place.index["mappings"])
 
 
 def _count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     >>> _count(1, "day"), _count(2, "copy", "copies")
     ('1 day', '2 copies')
@@ -261,7 +268,10 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def _holds_data(roles: list[str]) -> bool:
-    """Whether a node has shards on its disk; one that is only frozen has them elsewhere, and another watermark."""
+    """Return whether a node has shards on its own disk.
+
+    A node that is only frozen has them elsewhere, and a different watermark.
+    """
     return any(role == "data" or (role.startswith("data_") and role != "data_frozen") for role in roles)
 
 
@@ -279,7 +289,7 @@ def _replicas_advice(place: _Place, number: int) -> str:
 
 _PARTS: Mapping[str, Callable[[_Place], Iterator[Finding]]] = {
     "the version": _version,
-    "health": _health,  # before the licence: on a red index nothing is tried
+    "health": _health,  # before the licence: nothing is tried on a red index
     "the licence": _licence,
     "the disk": _disk,
     "the heap": _heap,

@@ -1,4 +1,4 @@
-"""The room on a server's disks, by the watermarks from which it refuses to go on."""
+"""Free space on a server's disks, compared with the watermarks at which it stops writing."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,16 @@ _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
 
 
 def min_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) -> Finding:
-    """Of the node that is worst off: by what its server does, then by free room as a multiple of its low watermark.
+    """Return the finding on the node that is worst off.
 
-    `nodes` as in the nodes' statistics.
+    Nodes are compared by how many watermarks they exceed, then by their free space as a multiple of
+    their low watermark. `nodes` has the format of the nodes' statistics.
     """
     return min((_room(node, settings) for node in nodes), key=lambda room: room[:2])[2]
 
 
 def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, float, Finding]:
-    """How many watermarks it is above, its free room as a multiple of the low one, and what that means."""
+    """Return the exceeded watermarks, free space as a multiple of the low one, and the finding."""
     free = node["fs"]["total"]["available_in_bytes"]
     low, high, flood = marks = _watermarks(node, settings)
     what = f"{free / _GIB:.1f} GiB free on the node {node['name']}"
@@ -44,7 +45,10 @@ def _low(what: str, limit: float, name: str, then: str, *, level: Literal["warni
 
 
 def _watermarks(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[float, ...]:
-    """The bytes that must stay free: low, high, flood stage. Elasticsearch says them, OpenSearch has settings only."""
+    """Return the bytes that must stay free: low, high, flood stage.
+
+    Elasticsearch reports them; for OpenSearch they are computed from the settings.
+    """
     if str(settings["cluster.routing.allocation.disk.threshold_enabled"]) == "false":
         return (0, 0, 0)
     total = node["fs"]["total"]["total_in_bytes"]
@@ -55,7 +59,9 @@ def _watermarks(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[f
 
 
 def _free_bytes(watermark: str, total: int) -> float:
-    """What must stay free of `total` bytes: a percentage and a ratio say what may be used, a size what is free.
+    """Return how many of `total` bytes must stay free.
+
+    A percentage or ratio states the share that may be used; a size states what must be free.
 
     >>> _free_bytes("85%", 1000), _free_bytes("0.85", 1000), _free_bytes("2kb", 1000)
     (150.0, 150.0, 2048.0)

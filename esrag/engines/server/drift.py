@@ -1,4 +1,4 @@
-"""The mapping of a living index against the one that esrag would make."""
+"""Comparison of an index's live mapping with the one that esrag would create."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,12 +13,13 @@ _FIELDS_SHOWN = 5
 
 
 def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
-    """Whether the live mapping has every option that esrag sets, and no further field.
+    """Check that the live mapping has every option that esrag sets, and no additional field.
 
-    What the server adds to a field is its own affair. Raises: IndexMismatch for an index that is not esrag's.
+    Options that the server adds to a field are ignored. Raises: IndexMismatch for an index that is
+    not esrag's.
     """
     made = fingerprint_of(live, name)
-    options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))  # settings are for new indexes
+    options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))  # settings apply to new indexes
     ours = index_body(product, made, options)["mappings"]
     wanted, found = ours["properties"], live.get("properties", {})
     differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))
@@ -34,7 +35,7 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
 
 
 def _holds(live: Any, wanted: Any) -> bool:
-    """Whether everything wanted is there; servers write numbers and booleans as words.
+    """Return whether everything wanted is there; servers write numbers and booleans as strings.
 
     >>> _holds({"m": "16", "index": True}, {"m": 16}), _holds({"m": 16}, {"m": 16, "index": True})
     (True, False)
@@ -45,7 +46,7 @@ def _holds(live: Any, wanted: Any) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """At most five of them.
+    """Join at most five names and count the rest.
 
     >>> _listed(["a", "b"]), _listed(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')

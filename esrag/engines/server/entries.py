@@ -1,6 +1,6 @@
-"""Records ↔ what one index holds: an entry a chunk, an entry a document, and one for the index's own state.
+"""Records ↔ index entries: one entry per chunk, one per document, and one for the index state.
 
-An entry's `_id` is the UUIDv5 of its kind and name, so that writing it again changes nothing.
+The `_id` of an entry is the UUIDv5 of its kind and name, so that writing it again changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ _DOCUMENT_FIELDS = (
 )  # fmt: skip
 CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
 _SKETCH_TERMS = 8
-_SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")  # fields of their own, for dashboards
+_SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")  # separate fields for dashboards
 
 
 def entry_id(kind: str, name: str) -> str:
-    """The `_id` of a chunk or a document.
+    """Return the `_id` of a chunk or a document.
 
     >>> entry_id("chunk", "d::p0001::c001")
     '1da687b1-4d77-5535-86d5-f14428a95229'
@@ -40,7 +40,7 @@ def entry_id(kind: str, name: str) -> str:
 
 
 def chunk_entry(prepared: Prepared, index: int) -> Entry:
-    """One chunk with everything that is searched, filtered or shown."""
+    """Return the entry of one chunk, with everything that is searched, filtered or shown."""
     document, chunk, text = prepared.document, prepared.chunks[index], prepared.indexed_texts[index]
     metadata = {**document.metadata, **chunk.metadata}
     entry: Entry = {name: getattr(chunk, name) for name in _CHUNK_FIELDS} | {
@@ -63,7 +63,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
 
 
 def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
-    """Return a document's entry, with the ids of its chunks for exact removal."""
+    """Return a document's entry, which lists its chunk ids so that removal is exact."""
     entry: Entry = {name: getattr(document, name) for name in _DOCUMENT_FIELDS}
     return entry | {
         "entry": "document",
@@ -75,16 +75,18 @@ def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
 
 
 def failure_entry(document: StoredDocument, reason: str) -> Entry:
-    """Return the entry that replaces a document which the server refused."""
+    """Return the entry that replaces a document the server refused."""
     named = {"doc_id": document.doc_id, "source": document.source}
     return {"entry": "failure", **named, "reason": reason, "stored_at": _now()}
 
 
 def near_hash(text: str) -> str | None:
-    """What near-duplicates share: the least hashes of a text's distinct terms (a sketch, Broder 1997), None of none.
+    """Return a hash that near-duplicates share; None for a text without terms.
 
-    Order, repetition and inflection make no difference. Texts that share a part `s` of all their terms agree with the
-    probability s ** 8: 85 % of those of a hundred terms of which one is another, 0.4 % of those that share one half.
+    It covers the smallest hashes of the text's distinct terms (a sketch, Broder 1997). Order,
+    repetition and inflection make no difference. Texts that share a fraction `s` of all their terms
+    agree with probability s ** 8: 85 % of texts of a hundred terms that differ in one term, 0.4 %
+    of texts that share half.
 
     >>> near_hash("The keys are shared, by Alice.") == near_hash("Alice shares the KEY!")
     True
@@ -94,21 +96,22 @@ def near_hash(text: str) -> str | None:
 
 
 def chunk_of(source: Mapping[str, Any]) -> Chunk:
-    """The chunk of an entry."""
+    """Return the chunk of an entry."""
     fields = {name: source[name] for name in _CHUNK_FIELDS}
     return Chunk(**fields, keywords=tuple(source["keywords"]), metadata=_metadata_of(source))
 
 
 def document_of(source: Mapping[str, Any]) -> StoredDocument:
-    """The document of an entry."""
+    """Return the document of an entry."""
     fields = {name: source[name] for name in _DOCUMENT_FIELDS}
     return StoredDocument(**fields, metadata=_metadata_of(source), source_documents=source["source_documents"])
 
 
 def with_vectors(product: Product, fields: Sequence[str]) -> dict[str, Any]:
-    """What a search says to be shown these fields and the vector.
+    """Return the part of a search request that selects these fields and the vector.
 
-    Elasticsearch leaves vectors out of `_source` from 9.2, and an older one refuses to be told not to.
+    Elasticsearch omits vectors from `_source` from 9.2 on, and older versions reject the option
+    that controls this.
     """
     if product == "elasticsearch":
         return {"_source": list(fields), "fields": ["embedding"]}
@@ -116,7 +119,7 @@ def with_vectors(product: Product, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def vector_of(hit: Mapping[str, Any]) -> Vectors:
-    """The stored vector of a hit."""
+    """Return the stored vector of a hit."""
     import numpy as np
 
     return np.array({**hit["_source"], **hit.get("fields", {})}["embedding"], dtype=np.float32)
@@ -127,7 +130,10 @@ def _now() -> str:
 
 
 def _metadata_fields(metadata: Metadata) -> Entry:
-    """Metadata as fields; OpenSearch would refuse a value that is longer than Lucene's terms, so such stay apart."""
+    """Return metadata as fields, with long values separate.
+
+    OpenSearch would refuse a value that is longer than Lucene's terms.
+    """
     long = {name: value for name, value in metadata.items() if isinstance(value, str) and len(value) > MAX_VALUE}
     short = {name: value for name, value in metadata.items() if name not in long}
     return {"metadata": short, **({"long_metadata": long} if long else {})}

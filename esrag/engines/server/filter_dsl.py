@@ -1,8 +1,9 @@
-"""Filters → query DSL over one keyword field, `facts`, in which every value of a chunk is a token.
+"""Filters → query DSL over one keyword field, `facts`, with one token per value of a chunk.
 
-A token is `<length of the field's name>:<name>:<kind>:<value>`, so that no name or value can be taken for another.
-Kinds: `t` a text, `n` a number as 16 hexadecimal digits in the order of the numbers, `b` true or false, and `w` a
-number or truth value as it is written, for prefixes. Servers compare keywords by their UTF-8 bytes, as SQLite does.
+A token is `<length of the field's name>:<name>:<kind>:<value>`, so that names and values cannot be
+confused. Kinds: `t` a text, `n` a number as 16 hexadecimal digits that sort like the numbers, `b`
+true or false, and `w` a number or truth value as written, for prefixes. Servers compare keywords by
+their UTF-8 bytes, as SQLite does.
 """
 
 import math
@@ -35,7 +36,7 @@ Leaf = Terms | Prefix | Range
 
 
 def facts(chunk: Chunk, metadata: Metadata, source: str, kind: str) -> list[str]:
-    """Every token a filter may ask for: the chunk's own fields, its keywords, the document's metadata."""
+    """Return every token a filter may match: the chunk's fields, its keywords, and the metadata."""
     texts = {"chunk_id": chunk.chunk_id, "title": chunk.title, "section": chunk.section}
     texts |= {"doc_id": chunk.doc_id, "source": source, "kind": kind}
     found = [_token(field, "t", value) for field, value in texts.items()]
@@ -49,7 +50,7 @@ def facts(chunk: Chunk, metadata: Metadata, source: str, kind: str) -> list[str]
 
 
 def query(filter_: Filter) -> Query:
-    """The filter as query DSL. Raises: UsageError for a filter beyond reason."""
+    """Return the filter as query DSL. Raises: UsageError for a filter beyond reasonable limits."""
     require_reasonable(filter_)
     return _query(filter_)
 
@@ -84,7 +85,10 @@ def _leaf(leaf: Leaf) -> Query:
 
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:
-    """Compare values of one kind, or as they are written: a CSV's "2024" equals 2024."""
+    """Match values that are equal within one kind, or that are written alike.
+
+    For example, "2024" in a CSV file matches the number 2024.
+    """
     text = format_value(value)
     yield _token(field, "t", text)
     for one in {value, scalar(text)}:
@@ -95,7 +99,7 @@ def _wanted(field: str, value: Scalar) -> Iterator[str]:
 
 
 def _bound(field: str, value: Scalar, sign: str) -> Query:
-    """A bound compares with values of its own kind only: numbers, truth values or texts."""
+    """Compare with values of the bound's own kind only: numbers, truth values or texts."""
     if value != value:  # noqa: PLR0124 -- NaN
         return _NEVER
     if isinstance(value, str):
@@ -111,7 +115,10 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
 
 
 def _on_pages(leaf: Leaf) -> Query:
-    """A chunk is on every page from its first to its last; a range holds if any of them lies in it."""
+    """Match chunks by page: a chunk is on every page from its first to its last.
+
+    A range matches if any of these pages lies in it.
+    """
     if isinstance(leaf, Terms):
         pages = {number for number in (scalar(format_value(value)) for value in leaf.values) if is_number(number)}
         return _either(_pages_between(page, page) for page in sorted(pages))
@@ -143,7 +150,7 @@ def _tokens(field: str, value: Scalar) -> Iterator[str]:
 
 
 def _token(field: str, kind: str, value: str) -> str:
-    """One token; lone surrogates, which nothing stored can hold, are replaced.
+    """Return one token; lone surrogates, which no stored text can contain, are replaced.
 
     >>> _token("year", "t", "2024")
     '4:year:t:2024'
@@ -153,7 +160,7 @@ def _token(field: str, kind: str, value: str) -> str:
 
 
 def _ordered(number: float) -> str:
-    """A number as digits that sort as the numbers do.
+    """Return a number as digits that sort as the numbers do.
 
     >>> sorted([_ordered(n) for n in (10, -1, 2.5, -30)]) == [_ordered(n) for n in (-30, -1, 2.5, 10)]
     True

@@ -37,12 +37,12 @@ class Index:
     vectors: VectorField | None
 
 
-class _AlreadyThere(Exception):  # noqa: N818 -- said of the name
-    """An index of that name exists."""
+class _AlreadyThere(Exception):  # noqa: N818 -- describes the name
+    """An index with that name exists."""
 
 
 class Indexes:
-    """The index behind the alias `engine.index`, and the others of esrag."""
+    """The index behind the alias `engine.index`, and the other indexes on the server."""
 
     def __init__(self, connection: Connection, options: EngineOptions) -> None:
         self._connection = connection
@@ -57,11 +57,14 @@ class Indexes:
         return index
 
     def found(self) -> Index | None:
-        """Return the index behind the alias, or None. Raises: IndexMismatch, EngineError."""
+        """Return the index behind the alias, if any. Raises: IndexMismatch, EngineError."""
         return self._one(self._options.index)
 
     def named(self, name: str) -> Index:
-        """An index of ours by its own name or its alias. Raises: IndexMissing, IndexMismatch, EngineError."""
+        """Return one of our indexes by its own name or its alias.
+
+        Raises: IndexMissing, IndexMismatch, EngineError.
+        """
         require_index_name(name)
         index = self._one(name)
         if index is None:
@@ -70,7 +73,7 @@ class Indexes:
         return index
 
     def require_alias(self, index: Index | None) -> None:
-        """Raises: UsageError where `engine.index` names an index itself, whose place no other can take."""
+        """Raise UsageError if `engine.index` names an index itself, which cannot be replaced."""
         if index and index.name == self._options.index:
             hint = "set engine.index to its alias"
             raise UsageError(f"engine.index is {index.name}, which is an index, not an alias", hint=hint)
@@ -88,12 +91,12 @@ class Indexes:
         return _index(own_name, body)
 
     def described(self, name: str, **parameters: Any) -> dict[str, Any] | None:
-        """Return the indexes behind a name, as the server describes them; None if there are none."""
+        """Return the server's description of the indexes behind a name, or None."""
         answer: dict[str, Any] | None = self._connection.found(f"/{name}", **parameters)
         return answer
 
     def all(self) -> Iterator[StoredIndex]:
-        """Every index of ours on the server, by name."""
+        """Describe every index of ours on the server, by name."""
         answer = self._connection.request("GET", "/_all", filter_path=_READ)
         for name in sorted(answer):
             if answer[name].get("mappings", {}).get("_meta", {}).get("esrag"):
@@ -105,7 +108,7 @@ class Indexes:
                     yield StoredIndex(name, self._options.index in aliases, problem=str(error))
 
     def stored(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
-        """What is in an index. Raises: EngineError."""
+        """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
         return StoredIndex(index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem)
 
@@ -116,41 +119,41 @@ class Indexes:
         return int(answer["count"])
 
     def _size_bytes(self, name: str) -> int | None:
-        """Bytes on the disks, copies counted; None where a user or key may not ask."""
+        """Return the bytes on disk including replicas; None if the user or key may not ask."""
         with suppress(Refused):
             answer = self._connection.request("GET", f"/{name}/_stats/store")
             return int(answer["_all"]["total"]["store"]["size_in_bytes"])
         return None
 
     def free_name(self) -> str:
-        """The number after the highest that the alias has, or had and kept."""
+        """Return the number after the highest one in use by the alias or kept from before."""
         numbered = re.compile(rf"{re.escape(self._options.index)}-(\d{{6}})")
         names = self.described(f"{self._options.index}-*", filter_path="*.aliases") or ()
         numbers = [int(found[1]) for found in map(numbered.fullmatch, names) if found]
         return f"{self._options.index}-{max(numbers, default=0) + 1:06}"
 
     def make(self, fingerprint: Fingerprint) -> Index:
-        """A new index behind the alias; where another program was quicker, its index."""
-        name = self.free_name()  # before the look: who came in between has the same name, or is seen
+        """Create an index behind the alias; if another program was faster, return its index."""
+        name = self.free_name()  # before the lookup: a program that comes in between has the same name, or is seen
         if self.found() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
         return self.current()
 
     def make_beside(self, fingerprint: Fingerprint, generation: int = 0) -> str:
-        """Create an empty index next to the one in use. An alias marks it as unfinished until it is swapped in."""
+        """Create an empty index next to the one in use; an alias marks it as unfinished."""
         for _ in range(_TRIES):
             name = self.free_name()  # before anything is dropped, so that no name is used twice
             self.drop_unfinished()
-            with suppress(_AlreadyThere):  # another was quicker, or an answer of ours was lost
+            with suppress(_AlreadyThere):  # another program was faster, or our response got lost
                 self._create(name, fingerprint, generation, self._unfinished)
                 return name
         raise EngineError(f"no name is free after {name}", hint="run the same command again")
 
     def _create(self, name: str, fingerprint: Fingerprint, generation: int, alias: str) -> None:
-        """An empty index; its alias comes with it in one step."""
+        """Create an empty index together with its alias in one step."""
         body = index_body(self._connection.server.product, fingerprint, self._options)
-        self._put_template(body)  # first, since a former one would be mixed into the new index
+        self._put_template(body)  # first, since an earlier template would be mixed into the new index
         try:
             self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
         except Refused as error:
@@ -158,21 +161,21 @@ class Indexes:
         self.set_generation(name, first_generation(generation))
 
     def _put_template(self, body: Mapping[str, Any]) -> None:
-        """What the server makes of an entry that comes late, after its index was dropped: an index as strict."""
+        """Store a template, so that a late entry recreates a deleted index with strict mappings."""
         alias = self._options.index
         try:
             self._connection.request("PUT", f"/_index_template/{template_name(alias)}", template_body(alias, body))
         except Refused as error:
-            if error.status != 403:  # noqa: PLR2004 -- a user or key for the index alone may not, and needs not
+            if error.status != 403:  # noqa: PLR2004 -- a key restricted to the index may not, and need not
                 raise
 
     def set_generation(self, name: str, generation: int) -> None:
-        """Says how often the content changed."""
+        """Set the generation, which counts changes of content."""
         state = {"entry": "state", "generation": generation}
         self._connection.request("PUT", f"/{name}/_doc/{STATE_ID}", state, refresh=True)
 
     def swap(self, old: str, new: str, *, keep: bool) -> None:
-        """Puts one index in another's place behind the alias, in one step; the old one is kept or removed by it."""
+        """Replace one index behind the alias by another in one step; keep or delete the old one."""
         alias = self._options.index
         gone = {"remove": {"index": old, "alias": alias}} if keep else {"remove_index": {"index": old}}
         marked = {"remove": {"index": new, "alias": self._unfinished, "must_exist": False}}
@@ -181,11 +184,11 @@ class Indexes:
         try:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:
-            if list(self.described(alias) or ()) != [new]:  # else it was done, and only the answer was lost
+            if list(self.described(alias) or ()) != [new]:  # else it was done, and only the response was lost
                 raise
 
     def drop(self, name: str) -> None:
-        """Remove an index by its own name. A missing index is not an error."""
+        """Delete an index by its own name; a missing one is not an error."""
         try:
             self._connection.request("DELETE", f"/{name}")
         except Refused as error:
@@ -193,7 +196,7 @@ class Indexes:
                 raise
 
     def drop_unfinished(self) -> None:
-        """Removes what a rebuild or a move left that was cut short; not what one is writing."""
+        """Delete indexes left by interrupted rebuilds or moves, except those being written."""
         for name in self.described(self._unfinished) or ():
             with suppress(IndexBusy, IndexMissing):
                 Lease(self._connection, name).take(0)
@@ -201,7 +204,10 @@ class Indexes:
 
     @property
     def _unfinished(self) -> str:
-        """An alias that `engine.index` cannot be: settings allow small letters only."""
+        """Alias that marks unfinished indexes.
+
+        It contains capitals, which `engine.index` cannot have, so the two never clash.
+        """
         return f"{self._options.index}-UNFINISHED"
 
 

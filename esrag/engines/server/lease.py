@@ -1,4 +1,4 @@
-"""One writer at a time on a server: an entry that names the holder and ends by itself."""
+"""One writer at a time on a server: an entry that names its holder and expires by itself."""
 
 import time
 from collections.abc import Mapping
@@ -10,15 +10,19 @@ from esrag.errors import IndexBusy, IndexMissing
 from esrag.liveness import is_dead, new_owner
 
 _PATH = "_doc/lease"
-# Renewed with every batch. A file may take two minutes to be parsed, and a batch seconds to be encoded; a holder that
-# died on this machine is seen at once, one on another machine costs this wait.
+# Renewed with every batch. Parsing a file may take two minutes, and encoding a batch takes seconds.
+# A holder that died on this machine is detected at once; one that died on another machine costs
+# this wait.
 _LASTS_S = 300
 _LOOKS_S = 0.1
 _CONFLICT, _NOT_FOUND = 409, 404
 
 
 class Lease:
-    """Held from `take` to `give_back`; `after_a_death` says that it was taken from one who did not give it back."""
+    """A lease, held from `take` to `give_back`.
+
+    `after_a_death` is true if the previous holder did not give the lease back.
+    """
 
     def __init__(self, connection: Connection, index: str) -> None:
         self._connection = connection
@@ -29,7 +33,10 @@ class Lease:
         self.after_a_death = False
 
     def take(self, wait_s: float) -> None:
-        """Waits for the present holder to end. Raises: IndexBusy, IndexMissing where the index went meanwhile."""
+        """Wait for the present holder and take the lease.
+
+        Raises: IndexBusy, IndexMissing if the index was deleted meanwhile.
+        """
         until = time.monotonic() + wait_s
         while not self._taken():
             if time.monotonic() > until:
@@ -38,16 +45,16 @@ class Lease:
             time.sleep(_LOOKS_S)
 
     def renew(self) -> None:
-        """Holds it for longer. Raises: IndexBusy where another has taken it meanwhile."""
+        """Extend the lease. Raises: IndexBusy if another program has taken it meanwhile."""
         if not self._put(self._held):
             raise IndexBusy(f"another program has begun to write {self._index}", hint="run esrag ingest again")
 
     def give_back(self) -> None:
-        """Lets the next writer in."""
+        """Release the lease for the next writer."""
         try:
             self._connection.request("DELETE", self._path, **self._held)
         except Refused as error:
-            if error.status not in (_CONFLICT, _NOT_FOUND):  # it is another's by now, or was given back already
+            if error.status not in (_CONFLICT, _NOT_FOUND):  # another program holds it, or it was given back
                 raise
 
     def _taken(self) -> bool:
@@ -58,14 +65,14 @@ class Lease:
         return self.after_a_death
 
     def _put(self, condition: Mapping[str, Any]) -> bool:
-        """Whether it is ours from now on; not where another was quicker."""
+        """Write the entry and return whether the lease is ours; false if another program won."""
         entry = {"entry": "lease", "holder": self._holder, "expires": int(time.time()) + _LASTS_S}
         try:
             answer = self._connection.request("PUT", self._path, entry, **condition)
         except Refused as error:
             if error.status != _CONFLICT:
                 raise
-            answer = self._found()  # another was quicker, or an answer of ours was lost
+            answer = self._found()  # another program was faster, or our response got lost
             if answer is None or answer["_source"]["holder"] != self._holder:
                 return False
 
@@ -76,7 +83,7 @@ class Lease:
         try:
             found: Entry = self._connection.request("GET", self._path)
         except Refused as error:
-            if error.kind == "index_not_found_exception":  # whose first entry would make another
+            if error.kind == "index_not_found_exception":  # the index's first entry would recreate it
                 raise IndexMissing(f"the index {self._index} is gone", hint="run the same command again") from error
             if error.status == _NOT_FOUND:
                 return None
@@ -85,10 +92,10 @@ class Lease:
 
 
 def _unchanged_since(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the condition that the entry is unchanged."""
+    """Return the condition that the entry has not been written since."""
     return {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
 
 
 def _is_over(entry: Entry) -> bool:
-    """Whether the lease has expired, or its holder was a process of this machine that has ended."""
+    """Return whether the lease has expired, or its holder was a process here that has died."""
     return int(str(entry["expires"])) < time.time() or is_dead(str(entry["holder"]))

@@ -1,4 +1,4 @@
-"""The index's body: the file under `mappings/` for the server's product, with the vector field and the fingerprint."""
+"""The body of a new index: the product's mapping file, the vector field and the fingerprint."""
 
 import json
 from collections.abc import Mapping
@@ -20,14 +20,15 @@ _QUANTISATIONS: Mapping[Product, tuple[Quantisation, ...]] = {
     "opensearch": ("none", "int8"),  # of its Lucene engine; the others need native code
 }
 _MIN_BBQ_DIMENSIONS = 64
-# How many times the wanted neighbours are read from a quantised graph and compared again as they are. With 100 wanted
-# of 5,183 titles of SciFact, 0.995 or more of the nearest are found so (bbq 0.97 with Elasticsearch's own 3).
+# How many times the wanted neighbours are read from a quantised graph and rescored exactly. With
+# 100 wanted of 5,183 titles of SciFact, this finds 0.995 or more of the nearest (bbq 0.97 with
+# Elasticsearch's default of 3).
 _OVERSAMPLE: Mapping[Quantisation, int] = {"int8": 2, "int4": 3, "bbq": 5}
 
 
 @dataclass(frozen=True, slots=True)
 class VectorField:
-    """How an index compares vectors, how it keeps those that it walks through, and how its graph was built."""
+    """How an index compares vectors, quantises those in its graph, and built the graph."""
 
     similarity: Similarity = "cosine"
     quantisation: Quantisation = "none"
@@ -35,7 +36,9 @@ class VectorField:
     hnsw_ef_construction: int = 100
 
     def cosine(self, product: Product, score: float) -> float:
-        """The cosine of two unit vectors from a server's score for them; their squared distance is 2 - 2 * cosine.
+        """Return the cosine of two unit vectors from a server's score for them.
+
+        Their squared distance is 2 - 2 * cosine.
 
         >>> VectorField("cosine").cosine("opensearch", 0.75), VectorField("l2_norm").cosine("elasticsearch", 0.5)
         (0.5, 0.5)
@@ -49,7 +52,7 @@ class VectorField:
         return 2 * score - 1
 
     def rescoring(self, product: Product) -> dict[str, Any]:
-        """Return the options of a vector query that make the scores of a quantised index exact again."""
+        """Return the options of a kNN query that make the scores of a quantised index exact."""
         if self.quantisation == "none":
             return {}
         times = _OVERSAMPLE[self.quantisation]
@@ -59,7 +62,10 @@ class VectorField:
 
 
 def index_body(product: Product, fingerprint: Fingerprint, options: EngineOptions) -> dict[str, Any]:
-    """Settings and mappings of a new index. Raises: SettingsError for vectors that the server cannot keep so."""
+    """Return settings and mappings of a new index.
+
+    Raises: SettingsError for vectors that the server cannot quantise that way.
+    """
     body: dict[str, Any] = json.loads((files("esrag.mappings") / f"{product}.json").read_text(encoding="utf-8"))
     body["settings"]["index"] |= {"number_of_shards": options.shards, "number_of_replicas": options.replicas}
     mappings = body["mappings"]
@@ -73,27 +79,34 @@ def index_body(product: Product, fingerprint: Fingerprint, options: EngineOption
 
 
 def template_name(alias: str) -> str:
-    """Return the template's name for an alias; the alias itself may be a template of the server's own (`logs`)."""
+    """Return the template name of an alias.
+
+    It differs from the alias itself, because a server may have a built-in template of that name
+    (`logs`).
+    """
     return f"esrag-{alias}"
 
 
 def template_body(alias: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a template that gives the same index if an entry arrives after the index was dropped.
+    """Return a template for an index that is recreated by an entry arriving after its deletion.
 
-    It is for the numbered indexes of the alias and no others that begin like it. Two patterns overlap only where one
-    alias begins with the other; the longer one is closer, and wins.
+    It covers the numbered indexes of the alias, not others with the same prefix. Two patterns
+    overlap only if one alias is a prefix of the other; the longer one is more specific and wins.
     """
     return {"index_patterns": [f"{alias}-0*"], "priority": _MIN_PRIORITY + len(alias), "template": body}
 
 
 def meta(fingerprint: Fingerprint) -> dict[str, Any]:
-    """What an index says of itself."""
+    """Return what an index records about itself."""
     made = {"model": fingerprint.model, "dimensions": fingerprint.dimensions, "chunker": fingerprint.chunker}
     return {"schema": SCHEMA, **made}
 
 
 def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
-    """What an index was made with. Raises: IndexMismatch for one that esrag did not make, or a newer esrag did."""
+    """Return the fingerprint of an index.
+
+    Raises: IndexMismatch for an index that esrag did not make, or that a newer esrag made.
+    """
     said = mappings.get("_meta", {}).get("esrag")
     hint = "upgrade esrag, or set engine.index to another name"
     if not isinstance(said, Mapping):
@@ -106,7 +119,10 @@ def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
 
 
 def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
-    """How an index compares and keeps its vectors, from its live mappings, whichever server's; None: it has none."""
+    """Return how an index stores its vectors, from the live mappings of either server.
+
+    Return None if the index has no vectors.
+    """
     field, plain = mappings.get("properties", {}).get("embedding"), VectorField()
     if field is None:
         return None
@@ -146,7 +162,7 @@ def _vector_mapping(product: Product, dimensions: int, options: EngineOptions) -
         compared = {"similarity": options.similarity, "index_options": {"type": _GRAPHS[options.quantisation], **graph}}
         return {"type": "dense_vector", "dims": dimensions, **compared}
     if options.quantisation == "int8":
-        graph["encoder"] = {"name": "sq", "parameters": {"bits": 7}}  # its signs are 7 bits, and it wants them named
+        graph["encoder"] = {"name": "sq", "parameters": {"bits": 7}}  # required; its signed values have 7 bits
     method = {"name": "hnsw", "engine": "lucene", "parameters": graph}
     return {
         "type": "knn_vector",

@@ -1,6 +1,6 @@
-"""The two legs on a server in one round trip, fused by the server where it can be.
+"""Search both legs on a server in one round trip, fused by the server where possible.
 
-Else esrag fuses them, and reads what was found in a second one.
+Otherwise esrag fuses them, and reads the hits in a second round trip.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,35 +22,37 @@ from esrag.text.terms import question_terms
 Query = dict[str, Any]
 
 _CHUNKS = {"term": {"entry": "chunk"}}
-_SCORE_DECIMALS = 6  # of cosines: servers count in 32-bit floats
-_MOST = 10_000  # hits of a leg: index.max_result_window, and what either server takes as k
-# What a server fused is read this many times as deep as asked. It breaks ties in a leg by its own order, and OpenSearch
-# reads every shard `candidates` deep and weighs words a shard by itself. Of 100 questions to 3,000 abstracts of SciFact
-# in three shards its first ten held our ten best for 2, its first twenty for 89 and its first thirty for all (by
-# ranks; 97 by scores with 0.3 for the vector leg); in one shard its first twelve for all.
+_SCORE_DECIMALS = 6  # of cosines: servers compute in 32-bit floats
+_MOST = 10_000  # hits of a leg: index.max_result_window, and the largest k of either server
+# A list fused by the server is read this many times as deep as requested. The server breaks ties in
+# a leg by its own order, and OpenSearch reads every shard `candidates` deep and weighs words per
+# shard. For 100 questions to 3,000 abstracts of SciFact in three shards, its first ten held our ten
+# best for 2 questions, its first twenty for 89 and its first thirty for all (by ranks; 97 by scores
+# with 0.3 for the vector leg). In one shard, its first twelve held them for all.
 _DEEPER = 3
 _WEIGHTS_SINCE = {"elasticsearch": (9, 2), "opensearch": (3, 1)}  # in fusion by ranks
 _EVEN = 0.5  # share of the vector leg
-# Candidates a shard looks at for its k neighbours. Of the 100 nearest of 20,464 chunks, 20 questions about them found
-# 0.996 on either server with 400 (with 200: 0.989 on OpenSearch, 0.962 on Elasticsearch, which gives up early), and all
-# of the ten nearest; 106 questions about other things found 0.93 with 400 and 0.97 with 1,000, which took 10 ms more.
+# Candidates that a shard visits for its k neighbours. Of the 100 nearest of 20,464 chunks, 20
+# questions about them found 0.996 on either server with 400 (with 200: 0.989 on OpenSearch, 0.962
+# on Elasticsearch, which gives up early), and all of the ten nearest. 106 questions about other
+# things found 0.93 with 400, and 0.97 with 1,000, which took 10 ms more.
 _MIN_CANDIDATES, _MAX_CANDIDATES = 400, 10_000
-RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard by itself
-_FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch knows no filter of a hybrid query, only those of its legs
+RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard separately
+_FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch supports filters in the legs only, not in a hybrid query
 _MIN_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 
 class Search:
-    """One question on its way to a server: its legs as requests, and hits from what comes back."""
+    """One query to a server: requests for its legs, and hits from the responses."""
 
     def __init__(self, server: Server, made: Fingerprint, request: SearchRequest, field: VectorField | None) -> None:
-        """Raises: EngineError, IndexMismatch, UsageError."""
+        """Check the request against the index. Raises: EngineError, IndexMismatch, UsageError."""
         self.request = request
         self.vector = question_vector(request, made)
         self.depth = max(request.candidates, request.size)
         if self.depth > _MOST:
             raise UsageError(f"a server reads at most {_MOST} hits, got {self.depth}", hint="lower size or candidates")
-        if self.vector is not None and field is None:  # a server finds no neighbours in it, and says nothing
+        if self.vector is not None and field is None:  # a server would find no neighbours in it, and report nothing
             message = f"the index lost the field of the vectors that it was made with ({made.dimensions} dimensions)"
             raise IndexMismatch(message, hint=REBUILD_HINT)
 
@@ -61,13 +63,16 @@ class Search:
 
     @property
     def legs(self) -> tuple[Leg, ...]:
-        """The legs that are searched."""
+        """The legs to search."""
         keyword: tuple[Leg, ...] = () if self.request.method == "vector" else ("keyword",)
         return (*keyword, "vector") if self.vector is not None else keyword
 
     @property
     def may_be_native(self) -> bool:
-        """Whether the server may know this fusion of two legs; Elasticsearch's weighted one scales differently."""
+        """Whether the server may support this fusion of two legs.
+
+        Elasticsearch's weighted fusion scales differently, so it is not used.
+        """
         server, request = self._server, self.request
         if len(self.legs) == 1 or (request.fusion == "weighted" and server.product == "elasticsearch"):
             return False
@@ -75,16 +80,18 @@ class Search:
         return plain or server.version >= _WEIGHTS_SINCE[server.product]
 
     def client(self, connection: Connection, index: str) -> SearchResult:
-        """Both legs, fused here."""
+        """Search both legs and fuse them here."""
         legs = self._leg_scores(_multi_search(connection, index, legs=self._bodies()))
         scores, path = fuse_legs(self.request, legs)
         return self._result(connection, index, scores, legs, path)
 
     def native(self, connection: Connection, index: str) -> SearchResult:
-        """Run both legs with the server's fusion, and each leg alone: the first gives texts, the others the ranks.
+        """Search both legs and their fusion by the server in one request.
 
-        The server's order is not taken: it breaks ties in a leg by its own order, which moves ranks and fused scores.
-        If the server's list lacks a hit of the legs, which is rare, the hit is read and esrag does the fusion.
+        The fused list provides the texts, and the legs provide the ranks. The server's order is not
+        used, because the server breaks ties in a leg by its own order, which changes ranks and
+        fused scores. In the rare case that a hit due by the legs is not in the server's list, it is
+        read separately, and the path is esrag's.
         """
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
@@ -103,7 +110,7 @@ class Search:
     def _result(
         self, connection: Connection, index: str, scores: Mapping[str, float], legs: Legs, path: str
     ) -> SearchResult:
-        """Return the hits, read by their ids, without those that were removed in between."""
+        """Read the hits by their ids; chunks removed meanwhile are left out."""
         if not scores:
             return SearchResult((), path)
 
@@ -115,7 +122,7 @@ class Search:
         return SearchResult(hits({key: scores[key] for key in scores if key in chunks}, chunks, legs), path)
 
     def _leg_scores(self, answers: Sequence[Mapping[str, Any]]) -> Legs:
-        """Each leg's scores by chunk id, best first; ties by id whatever order the server gave them in."""
+        """Return each leg's scores by chunk id, best first, with ties ordered by id."""
         found: dict[Leg, dict[str, float]] = {}
         for leg, answer in zip(self.legs, answers, strict=True):
             scores = {hit["fields"]["chunk_id"][0]: self._score(hit["_score"], leg) for hit in answer["hits"]["hits"]}
@@ -123,17 +130,20 @@ class Search:
         return found
 
     def _score(self, score: float, leg: Leg) -> float:
-        """A cosine again, or BM25 as it is."""
+        """Convert a server's score to a cosine, or keep a BM25 score as it is."""
         if leg == "keyword":
             return score
         return round(self._field.cosine(self._server.product, score), _SCORE_DECIMALS)
 
     def _bodies(self) -> list[Query]:
-        """Return the requests for the legs."""
+        """Return the request bodies of the legs."""
         return [self._leg(leg) for leg in self.legs]
 
     def _leg(self, leg: Leg) -> Query:
-        """Ids and scores alone: a hundred entries, each unpacked with its vector, take longer than the search."""
+        """Return the body of one leg, which requests ids and scores only.
+
+        Unpacking a hundred entries with their vectors takes longer than the search.
+        """
         shown = {"stored_fields": "_none_", "docvalue_fields": ["chunk_id"]}
         common = {"size": self.depth, "track_total_hits": False, **shown}
 
@@ -160,7 +170,10 @@ class Search:
         return {**self._shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
 
     def _processor(self) -> Query:
-        """What fuses in OpenSearch; weights must be JSON's floats, and of ranks they add up to 1."""
+        """Return OpenSearch's fusion processor.
+
+        Weights must be JSON floats; for ranks they must add up to 1.
+        """
         share = float(self.request.vector_weight)
         weights = {"parameters": {"weights": [1 - share, share]}}
         if self.request.fusion == "weighted":
@@ -180,7 +193,7 @@ class Search:
         return {**self._shown(), "retriever": {"rrf": rrf}}
 
     def _shown(self) -> Query:
-        """How many fused hits are read, and what of each."""
+        """Return how many fused hits to read, and which fields."""
         return {"size": min(_DEEPER * self.request.size, self.depth), "_source": CHUNK_SOURCE}
 
     def _match(self) -> Query:
@@ -189,7 +202,7 @@ class Search:
 
     @property
     def _looked_at(self) -> int:
-        """How many candidates the graph of a shard is searched for; OpenSearch would look at no more than it gives."""
+        """Number of candidates visited per shard, since OpenSearch visits only those it returns."""
         return min(max(2 * self.depth, _MIN_CANDIDATES), _MAX_CANDIDATES)
 
     def _knn(self) -> Query:
@@ -197,7 +210,7 @@ class Search:
         return {"field": "embedding", **wanted, **self._field.rescoring("elasticsearch")}
 
     def _nearest(self) -> Query:
-        """Return the request for nearest neighbours on OpenSearch."""
+        """Return OpenSearch's query for the nearest neighbours."""
         wanted = {"vector": self._numbers(), "k": self.depth, "method_parameters": {"ef_search": self._looked_at}}
         return {**wanted, **self._field.rescoring("opensearch")}
 
@@ -218,9 +231,13 @@ def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> 
 def _multi_search(
     connection: Connection, index: str, *others: Query, legs: Sequence[Query] = ()
 ) -> list[dict[str, Any]]:
-    """The answers of one round trip. Raises: EngineError, also where a shard failed or time ran out."""
+    """Return the responses of one round trip.
+
+    Raises: EngineError, also if a shard failed or the search timed out.
+    """
     header = {"index": index, "allow_partial_search_results": False}
-    # A leg's words are weighed over all shards, as if there were one; what fuses does not know how to.
+    # The words of a leg are weighed over all shards, as if there were one; the fused query has no
+    # such option.
     whole = {**header, "search_type": "dfs_query_then_fetch"}
     lines = [line for body in others for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
     answers = connection.search(lines)

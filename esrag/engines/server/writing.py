@@ -1,9 +1,10 @@
-"""The one writer of an index on a server: what it says was stored is what the server confirmed.
+"""The only writer of an index on a server: it reports as stored what the server confirmed.
 
-A document is three requests, or four: its record with the ids of all chunks it had and will have, the chunks, the
-removal of those that are no more, its record as it is now. Killed between them, the record still names everything there
-is to remove, and carries the hash of the former file, so that the next ingest takes the file for changed. Where the
-server refuses a document, a failure replaces its record.
+Writing a document takes three or four requests: its record with the ids of all old and new chunks;
+the chunks; the removal of obsolete chunks; and its final record. If the writer is killed in
+between, the record still names every chunk to remove and carries the hash of the former file, so
+that the next ingest treats the file as changed. If the server refuses a document, a failure entry
+replaces its record.
 """
 
 import json
@@ -30,16 +31,16 @@ from esrag.engines.server.lease import Lease
 from esrag.errors import EngineError, EngineUnreachable, IndexBusy
 from esrag.records import Fingerprint
 
-BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
+BULK_BYTES = 8 * 2**20  # both servers recommend 5 to 15 MiB per request
 BULK_ENTRIES = 500
-_MAX_IDS = 1000  # ids asked for at once
+_MAX_IDS = 1000  # ids per request
 _WAITS_S = (0.5, 1, 2, 4, 8, 16)
 _BAD_ENTRY, _TOO_LARGE, _UNAVAILABLE = 400, 413, 503
 
 
 @dataclass(frozen=True, slots=True)
 class _Action:
-    """One entry of a bulk as it is sent; `about` names it, `doc_id` the document it belongs to."""
+    """One entry of a bulk request; `about` names the entry, `doc_id` its document."""
 
     doc_id: str
     about: str
@@ -47,7 +48,10 @@ class _Action:
 
 
 class ServerWriter:
-    """Writes documents; see `Writer` for the promises. A context manager: what was written is seen at its end."""
+    """Writer of documents; see `Writer` for the contract.
+
+    As a context manager, it makes everything visible when it ends.
+    """
 
     def __init__(self, connection: Connection, index: str, made: Fingerprint, lease: Lease) -> None:
         self._connection = connection
@@ -55,8 +59,8 @@ class ServerWriter:
         self._made = made
         self._lease = lease
         self._generation = 0
-        self._fills = False  # an index that held nothing: readers see all of it at the end
-        self._unseen = False  # whether readers do not see yet what was written
+        self._fills = False  # the index was empty: readers see everything at the end
+        self._unseen = False  # whether something was written that readers do not see yet
 
     def __enter__(self) -> Self:
         looked_empty = self._is_empty()
@@ -64,18 +68,21 @@ class ServerWriter:
         self._fills = self._is_empty()
         self._generation = generation(self._connection, self._index)
         if self._lease.after_a_death or (looked_empty and not self._fills):
-            self._show()  # a writer was killed: what it stored is seen from now on, under a generation of its own
+            self._show()  # a writer was killed: its documents become visible now, under a new generation
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._unseen and not isinstance(error, EngineUnreachable | IndexBusy):
-            with suppress(EngineError) if error else nullcontext():  # the error that brought us here says more
+            with suppress(EngineError) if error else nullcontext():  # the original error is more informative
                 self._show()
 
     def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
-        """Stores documents, each replacing its former self; gives those the server refused. Raises: EngineError."""
+        """Store documents, each replacing its previous version; return those the server refused.
+
+        Raises: EngineError.
+        """
         if not documents:
             return {}
 
@@ -95,7 +102,7 @@ class ServerWriter:
         return reasons
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        """Removes documents and their chunks; unknown ids are ignored. Raises: EngineError."""
+        """Remove documents and their chunks; unknown ids are ignored. Raises: EngineError."""
         self._lease.renew()
         records = self._records(list(dict.fromkeys(doc_ids)))
         chunks = ((doc_id, key) for doc_id, record in records.items() for key in record.get("chunk_ids", ()))
@@ -104,13 +111,13 @@ class ServerWriter:
         self._end()
 
     def remove_former(self, sources: Mapping[str, str]) -> None:
-        """Removes what was read from other bytes than these. Raises: EngineError."""
+        """Remove what was read from other bytes than these. Raises: EngineError."""
         for source, sha256 in sources.items():
             while doc_ids := self._former_ids(source, sha256):
                 self.remove(doc_ids)
 
     def _former_ids(self, source: str, sha256: str) -> list[str]:
-        """Some documents of a source that were read from other bytes, of all that was written."""
+        """Return some documents of a source that were read from other bytes, unseen ones too."""
         self._refresh()
         wanted = [{"term": {"entry": "document"}}, {"term": {"source": source}}]
         query = {"bool": {"filter": wanted, "must_not": [{"term": {"source_sha256": sha256}}] if sha256 else []}}
@@ -123,7 +130,7 @@ class ServerWriter:
         return rows if self._made.dimensions else None
 
     def _records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
-        """The documents that are stored, by id; read by id, so that what was just written is seen."""
+        """Return the stored documents by id; reading by id also sees what was just written."""
         found: dict[str, Entry] = {}
         for some in _portions(doc_ids, _MAX_IDS):
             ids = [entry_id("document", doc_id) for doc_id in some]
@@ -134,18 +141,21 @@ class ServerWriter:
     def _set_aside(
         self, documents: Sequence[Prepared], before: Mapping[str, Entry], reasons: Mapping[str, str]
     ) -> None:
-        """Removes what there is of refused documents, and says why. New and former chunks may share ids: all go."""
+        """Remove what is stored of refused documents, and record the reason.
+
+        Old and new chunks may share ids, so all are removed.
+        """
         former = [before.get(one.document.doc_id) for one in documents]
         self._surely(action for one, was in zip(documents, former, strict=True) for action in _gone(one, was))
         self._surely(_failure(one, reasons[one.document.doc_id]) for one in documents)
 
     def _end(self) -> None:
-        """Ends a call: readers see it, unless they are to see a first load as a whole."""
+        """Make the call's writes visible, unless a first load is to become visible as a whole."""
         if self._unseen and not self._fills:
             self._show()
 
     def _show(self) -> None:
-        """Everything that was written is seen from now on; only then the next generation, which says so."""
+        """Make everything written visible, and only then store the next generation."""
         self._refresh()
         self._generation += 1
         state = {"entry": "state", "generation": self._generation}
@@ -156,20 +166,20 @@ class ServerWriter:
         self._connection.request("POST", f"/{self._index}/_refresh")
 
     def _is_empty(self) -> bool:
-        """Whether readers see no document."""
+        """Return whether readers see no document."""
         query = {"query": {"term": {"entry": "document"}}}
         answer = self._connection.request("POST", f"/{self._index}/_count", query, terminate_after=1)
-        if failed := answer.get("_shards", {}).get("failed", 0):  # a full index would look empty
+        if failed := answer.get("_shards", {}).get("failed", 0):  # otherwise a full index could look empty
             raise refusal(self._connection.shown_url, _UNAVAILABLE, f"{failed} shards could not be counted")
         return not answer["count"]
 
     def _surely(self, actions: Iterable[_Action]) -> None:
-        """Sends what no document can be the cause of refusing. Raises: Refused."""
+        """Send entries that no document can cause to be refused. Raises: Refused."""
         for error in self._bulk(actions).values():
             raise error
 
     def _bulk(self, actions: Iterable[_Action]) -> dict[str, Refused]:
-        """Sends entries in portions; gives the first error of each document that the server will never take."""
+        """Send entries in portions; return the first permanent error of each document."""
         refused: dict[str, Refused] = {}
         for portion in _bulks(actions):
             self._unseen = True
@@ -178,14 +188,17 @@ class ServerWriter:
         return refused
 
     def _sent(self, actions: Sequence[_Action]) -> Iterator[tuple[str, Refused]]:
-        """One request; what the server had no room for is sent again, a request that was too large in halves."""
+        """Send one request.
+
+        Resend entries the server had no room for, and split oversized requests.
+        """
         for wait_s in (*_WAITS_S, None):
             try:
                 answers = self._answers(actions)
             except Refused as error:
                 if error.status != _TOO_LARGE:
                     raise
-                if len(actions) == 1:  # no smaller request holds it: it is this document's fault
+                if len(actions) == 1:  # no smaller request can hold it, so the document is at fault
                     yield actions[0].doc_id, error
                     return
                 middle = len(actions) // 2
@@ -200,7 +213,7 @@ class ServerWriter:
             time.sleep(wait_s)
 
     def _answers(self, actions: Sequence[_Action]) -> list[tuple[_Action, Mapping[str, Any]]]:
-        """What the server says of each entry. Raises: EngineError where it does not speak of each."""
+        """Return the server's result for each entry. Raises: EngineError if results are missing."""
         sent = "".join(action.text for action in actions)
         items = self._connection.request("POST", f"/{self._index}/_bulk", sent).get("items", ())
         if len(items) != len(actions):
@@ -213,13 +226,16 @@ class ServerWriter:
 
 
 def generation(connection: Connection, index: str) -> int:
-    """How often the content changed; 0 where the making of the index was cut short before it said so."""
+    """Return how often the content changed; 0 if the creation was interrupted before it was set."""
     found = connection.found(f"/{index}/_doc/{STATE_ID}")
     return int(found["_source"]["generation"]) if found else 0
 
 
 def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
-    """The record while its chunks are written: the former one, or one without a hash, with old and new chunk ids."""
+    """Yield the record while its chunks are written, with old and new chunk ids.
+
+    It is the former record, or one without a hash.
+    """
     doc_id = prepared.document.doc_id
     document = document_of(former) if former else replace(prepared.document, source_sha256="", revision="")
     yield _index("document", doc_id, doc_id, document_entry(document, _chunk_ids(prepared, former)))
@@ -232,31 +248,31 @@ def _chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
 
 
 def _stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
-    """The chunks that are no more."""
+    """Return deletions of the obsolete chunks."""
     kept = {chunk.chunk_id for chunk in prepared.chunks}
     gone = (old for old in (former["chunk_ids"] if former else ()) if old not in kept)
     return (_delete("chunk", prepared.document.doc_id, old) for old in gone)
 
 
 def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
-    """The record as it is now."""
+    """Yield the final record."""
     doc_id, ids = prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks]
     yield _index("document", doc_id, doc_id, document_entry(prepared.document, ids))
 
 
 def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
-    """All chunks it had or was to get."""
+    """Return deletions of all chunks the document had or was to get."""
     return (_delete("chunk", prepared.document.doc_id, chunk_id) for chunk_id in _chunk_ids(prepared, former))
 
 
 def _failure(prepared: Prepared, reason: str) -> _Action:
-    """Return the record of a failure that replaces a document."""
+    """Return the failure entry that replaces the document's record."""
     doc_id = prepared.document.doc_id
     return _index("document", doc_id, doc_id, failure_entry(prepared.document, reason))
 
 
 def _chunk_ids(prepared: Prepared, former: Entry | None) -> list[str]:
-    """The ids of the chunks it had and of those it gets."""
+    """Return the ids of the chunks the document had and of those it gets."""
     had = former["chunk_ids"] if former else ()
     return list(dict.fromkeys([*had, *(chunk.chunk_id for chunk in prepared.chunks)]))
 
@@ -271,7 +287,7 @@ def _delete(kind: str, doc_id: str, name: str) -> _Action:
 
 
 def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
-    """An entry that was turned away for now. Raises: the error, where it will never pass."""
+    """Return an entry that was rejected temporarily. Raises: the error, if it is permanent."""
     if error.status in BUSY and not error.hint:
         if wait_s is not None:
             return action
@@ -280,7 +296,7 @@ def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
 
 
 def _bulks(actions: Iterable[_Action]) -> Iterator[list[_Action]]:
-    """Yield portions of at most BULK_ENTRIES entries and BULK_BYTES bytes; a larger entry is alone."""
+    """Yield portions of at most BULK_ENTRIES entries and BULK_BYTES; a larger entry goes alone."""
     portion: list[_Action] = []
     size = 0
 
@@ -300,7 +316,7 @@ def _portions(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
 
 
 def _require_apart(documents: Sequence[Prepared]) -> None:
-    """Raises: EngineError where two documents, or two chunks, of one call have the same id."""
+    """Raise EngineError if two documents, or two chunks, of one call have the same id."""
     for kind, ids in (
         ("document", [prepared.document.doc_id for prepared in documents]),
         ("chunk", [chunk.chunk_id for prepared in documents for chunk in prepared.chunks]),
