@@ -1,4 +1,6 @@
-FROM python:3.13-slim AS build
+ARG PYTHON=python:3.13-slim@sha256:8d9d0b8bcf6506481eae4907c18f5e3e7902e629f5f6d684f9e7c32e85e3ddf0
+
+FROM ${PYTHON} AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY esrag esrag
@@ -9,7 +11,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
  && python -m venv /opt/esrag \
  && /opt/esrag/bin/pip install --no-cache-dir "$(ls /wheels/*.whl)[elasticsearch,opensearch,queue,redis,cohere,s3]"
 
-FROM python:3.13-slim
+FROM ${PYTHON}
 LABEL org.opencontainers.image.title="esrag" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.description="Question answering over your own documents" \

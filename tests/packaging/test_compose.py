@@ -186,11 +186,22 @@ def test_images_have_the_versions_that_are_tested(services):
         engine: re.search(r"<server.version>([\d.]+)<", (servers.HERE / engine / "pom.xml").read_text())[1]
         for engine in ("elasticsearch", "opensearch")
     }
-    tags = {name: body["image"].split(":")[1] for name, body in services.items()}
+    tags = {name: body["image"].partition("@")[0].split(":")[1] for name, body in services.items()}
     assert {tags[name] for name in ("elasticsearch", "setup", "kibana")} == {tested["elasticsearch"]}
     assert {tags[name] for name in ("opensearch", "dashboards")} == {tested["opensearch"]}
     assert {tags[name] for name in ("app", "worker", "kibana-install", "dashboards-install")} == {PROJECT["version"]}
     assert f'image.version="{PROJECT["version"]}"' in DOCKERFILE
+
+
+def test_images_are_pinned_by_digest(services):
+    """The tag names the version, the digest the bytes, one for each tag. Three images have no known digest."""
+    pinned = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
+    images = {name: body["image"] for name, body in services.items() if not body["image"].startswith("esrag:")}
+    unknown = {name for name, image in images.items() if not pinned.fullmatch(image)}
+    assert unknown == {"queue", "cache", "kibana", "dashboards"}
+    assert len(set(images.values())) == len({image.partition("@")[0] for image in images.values()})
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON}"}
+    assert pinned.fullmatch(re.search(r"^ARG PYTHON=(\S+)$", DOCKERFILE, re.MULTILINE)[1])
 
 
 def test_no_secret_is_written_down():
