@@ -219,7 +219,8 @@ def test_the_times_fit_each_other(time_limit_s):
     assert visibility_s == told["visibility_timeout"]
     assert visibility_s > 2 * told["task_time_limit"]
     assert told["task_time_limit"] > time_limit_s  # when the process should have ended itself
-    sources = [(ROOT / name).read_text() for name in ("workers/tasks.py", "workers/sweeping.py", "esrag/jobs/queue.py")]
+    names = ("workers/tasks.py", "workers/sweep_timer.py", "esrag/jobs/queue.py")
+    sources = [(ROOT / name).read_text() for name in names]
     assert [text for text in sources if "countdown" in text or "autoretry_for" in text or ".retry(" in text] == []
 
 
