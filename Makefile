@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install lock demo test servers stop-servers test-live env check fmt bench clean
+.PHONY: help install lock demo docs test servers stop-servers test-live env check fmt bench clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
@@ -24,6 +24,10 @@ install: $(VENV)/.installed  ## Make .venv with the package and everything to de
 demo: install  ## Ingest a small corpus and ask three questions: two are answered, one is refused
 	$(BIN)/esrag models get
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+docs: install  ## Build the documentation as a site, build/docs/index.html; a warning is an error
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky \
+		--conf-dir site --doctree-dir build/doctrees . build/docs
 
 test: install  ## Run every test; fetches the encoder's weights the first time
 	$(BIN)/esrag models get
@@ -48,12 +52,13 @@ env: .env  ## Write .env with random passwords for docker-compose.yml, unless th
 	umask 077 && { echo COMPOSE_PROFILES=elasticsearch; for name in $(SECRETS); do \
 		echo "$$name=$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; done; } >$@
 
-check: install  ## Linters, types, layers, generated docs, then every test: what CI runs
+check: install  ## Linters, types, layers, generated docs, the site, then every test: what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cog --check -r README.md docs/reference/*.md
+	$(MAKE) docs
 	$(MAKE) test
 
 fmt: install  ## Format the code and write the generated parts of the docs anew
