@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install lock demo docs test servers stop-servers test-live env check fmt bench clean
+.PHONY: help install lock demo docs test servers stop-servers test-live env check fmt bench release clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
@@ -68,6 +68,10 @@ fmt: install  ## Format the code and write the generated parts of the docs anew
 
 bench: install  ## Run the benchmarks; each prints a table
 	$(BIN)/python benchmarks/run.py
+
+release: install  ## Build sdist, wheel, SBOM and checksums into dist, and the image if Docker runs; publishes nothing
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" .ci/release
 
 clean:  ## Remove what can be made again
 	rm -rf $(VENV) .servers build dist *.egg-info .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
