@@ -1,4 +1,4 @@
-"""The commands in README and docs run in order and print what the page shows.
+"""The commands in README, CONTRIBUTING and docs run in order and print what the page shows.
 
 In a block marked `console` a line that starts with "$ " is a command and what follows is its output, stderr too; "…"
 stands for anything, on a line of its own for any lines. A command without output under it may print what it likes. It
@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDED = "\x1e"
-PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if CONSOLE.search(page.read_text())]
+WRITTEN = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md")))
+PAGES = [page for page in WRITTEN if CONSOLE.search(page.read_text())]
 
 
 def steps(text):
