@@ -14,16 +14,6 @@ _MAX_MESSAGE = 200  # characters of a third party's own words
 _MAX_SKIPPED = 1000  # parts of one source that are listed; further ones are counted
 
 
-def load_bytes(source: Source, max_characters: int) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
-    """The documents of a source and the parts that were left out, in this process.
-
-    Raises: UnsupportedFormat, ParsingError.
-    """
-    found = list(parts(source, max_characters))
-    documents = tuple(part for part in found if isinstance(part, Document))
-    return documents, tuple(part for part in found if isinstance(part, Skipped))
-
-
 def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
     """Documents that hold text and are not too long, and the parts that were left out, in order.
 

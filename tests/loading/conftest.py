@@ -12,8 +12,9 @@ import pptx
 import pytest
 from fpdf import FPDF
 
-from esrag.loading.guarded import load_bytes
-from esrag.records import Source
+from esrag.loading import Skipped
+from esrag.loading.guarded import parts
+from esrag.records import Document, Source
 
 WORDS = "The key is encapsulated once and decapsulated by the party that holds the other one."
 
@@ -163,10 +164,13 @@ def build() -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def load():
-    """Loads bytes under a file name, in this process."""
+    """Loads bytes under a file name, in this process: the documents, and the parts that were left out."""
 
     def loaded(name: str, data: bytes | str, max_characters: int = 1_000_000):
-        return load_bytes(Source("d", name, data.encode() if isinstance(data, str) else data), max_characters)
+        source = Source("d", name, data.encode() if isinstance(data, str) else data)
+        found = list(parts(source, max_characters))
+        documents = tuple(part for part in found if isinstance(part, Document))
+        return documents, tuple(part for part in found if isinstance(part, Skipped))
 
     return loaded
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from esrag import plugins
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading.detect import loader_for
-from esrag.loading.guarded import load_bytes
-from esrag.records import Source
+from esrag.loading.guarded import parts
+from esrag.records import Document, Source
 from esrag.text import normalise
 
 LOADERS = plugins.names("loaders")
@@ -24,7 +24,7 @@ STARTS = [b"", b"PK\x03\x04", b"%PDF-1.7\n", b"<html><table>", b"From: a\nMIME-V
 def tried(name, data):
     """The documents, or the message of the LoadingError; any other exception fails the test."""
     try:
-        return load_bytes(Source("d", name, data), 10_000)[0]
+        return [part for part in parts(Source("d", name, data), 10_000) if isinstance(part, Document)]
     except LoadingError as error:
         return str(error)
 
@@ -39,10 +39,10 @@ def test_each_loader_is_chosen_for_its_own_format_whatever_the_file_is_called(na
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_documents_have_normalised_text_and_true_spans(name, samples):
+def test_documents_have_normalised_text_and_true_spans(name, samples, load):
     """Text is normalised, spans lie in it in order, ids differ and start with the source's, the kind is the name."""
     file, data = samples[name]
-    documents, _ = load_bytes(Source("d", file, data), 10_000)
+    documents, _ = load(file, data, 10_000)
     assert documents
     assert len({document.doc_id for document in documents}) == len(documents)
     for document in documents:
@@ -58,17 +58,16 @@ def test_documents_have_normalised_text_and_true_spans(name, samples):
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_loading_twice_gives_the_same_documents(name, samples):
+def test_loading_twice_gives_the_same_documents(name, samples, load):
     """A loader is a function of the bytes."""
-    file, data = samples[name]
-    assert load_bytes(Source("d", file, data), 10_000) == load_bytes(Source("d", file, data), 10_000)
+    assert load(*samples[name]) == load(*samples[name])
 
 
 @pytest.mark.parametrize("name", [n for n in LOADERS if n not in ("csv", "tsv", "jsonl", "plain")])
-def test_headings_become_sections(name, samples):
+def test_headings_become_sections(name, samples, load):
     """Each format that has headings gives sections; eml has none."""
     file, data = samples[name]
-    documents, _ = load_bytes(Source("d", file, data), 10_000)
+    documents, _ = load(file, data, 10_000)
     assert bool(documents[0].sections) is (name != "eml")
 
 

@@ -7,7 +7,7 @@ from bounded import limited
 
 from esrag.errors import ParsingError
 from esrag.loading import html, markdown, rst
-from esrag.loading.guarded import load_bytes
+from esrag.loading.guarded import parts
 from esrag.loading.pdf import without_running_lines
 from esrag.loading.reading import sha256_of
 from esrag.records import Source
@@ -24,8 +24,8 @@ CPU_S = 10  # what grows with the square of the text takes minutes
         lambda: markdown.title_of("{:" * 200_000),
         lambda: list(rst.tables([(0, "== ==")] * 100_000 + [(0, "x")])),
         lambda: normalise("a" + "\u0301\u0316" * 240_000),
-        lambda: load_bytes(Source("d", "a.html", b"<html><p>" + b"a<sup>1</sup>" * 40_000), 10**9),
-        lambda: load_bytes(Source("d", "a.csv", b'x",,"\n' * 30_000), 10**9),
+        lambda: list(parts(Source("d", "a.html", b"<html><p>" + b"a<sup>1</sup>" * 40_000), 10**9)),
+        lambda: list(parts(Source("d", "a.csv", b'x",,"\n' * 30_000), 10**9)),
     ],
     ids=["comments", "blanks", "attributes", "borders", "marks", "raised", "quotes"],
 )
@@ -56,10 +56,10 @@ def test_a_file_of_the_kernel_is_hashed_to_the_size_it_says_it_has(tmp_path):
 def test_a_coloured_log_is_text():
     """Its bells and colours go; a binary file is no text."""
     log = b"\x1b[31mERROR\x1b[0m the pump stopped\x07\n"
-    (document,), _ = load_bytes(Source("d", "a.txt", log), 1000)
+    (document,) = parts(Source("d", "a.txt", log), 1000)
     assert document.text == "ERROR the pump stopped"
     with pytest.raises(ParsingError):
-        load_bytes(Source("d", "a.txt", bytes(range(32)) * 4), 1000)
+        list(parts(Source("d", "a.txt", bytes(range(32)) * 4), 1000))
 
 
 def test_pages_that_are_all_alike_keep_their_text():

@@ -11,7 +11,7 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
-from esrag.loading.guarded import load_bytes
+from esrag.loading.guarded import parts
 from esrag.records import Source
 
 SECRET = "The vault opens at midnight."
@@ -20,7 +20,7 @@ CHARACTERS = len("".join(SECRET.split()))
 
 
 def loaded(name, data, *, keep_hidden=False):
-    (document,), _ = load_bytes(Source("d", name, data, keep_hidden), 1_000_000)
+    (document,) = parts(Source("d", name, data, keep_hidden), 1_000_000)
     return document
 
 

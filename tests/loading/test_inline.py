@@ -2,7 +2,7 @@
 
 import pytest
 
-from esrag.loading.guarded import load_bytes
+from esrag.loading.guarded import parts
 from esrag.loading.inline import plain, plain_rst
 from esrag.records import Source
 
@@ -32,7 +32,7 @@ The end &#x202e;of it\\*.
 
 
 def loaded(name, text, *, keep_hidden=False):
-    (document,), _ = load_bytes(Source("d", name, text.encode(), keep_hidden), 1_000_000)
+    (document,) = parts(Source("d", name, text.encode(), keep_hidden), 1_000_000)
     return document
 
 

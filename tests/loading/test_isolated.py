@@ -12,11 +12,9 @@ import psutil
 import pytest
 
 from esrag.errors import ParsingError, UnsupportedFormat
-from esrag.loading.guarded import load_bytes
 from esrag.loading.isolated import Parser, document_fields, document_from
 from esrag.loading.reading import read
 from esrag.loading.sources import source_of
-from esrag.records import Source
 
 GIB = 2**30
 
@@ -48,13 +46,13 @@ def slow_file(folder):
     return path
 
 
-def test_the_worker_gives_what_the_loader_gives(parser, samples, tmp_path):
+def test_the_worker_gives_what_the_loader_gives(parser, samples, load, tmp_path):
     """Documents, skipped parts and the hash cross the pipe unchanged, for every format."""
     for name, data in samples.values():
         path = tmp_path / name
         path.write_bytes(data)
         parsed = parse(parser, path, "d")
-        assert (parsed.documents, parsed.skipped) == load_bytes(Source("d", name, data), 50_000_000)
+        assert (parsed.documents, parsed.skipped) == load(name, data, 50_000_000)
         assert parsed.sha256 == hashlib.sha256(data).hexdigest()
 
 

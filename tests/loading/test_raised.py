@@ -7,7 +7,7 @@ import docx
 import pptx
 import pytest
 
-from esrag.loading.guarded import load_bytes
+from esrag.loading.guarded import parts
 from esrag.loading.raised import joint
 from esrag.records import Source
 
@@ -16,7 +16,7 @@ READ = "It is 10^2 m long 1, 9 m^2 wide, from 2023 on. 4 On the 19th too."
 
 
 def text_of(name, data):
-    (document,), _ = load_bytes(Source("d", name, data), 10**6)
+    (document,) = parts(Source("d", name, data), 10**6)
     return document.text
 
 
