@@ -69,7 +69,7 @@ def _lines(command: str, index: Path) -> list[str]:
     done = subprocess.run(
         [ESRAG, command, "--engine", str(index), "--json"], capture_output=True, text=True, check=False
     )
-    if done.returncode and "there is no index" not in done.stderr:
+    if done.returncode and "no index" not in done.stderr:
         sys.exit(f"esrag {command}: exit code {done.returncode}, {done.stderr}")
     return done.stdout.splitlines()
 

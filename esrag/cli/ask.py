@@ -1,4 +1,4 @@
-"""`esrag ask`: the cited answer, or the refusal."""
+"""`esrag ask`: a cited answer, or a refusal."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ REFUSED = 3
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts that are printed with the answer."""
+    """The optional parts to print with the answer."""
 
     evidence: bool
     prompt: bool
@@ -30,8 +30,8 @@ class Parts:
 
 @click.command()
 @question_argument
-@click.option("--show-evidence", is_flag=True, help="Print the passages the answer could use, as they are sent.")
-@click.option("--show-prompt", is_flag=True, help="Print the prompt that the language model was sent.")
+@click.option("--show-evidence", is_flag=True, help="Print the passages available to the answer.")
+@click.option("--show-prompt", is_flag=True, help="Print the prompt sent to the language model.")
 @click.option("--stream", is_flag=True, help="Print each sentence as soon as it has passed its check.")
 @click.option(
     "--explain", is_flag=True, help="Print ranks and scores of each hit, the search path and the time of each stage."
@@ -47,10 +47,10 @@ def ask(
     where: tuple[str, ...],
     **options: Any,
 ) -> int:
-    """Answer a question, every sentence with its citation.
+    """Answer a question and cite a passage for every sentence.
 
-    What the documents do not hold is refused with "not found in provided docs" and exit code 3. Quote a QUESTION that
-    holds ? or *, or write - to read it from stdin.
+    If the documents do not hold the answer, print "not found in provided docs" and exit with code
+    3. Quote a QUESTION that contains ? or *, or pass - to read it from stdin.
     """
     from esrag.citations import ignore
     from esrag.context import open_context
@@ -61,7 +61,7 @@ def ask(
 
     stop_unread()
     if stream and as_json:
-        raise click.UsageError("--stream and --json exclude each other: --json prints one object at the end")
+        raise click.UsageError("--stream and --json cannot be combined: --json prints one object at the end")
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
     question = question_of(words)
     settings = settings_of(**options)
@@ -81,13 +81,13 @@ def ask(
 
 
 def _streamed(sentences: list[str], sentence: str) -> None:
-    """Prints a sentence at once, and notes it."""
+    """Print a sentence at once, and remember it."""
     sentences.append(sentence)
     print_text(sentence)
 
 
 def _kibana(settings: "Settings") -> str:
-    """Where Kibana or Dashboards is, or "" where it shows nothing of the index. Raises: SettingsError."""
+    """Return Kibana's or Dashboards' address, or "" if it shows nothing of the index. Raises: SettingsError."""
     from esrag.settings import is_address
 
     if not (settings.kibana.url and is_address(settings.engine.url)):
@@ -98,26 +98,26 @@ def _kibana(settings: "Settings") -> str:
 
 
 def _kibana_url(kibana: str, asked: "AskResult", context: "Context") -> str:
-    """What opens the evidence there, or "" where there is nothing to be seen."""
+    """Return the address that opens the evidence in Kibana, or "" if there is nothing to show."""
     if not (kibana and asked.evidence):
         return ""
     from esrag.dashboards.links import evidence_link
     from esrag.engines.server import ServerEngine
 
-    if not isinstance(context.engine, ServerEngine):  # a plugin's, of which no product is known
+    if not isinstance(context.engine, ServerEngine):  # a plugin's engine, whose product is unknown
         return ""
     chunk_ids = [item.chunk.chunk_id for item in asked.evidence]
     return evidence_link(kibana, context.engine.product, context.settings.engine.index, chunk_ids)
 
 
 def to_dict(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]:
-    """Return the answer as JSON has it, with the link to its evidence if that is explained."""
+    """Return the answer as JSON, with the link to its evidence if `explain` is set."""
     answer = asked.to_dict(evidence=parts.evidence, prompt=parts.prompt, explain=parts.explain)
     return answer | ({"kibana_url": kibana_url} if parts.explain else {})
 
 
 def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
-    """Print an answer, its citations and its confidence; the text was streamed before if `is_printed`."""
+    """Print an answer, its citations and its confidence; `is_printed` if the text was already streamed."""
     from esrag.cli.citing import print_answer, print_citations
 
     if not is_printed:
@@ -141,6 +141,6 @@ def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str
     for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
     if sentences and not is_printed:
-        remark("what was printed before the last answer passed by itself, but what came after it did not")
+        remark("the sentences above the last answer passed their checks, but the rest of their draft did not")
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

@@ -1,4 +1,4 @@
-"""`esrag cache`: what is kept, and removing it."""
+"""`esrag cache`: count and remove cached entries."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def cache() -> None:
-    """Count and remove what is kept so as not to be made twice."""
+    """Count and remove cached entries."""
 
 
 @cache.command()
 @json_option
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
-    """Count what is kept."""
+    """Count the entries by kind."""
     from esrag.settings import mask_value
 
     settings = settings_of(**options)
@@ -38,17 +38,17 @@ def stats(*, as_json: bool, **options: Any) -> int:
 @cache.command()
 @settings_options
 def clear(**options: Any) -> int:
-    """Remove all that esrag keeps in the cache. What others keep there stays."""
+    """Remove all of esrag's entries. Other programs' entries in the same store stay."""
     print_text(f"removed {format_count(_opened(settings_of(**options)).clear(), 'entry')}")
     return 0
 
 
 def _opened(settings: "Settings") -> "Cache":
-    """The cache. Raises: SettingsError where none is named."""
+    """Return the cache. Raises: SettingsError if `cache.url` is empty."""
     from esrag.caching.opening import open_cache
     from esrag.errors import SettingsError
 
     opened = open_cache(settings.cache)
     if opened is None:
-        raise SettingsError("there is no cache: cache.url is empty", hint="set cache.url to a file or to a Redis")
+        raise SettingsError("no cache: cache.url is empty", hint="set cache.url to a file or a Redis URL")
     return opened

@@ -1,4 +1,4 @@
-"""`esrag calibrate`: the threshold of refusals, fitted to one's own questions."""
+"""`esrag calibrate`: fit the refusal threshold to your own questions."""
 
 import os
 import re
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path))
-@click.option(
-    "--accuracy", type=click.FloatRange(0, 1), help="Reach this share of right answers with the lowest threshold."
-)
-@click.option("--svg", type=click.Path(path_type=Path), help="Draw the curve as SVG into this file.")
-@click.option("--write", is_flag=True, help="Write answer.refusal into the settings file; needs 20 questions.")
+@click.option("--accuracy", type=click.FloatRange(0, 1), help="Choose the lowest threshold with this share correct.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the curve to this file as SVG.")
+@click.option("--write", is_flag=True, help="Write answer.refusal to the settings file; needs 20 questions.")
 @json_option
 @settings_options
 def calibrate(
@@ -33,17 +31,19 @@ def calibrate(
 ) -> int:
     """Fit answer.refusal to your own questions.
 
-    It is the confidence below which a question is refused. QUESTIONS is a file with a JSON object a line: {"question":
-    "…", "answers": ["…"]}, one of which the answer has to hold, or {"question": "…", "answerable": false}. Or it is the
-    folder of a public collection, with queries.jsonl and answers.jsonl. Every other question is fitted to, and the rest
-    is reported. Each is judged by its first search, whatever answer.steps allows.
+    answer.refusal is the confidence below which a question is refused. QUESTIONS is a file with one
+    JSON object per line: {"question": "…", "answers": ["…"]}, where the answer must contain one of
+    the answers, or {"question": "…", "answerable": false}. QUESTIONS may also be the folder of a
+    public collection, with queries.jsonl and answers.jsonl. The threshold is fitted to every other
+    question, and the report is on the rest. Only the first search of each question counts, whatever
+    answer.steps allows.
     """
     from esrag.cli.rendering import render
     from esrag.evaluation.calibrating import thin_points
     from esrag.settings.layers import settings_file
 
     if svg and not svg.parent.is_dir():
-        raise click.UsageError(f"there is no folder {str(svg.parent)!r} for --svg")
+        raise click.UsageError(f"--svg: folder {str(svg.parent)!r} does not exist")
     fitted = _fitted(questions, settings_of(**options), accuracy, write=write)
     if as_json:
         print_json(_as_json(fitted))
@@ -73,14 +73,14 @@ def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, wr
 
     labelled = read_labelled(questions)
     if write and len(labelled) < MIN_QUESTIONS:
-        came = f"--write needs at least {MIN_QUESTIONS} questions, {questions} has {len(labelled)}"
-        raise UsageError(came, hint="add questions, or leave --write out to see the curve")
+        came = f"--write needs at least {MIN_QUESTIONS} questions, but {questions} has {len(labelled)}"
+        raise UsageError(came, hint="add questions, or omit --write to see the curve")
     with few() as told:
         return run(_counted(labelled, told), open_context(settings), accuracy)
 
 
 def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:
-    """Yield the questions, and report each as done when the next is taken."""
+    """Yield the questions, and report each as done when the next one is requested."""
     told.start(len(labelled))
     for each in labelled:
         yield each
@@ -88,7 +88,7 @@ def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labe
 
 
 def _write(path: Path, threshold: float) -> None:
-    """Write the threshold into the settings file; one that was allowed stays allowed. Raises: SettingsError."""
+    """Write the threshold to the settings file. A file that was allowed stays allowed. Raises: SettingsError."""
     from esrag.settings.trust import allow, standing
 
     content = path.read_bytes() if path.exists() else b""
@@ -101,42 +101,42 @@ def _write(path: Path, threshold: float) -> None:
 
 
 def _reason(fitted: "Calibration") -> str:
-    """Say why a threshold was chosen."""
+    """Return the reason why a threshold was chosen."""
     if fitted.chosen_by == "accuracy":
-        return f"the lowest that reaches the accuracy on {fitted.fitted_questions} questions"
+        return f"the lowest threshold that reaches the accuracy on {fitted.fitted_questions} questions"
     if fitted.chosen_by == "plateau":
         return f"the middle of the best thresholds on {fitted.fitted_questions} questions"
     if fitted.chosen_by == "default":
-        return f"the default, which {fitted.fitted_questions} questions cannot tell from the best threshold"
-    return "the default, since there are too few questions to recommend another"
+        return f"the default, which is about as good as the best on {fitted.fitted_questions} questions"
+    return "the default, because there are too few questions to recommend another threshold"
 
 
 def _how_sure(fitted: "Calibration") -> Iterator[str]:
-    """Say how far the questions determine the threshold; as a warning where that is not far."""
+    """Yield lines on how well the questions determine the threshold, as a warning if not well."""
     from esrag.evaluation.calibrating import LEVEL, MIN_QUESTIONS, WIDE
 
     questions = fitted.fitted_questions + fitted.reported_questions
     if questions < MIN_QUESTIONS:
-        yield f"warning: {questions} questions are too few to go by; give at least {MIN_QUESTIONS}, better 200"
+        yield f"warning: {questions} questions are too few to rely on; use at least {MIN_QUESTIONS}, better 200"
 
     ends = f"from {fitted.low:.2f} to {fitted.high:.2f} ({LEVEL:.0%} bootstrap over the questions)"
     if fitted.chosen_by == "accuracy":
         came = f"other questions like these would give thresholds {ends}"
     else:
-        came = f"thresholds {ends} do about as well on these questions"
+        came = f"thresholds {ends} perform about as well on these questions"
     is_wide = fitted.high - fitted.low > WIDE
-    yield f"warning: {came}; more questions narrow it down" if is_wide else came
+    yield f"warning: {came}; more questions would narrow the range" if is_wide else came
 
 
 def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> None:
-    """A remark where what was written goes unheard, since another place has another value."""
+    """Print a remark if another source of settings overrides the written threshold."""
     from esrag.settings import variable
 
     key, heard = "answer.refusal", resolve(**options)
     if heard.settings.answer.refusal != written:
         origin = heard.origins[key]
         place = {"environment": variable(key), "flag": f"--set {key}"}.get(origin, origin)
-        remark(f"it is not what counts: {place} is {heard.settings.answer.refusal}, and goes before {path}")
+        remark(f"not in effect: {place} is {heard.settings.answer.refusal} and overrides {path}")
 
 
 def _as_json(fitted: "Calibration") -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _as_json(fitted: "Calibration") -> dict[str, Any]:
 
 
 def with_refusal(text: str, threshold: float) -> str:
-    r"""The settings file with that threshold, the rest of it as it stands. Raises: SettingsError where it cannot be.
+    r"""Return the text of a settings file with the threshold set. Raises: SettingsError if that is unsafe.
 
     >>> print(with_refusal("answer:  # how\n  refusal: 0.5  # weak\nindex: x\n", 0.4))
     answer:  # how
@@ -173,7 +173,7 @@ def with_refusal(text: str, threshold: float) -> str:
         is_safe = False
     if not is_safe:
         raise SettingsError(
-            "the settings file cannot be changed safely", hint=f"write answer.refusal: {threshold} yourself"
+            "the settings file cannot be changed safely", hint=f"set answer.refusal: {threshold} by hand"
         )
     return changed
 

@@ -1,4 +1,4 @@
-"""`esrag chat`: question after question, each of which may lean on those before."""
+"""`esrag chat`: a conversation, in which a question may refer to earlier ones."""
 
 import sys
 from dataclasses import dataclass, field
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from esrag.filters import Filter
     from esrag.results import AskResult
 
-HELP = "/sources: the evidence of the last answer; /explain: how it came about; /new: forget what was asked; /quit"
+HELP = "/sources: show the evidence; /explain: show how the answer was found; /new: forget earlier questions; /quit"
 
 
 @click.command()
 @retrieval_options
 def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
-    """Ask question after question, each understood from those before.
+    """Ask questions in a conversation, with follow-ups.
 
-    One such as "And of ML-KEM-1024?" is put into words of its own first; stderr says so. Commands: /sources, /explain,
-    /new, /quit. What was asked is kept by this command alone. In a pipe each line of stdin is a question, and the exit
-    code is the first error's; with --json each answer or error is a line.
+    A follow-up such as "And of ML-KEM-1024?" is first rewritten as a standalone question, which is
+    printed on stderr. Commands: /sources, /explain, /new, /quit. Earlier questions are kept only
+    while the command runs. If stdin is a pipe, each line is a question, and the exit code is that
+    of the first error. With --json, each answer or error is one line.
     """
     from esrag.context import open_context
     from esrag.filters import parse_all
@@ -34,7 +35,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
 
     stop_unread()
     conversation = Conversation(open_context(settings_of(**options)), parse_all(where), as_json=as_json)
-    conversation.context.generator()  # a missing key or a wrong filter is reported before the first question
+    conversation.context.generator()  # so that a missing key or an invalid filter is reported before the first question
     check_filter(conversation.where, conversation.context.engine)
     if sys.stdin.isatty():
         remark(HELP)
@@ -48,7 +49,10 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
 
 
 def _talk(conversation: "Conversation") -> int:
-    """Answer what is typed until /quit or Ctrl-D. Ctrl-C cancels an answer or drops the line; two in a row end it."""
+    """Answer questions until /quit or Ctrl-D.
+
+    Ctrl-C cancels an answer or drops the line; two in a row end the chat.
+    """
     interrupted = False
     while True:
         line = ""
@@ -61,31 +65,31 @@ def _talk(conversation: "Conversation") -> int:
             interrupted = False
             if line.strip():
                 conversation.take(line.strip())
-        except KeyboardInterrupt:  # before a line is complete the terminal has dropped what was typed
+        except KeyboardInterrupt:  # the terminal has dropped what was typed on an incomplete line
             click.echo(err=True)
             if not line and interrupted:
-                remark("the chat is over")
+                remark("chat ended")
                 return 0
 
             interrupted = not line
-            drops = "Ctrl-C once more, or Ctrl-D, ends the chat"
-            remark(drops if interrupted else "the answer was cancelled; Ctrl-D ends the chat")
+            drops = "press Ctrl-C again or Ctrl-D to end the chat"
+            remark(drops if interrupted else "answer cancelled; press Ctrl-D to end the chat")
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What was asked so far, each question as one of its own, and the last answer."""
+    """The questions so far, each in standalone form, and the last answer."""
 
     context: "Context"
     where: "Filter | None"
     as_json: bool
     earlier: list[str] = field(default_factory=list)
     last: "AskResult | None" = None
-    typed: str = ""  # what the last answer is for; its question may be in other words
-    code: int = 0  # the first error's
+    typed: str = ""  # the question as typed; the last answer may be to a rewritten one
+    code: int = 0  # that of the first error
 
     def take(self, line: str) -> None:
-        """Answers a question, or does what a command says; an error ends the question, not the conversation."""
+        """Answer a question or run a command. An error ends the question but not the conversation."""
         commands = {"/sources": self._sources, "/explain": self._explain, "/new": self._forget}
         try:
             if not line.startswith("/"):
@@ -93,7 +97,7 @@ class Conversation:
             elif line in commands:
                 commands[line]()
             else:
-                raise UsageError(f"there is no command {line.split(maxsplit=1)[0][:40]!r}", hint=HELP)
+                raise UsageError(f"unknown command {line.split(maxsplit=1)[0][:40]!r}", hint=HELP)
         except EsragError as error:
             remark(f"error: {error.line}")
             self.code = self.code or error.exit_code
@@ -123,7 +127,7 @@ class Conversation:
         self._show("explain.txt.j2", explain=True)
 
     def _show(self, template: str, *, evidence: bool = False, explain: bool = False) -> None:
-        """Print a part of the last answer by its template, or the whole with that part as JSON."""
+        """Print a part of the last answer with its template, or as JSON the whole answer with that part."""
         from esrag.cli.rendering import render
 
         asked = self._answered()
@@ -145,12 +149,12 @@ class Conversation:
 
     def _answered(self) -> "AskResult":
         if self.last is None:
-            raise UsageError("nothing was asked yet", hint="type a question")
+            raise UsageError("no question has been asked yet", hint="type a question")
         return self.last
 
 
 def _failed(line: str, error: EsragError) -> dict[str, Any]:
-    """Return an error as JSON, in place of an answer."""
+    """Return an error as JSON, to be printed instead of an answer."""
     from esrag.text import normalise
 
     said = {"error": str(error), "hint": error.hint, "exit_code": error.exit_code}

@@ -1,4 +1,4 @@
-"""An answer as a reader sees it: each sentence with what it is about, each citation with its source."""
+"""Print an answer for a reader: the subject of each sentence, and the source of each citation."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from esrag.citations import MARKERS
 from esrag.cli.output import one_line, pages, print_text
 from esrag.records import Answer, Citation
 
-# The first word of a sentence whose subject is in a sentence before it, or was cut off.
+# First words of a sentence whose subject is in an earlier sentence or was cut off.
 _PRONOUN = r"It|Its|He|His|She|Her|They|Their|This|These|That|Those|Such|The (?:former|latter|same)"
 _VERB = r"is|are|was|were|has|have|had|can|may|must|will|would"
 _LACKS_SUBJECT = re.compile(rf"[\"“'(]*(?:{_PRONOUN}|{_VERB})\b")
@@ -22,7 +22,7 @@ _MAX_TITLE_CHARACTERS = 80
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the text of an answer. A sentence that lacks its subject is followed by the title of its passage."""
+    """Print the text of an answer, with the passage's title after a sentence that lacks its subject."""
     print_text("".join(_pieces(answer)))
 
 
@@ -35,7 +35,7 @@ def print_citations(citations: Sequence[Citation]) -> None:
 
 
 def _pieces(answer: Answer) -> Iterator[str]:
-    """Yield the text of an answer, and the titles that go between its sentences.
+    """Yield the text of an answer and the titles to insert between its sentences.
 
     >>> her = Citation("c1", "p7", 1, 1, "p7::c1", 0, 9, "", 1.0, title="Maria Thayer")
     >>> "".join(_pieces(Answer("Thayer is an actress. [c1] She was born in Portland. [c1]", False, citations=(her,))))
@@ -55,7 +55,7 @@ def _pieces(answer: Answer) -> Iterator[str]:
 
 
 def _line(citation: Citation) -> str:
-    """Return a citation as one line; its source is a link in a terminal that has links.
+    """Return a citation as one line. Its source is a link if the terminal supports links.
 
     >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, "Fares", "Fares > Tickets", "s3://b/fares.md"))
     '[c2] Fares > Tickets, pages 1–2: s3://b/fares.md'
@@ -66,19 +66,19 @@ def _line(citation: Citation) -> str:
     if not citation.source:
         return line
 
-    row = "".join(citation.doc_id.partition("#")[1:])  # of a file with many documents
+    row = "".join(citation.doc_id.partition("#")[1:])  # for a file with many documents
     return f"{line}: {_link(_relative(citation.source) + one_line(row), citation)}"
 
 
 def _relative(source: str) -> str:
-    """Return a path below the current folder as it would be typed there, any other source as it is."""
+    """Return a path below the current folder as a relative path, any other source unchanged."""
     path = Path(source)
     here = Path.cwd()
     return one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
 
 
 def _link(text: str, citation: Citation) -> str:
-    """Return the text as a hyperlink (OSC 8) to the cited page, if stdout is a terminal that may show one."""
+    """Return the text as a hyperlink (OSC 8) to the cited page, if stdout is a terminal that may support it."""
     if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb" or "NO_COLOR" in os.environ:
         return text
 

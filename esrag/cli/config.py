@@ -1,4 +1,4 @@
-"""`esrag config`: the settings in force, and the files that may decide where texts and keys go."""
+"""`esrag config`: show the settings in force, and trust the files that decide where texts and keys go."""
 
 import os
 from pathlib import Path
@@ -17,17 +17,18 @@ file_argument = click.argument("file", required=False, type=click.Path(exists=Tr
 
 @click.group()
 def config() -> None:
-    """Show the settings in force, and allow a settings file."""
+    """Show the settings in force, and allow or deny a settings file."""
 
 
 @config.command()
-@click.option("--origin", is_flag=True, help="Also say where each value came from.")
+@click.option("--origin", is_flag=True, help="Also print where each value came from.")
 @json_option
 @settings_options
 def show(*, origin: bool, as_json: bool, **options: Any) -> int:
-    """Print every setting as YAML, with its meaning; secrets are masked.
+    """Print every setting as YAML, with its description. Secrets are masked.
 
-    The output can be saved as an esrag.yaml. What a file may not hold, such as a secret, is a comment.
+    The output can be saved as an esrag.yaml. Values that a file may not contain, such as secrets,
+    are commented out.
     """
     from esrag.settings import fields, mask_value, to_plain, value_of
     from esrag.settings.layers import not_allowed
@@ -62,9 +63,9 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
 def allow(file: Path | None) -> int:
     """Let a settings file decide where texts and keys go.
 
-    FILE is the esrag.yaml in use, and that of ESRAG_ENVIRONMENT, unless another is named. It holds until the file
-    changes. Without it, a file that was found in a folder may not name an address, a path outside its folder, or what
-    TLS trusts.
+    FILE defaults to the esrag.yaml in use and that of ESRAG_ENVIRONMENT. The permission lasts until
+    the file changes. Without it, a file found in a folder may not name an address, a path outside
+    its folder, or the certificates that TLS trusts.
     """
     from esrag.settings import mask_value
     from esrag.settings.layers import decides
@@ -83,13 +84,13 @@ def allow(file: Path | None) -> int:
 @config.command()
 @file_argument
 def deny(file: Path | None) -> int:
-    """Take back what `esrag config allow` did."""
+    """Revoke `esrag config allow`."""
     from esrag.settings.trust import deny as forget
 
     for layer in _layers(file):
         if layer.file:
             forget(layer.file)
-            remark(f"{layer.file} is not allowed any more")
+            remark(f"{layer.file} is no longer allowed")
     return 0
 
 
@@ -106,11 +107,11 @@ def _yaml(name: str, value: Any) -> str:
 
 
 def _layers(file: Path | None) -> "list[Layer]":
-    """Return the settings file that is named, else those in use. Raises: UsageError without any."""
+    """Return the named settings file, or those in use. Raises: UsageError if no file is found."""
     from esrag.errors import UsageError
     from esrag.settings.layers import file_layers, read_file
 
     layers = [read_file(file)] if file else [*file_layers(os.environ, Path())]
     if not layers:
-        raise UsageError("there is no esrag.yaml here or in a folder above", hint="esrag init writes one")
+        raise UsageError("no esrag.yaml found here or in a parent folder", hint="esrag init writes one")
     return layers

@@ -1,4 +1,4 @@
-"""`esrag doctor`: is everything in place, and if not, what to do."""
+"""`esrag doctor`: check that every part works, and advise what to do if not."""
 
 import glob
 import shlex
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from esrag.settings import Settings
     from esrag.settings.layers import Resolved
 
-MAX_SAMPLED_CHUNKS = 20_000  # some seconds from a server
+MAX_SAMPLED_CHUNKS = 20_000  # takes some seconds on a server
 
-LOOK_AGAIN_S = 0.5  # a job is idle for a moment between two batches
+LOOK_AGAIN_S = 0.5  # between two batches a job is idle for a moment
 
 
 @click.command()
 @json_option
 @settings_options
 def doctor(*, as_json: bool, **options: Any) -> int:
-    """Look at every part, and say what is wrong and what to do."""
+    """Check every part, and report each problem and its remedy."""
     from esrag.jobs.work import Work
 
     resolved = resolve(**options)
@@ -47,7 +47,7 @@ def doctor(*, as_json: bool, **options: Any) -> int:
 
 
 def _settings(resolved: "Resolved") -> "Finding":
-    """Return which settings files and which index are used."""
+    """Report which settings files and which index are in use."""
     from esrag.engines import Finding
     from esrag.settings import mask_value
 
@@ -57,13 +57,13 @@ def _settings(resolved: "Resolved") -> "Finding":
 
 
 def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
-    """What was found, each thing once, and the exit code."""
+    """Return the findings without duplicates, and the exit code."""
     from esrag.caching.diagnostics import examine
     from esrag.errors import EngineUnreachable
 
     context = work.context
     index, code = _tried(_index(work))
-    there = code != EngineUnreachable.exit_code  # else it would wait as long once more, and again
+    there = code != EngineUnreachable.exit_code  # otherwise each check would wait for the same timeout
     sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
     engine = context.engine.examine() if there else ()
     found: dict[str, Finding] = {}
@@ -82,13 +82,13 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
 
 
 def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
-    """What is found, up to an error and that included, and the error's exit code."""
+    """Return the findings, up to and including the first error, and the exit code of that error."""
     from esrag.errors import EngineUnreachable, EsragError
 
     findings: list[Finding] = []
     try:
         for finding in looking:
-            findings.append(finding)  # noqa: PERF402 -- what came before an error is kept
+            findings.append(finding)  # noqa: PERF402 -- keeps what was found before an error
     except EsragError as error:
         return [*findings, _failed(error)], error.exit_code if isinstance(error, EngineUnreachable) else 1
     return findings, 0
@@ -116,7 +116,7 @@ def _model(context: "Context") -> "Iterator[Finding]":
 
 
 def _rerankers(context: "Context") -> "Iterator[Finding]":
-    """Whether those that a question goes through have what they need. Raises: EsragError."""
+    """Check that the configured rerankers have what they need. Raises: EsragError."""
     from esrag.engines import Finding
 
     if chain := context.rerankers():
@@ -124,24 +124,24 @@ def _rerankers(context: "Context") -> "Iterator[Finding]":
 
 
 def _index(work: "Work") -> "Iterator[Finding]":
-    """Whether there is an index, and whether it fits the settings. Raises: EsragError."""
+    """Check that the index exists and fits the settings. Raises: EsragError."""
     from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
 
     context = work.context
     engine = context.engine
     if not engine.exists():
-        yield Finding("warning", "nothing was ingested yet", "run: esrag ingest FOLDER")
+        yield Finding("warning", "nothing has been ingested yet", "run: esrag ingest FOLDER")
         return
     require_same_model(engine, context.embedder)
     was, now = engine.fingerprint().chunker, work.made.chunker
-    if was != now:  # questions do not mind
-        what = f"documents were cut by {was}, the settings say {now}: nothing can be ingested"
-        yield Finding("warning", what, "run: esrag ingest --rebuild, or set chunking as it was")
+    if was != now:  # searching still works
+        what = f"the index was chunked with {was}, but the settings say {now}: nothing can be ingested"
+        yield Finding("warning", what, "run: esrag ingest --rebuild, or restore the chunking settings")
 
 
 def _sound(work: "Work") -> "Iterator[Finding]":
-    """Whether index and ledger are sound and agree. Raises: EsragError."""
+    """Check that index and ledger are sound and agree. Raises: EsragError."""
     from esrag.engines import Finding
     from esrag.jobs.reporting import problems
 
@@ -157,7 +157,7 @@ def _sound(work: "Work") -> "Iterator[Finding]":
 
 
 def _ledger(work: "Work") -> "Iterator[Finding]":
-    """What in the ledger waits for somebody. Raises: EsragError."""
+    """Report jobs that nothing is running, and failed files. Raises: EsragError."""
     from esrag.cli.watching import is_idle
     from esrag.engines import Finding
     from esrag.jobs.reporting import last_words
@@ -173,23 +173,23 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     if failed:
         yield Finding(
             "warning",
-            f"{format_count(len(failed), 'file')} failed to be ingested",
+            f"{format_count(len(failed), 'file')} could not be ingested",
             f"run: esrag jobs show {max(failed)}",
         )
 
 
 def _permissions(settings: "Settings") -> "Iterator[Finding]":
-    """Whether other users may read, or lock, what is stored in files."""
+    """Check that other users can neither read nor lock the stored files."""
     from esrag.engines import Finding
     from esrag.private import find_shared
 
     if shared := find_shared(_stored_files(settings)):
-        what = f"other users have permissions on what is stored, such as {shared[0]}"
+        what = f"other users have access to stored files, such as {shared[0]}"
         yield Finding("warning", what, f"run: chmod -R go-rwx {shlex.join(map(str, shared))}")
 
 
 def _stored_files(settings: "Settings") -> "Iterator[Path]":
-    """The indexes, their locks, the ledger and the cache, as far as they are files."""
+    """Yield the files of the indexes, their locks, the ledger and the cache; databases on servers have none."""
     from esrag.engines.embedded.indexes import names
     from esrag.ledger.opening import FILE
     from esrag.settings import is_address
@@ -205,12 +205,12 @@ def _stored_files(settings: "Settings") -> "Iterator[Path]":
 
 
 def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
-    """A sample of what the vector leg finds; every vector is read for it."""
+    """Sample the recall of the vector leg, which reads every vector."""
     from esrag.engines import Finding
     from esrag.engines.recall import MIN_RECALL, recall
 
     if chunks > MAX_SAMPLED_CHUNKS:
-        yield Finding("ok", f"recall was not sampled, {chunks:,} chunks are many: esrag index check-recall does it")
+        yield Finding("ok", f"{chunks:,} chunks are too many to sample recall: esrag index check-recall measures it")
     elif measured := recall(context.engine, 10, 10, candidates=100):
         what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
         low = measured.mean < MIN_RECALL

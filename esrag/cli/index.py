@@ -1,4 +1,4 @@
-"""`esrag index`: the indexes at an address: made, looked at, put in place, moved, removed."""
+"""`esrag index`: create, inspect, swap, migrate and remove the indexes at an address."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @click.group()
 def index() -> None:
-    """Make, list, exchange, move and remove indexes."""
+    """Create, list, swap, migrate and remove indexes."""
 
 
 @index.command()
 @settings_options
 def create(**options: Any) -> int:
-    """Make an empty index with the current settings."""
+    """Create an empty index with the current settings."""
     from esrag.context import open_context
     from esrag.ingesting.batches import fingerprint
 
@@ -34,10 +34,10 @@ def create(**options: Any) -> int:
     context = open_context(settings)
     if context.engine.exists():
         hint = "esrag index info shows it; esrag ingest --rebuild replaces it"
-        raise UsageError(f"there is an index {settings.engine.index} already", hint=hint)
+        raise UsageError(f"index {settings.engine.index} already exists", hint=hint)
     with context.engine.writer(fingerprint(settings, context.embedder)):
         pass
-    print_text(f"made {settings.engine.index}")
+    print_text(f"created {settings.engine.index}")
     return 0
 
 
@@ -57,7 +57,7 @@ def info(*, as_json: bool, **options: Any) -> int:
 @json_option
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
-    """List every index at the address. The one in use is marked by a star."""
+    """List every index at the address. A star marks the one in use."""
     from esrag.context import open_engine
 
     _show(open_engine(settings_of(**options).engine).indexes(), as_json=as_json)
@@ -66,18 +66,18 @@ def list_(*, as_json: bool, **options: Any) -> int:
 
 @index.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
-    """Remove the index NAME with all that is in it. What its ingests left to do is forgotten."""
+    """Remove the index NAME and everything in it. Its jobs leave the ledger."""
     from esrag.context import open_engine
 
     settings = settings_of(**options)
     if not yes:
-        click.confirm(f"Remove {name} with all that is in it?", abort=True, err=True)
+        click.confirm(f"Remove {name} and everything in it?", abort=True, err=True)
     open_engine(settings.engine).drop(name)
     print_text(f"removed {name}")
-    for former in dict.fromkeys((name, settings.engine.index)):  # by its own name, or by that of its alias
+    for former in dict.fromkeys((name, settings.engine.index)):  # its own name, or its alias
         _forget(settings, former)
     return 0
 
@@ -86,7 +86,7 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
 @click.argument("name")
 @settings_options
 def swap(name: str, **options: Any) -> int:
-    """Swap the index NAME in for the one in use, which is kept."""
+    """Replace the index in use by NAME. The former index is kept."""
     from esrag.context import open_engine
 
     _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
@@ -94,10 +94,10 @@ def swap(name: str, **options: Any) -> int:
     engine = open_engine(settings.engine)
     problem = next((one.problem for one in engine.indexes() if one.name == name), "")
     if problem:
-        raise UsageError(f"{name} cannot be used: {problem}", hint="esrag index list shows the others")
+        raise UsageError(f"{name} cannot be used: {problem}", hint="esrag index list shows all indexes")
     former = engine.swap(name)
     _forget(settings, settings.engine.index, replaced=True)
-    print_text(f"{settings.engine.index} is now what {name} was")
+    print_text(f"{settings.engine.index} now holds what {name} held")
     _say_the_way_back(former)
     return 0
 
@@ -105,7 +105,7 @@ def swap(name: str, **options: Any) -> int:
 @index.command()
 @settings_options
 def refresh(**options: Any) -> int:
-    """Let everything that is stored be found at once."""
+    """Make all stored documents searchable immediately."""
     from esrag.context import open_engine
 
     open_engine(settings_of(**options).engine).refresh()
@@ -113,15 +113,15 @@ def refresh(**options: Any) -> int:
 
 
 @index.command()
-@click.option("--to", metavar="FOLDER|URL", help="Where the index is to be; without it, where it is.")
-@click.option("--model", help="Embed the texts again with this model; without it, vectors are copied.")
+@click.option("--to", metavar="FOLDER|URL", help="Move the index here; by default it stays where it is.")
+@click.option("--model", help="Embed the texts with this model; by default vectors are copied.")
 @json_option
 @settings_options
 def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any) -> int:
-    """Fill a new index with what is stored and put it in place.
+    """Copy what is stored to a new index, and swap it in.
 
-    The two are compared before, and the former index is kept. No file is read again, and chunks stay as they are.
-    Without --to and --model, the copy gets the current settings, such as engine.shards.
+    The two are compared first, and the former index is kept. No file is read again, and chunks stay
+    the same. Without --to and --model, the copy gets the current settings, such as engine.shards.
     """
     from esrag.cli.progress import progress
     from esrag.context import open_context, open_engine
@@ -160,8 +160,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 
 
 @index.command("check-recall")
-@click.option("--questions", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Vectors to ask with.")
-@click.option("--k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits that are compared.")
+@click.option("--questions", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of vectors.")
+@click.option("--k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Compare this many hits.")
 @json_option
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
@@ -172,12 +172,12 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     settings = settings_of(**options)
     measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))
     if measured is None:
-        raise UsageError("the index holds no vectors", hint="its recall is that of its words")
+        raise UsageError("the index holds no vectors", hint="only vector search has a recall to measure")
     if as_json:
         print_json({"schema": "esrag.recall/1", **asdict(measured)})
     else:
         of = f"{format_count(measured.questions, 'question')} over {format_count(measured.chunks, 'chunk')}"
-        print_text(f"recall@{k} {measured.mean:.4f}, of the worst question {measured.worst:.4f}: {of}")
+        print_text(f"recall@{k} {measured.mean:.4f}, worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= MIN_RECALL else 1
 
 
@@ -193,15 +193,15 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
 
 
 def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None:
-    """Raise: UsageError for a setting of `--set` that would change an index, which the command leaves as it is."""
+    """Raise UsageError if `--set` changes a setting that is fixed by the index and not changed by the command."""
     for key in (text.partition("=")[0].strip() for text in sets):
         if any(key == name or key.startswith(f"{name}.") for name in refused):
-            hint = "esrag index migrate --model NAME embeds again; esrag ingest FOLDER... --rebuild reads again"
-            raise UsageError(f"an index keeps its {key} here: --set {key} would change nothing", hint=hint)
+            hint = "esrag index migrate --model NAME re-embeds; esrag ingest FOLDER... --rebuild re-reads"
+            raise UsageError(f"this command keeps the index's {key}: --set {key} would have no effect", hint=hint)
 
 
 def _aim(settings: "Settings", aim: "Settings") -> "Settings":
-    """Where an index is moved to; what lets us into one server is not shown to another."""
+    """Return the target's settings. Credentials for one server are not sent to another."""
     from esrag.settings import EngineSettings, is_address
 
     urls = (settings.engine.url, aim.engine.url)
@@ -230,7 +230,7 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
 
 
 def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:
-    """Remove the ingests of a deleted index from the ledger: their documents are not in another index."""
+    """Remove the ingests of a deleted index from the ledger, because their documents are in no other index."""
     from esrag.context import open_engine
     from esrag.ledger.opening import open_ledger
 

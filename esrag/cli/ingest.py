@@ -1,4 +1,4 @@
-"""`esrag ingest`: makes the index hold what the files hold."""
+"""`esrag ingest`: update the index to match the files."""
 
 from contextlib import closing
 from dataclasses import asdict
@@ -23,26 +23,27 @@ SHOWN_SKIPS = 50
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--include", multiple=True, metavar="GLOB", help="Take only these, by name or relative path.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these out.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Ingest only files that match by name or relative path.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Skip files that match.")
 @click.option("--follow-links", is_flag=True, help="Follow links that lead outside a named folder.")
-@click.option("--no-ignore", is_flag=True, help="Read what .gitignore and .esragignore files leave out.")
+@click.option("--no-ignore", is_flag=True, help="Also read files that .gitignore or .esragignore excludes.")
 @click.option("--keep-missing", is_flag=True, help="Keep documents whose files are gone.")
 @click.option("--rebuild", is_flag=True, help="Re-read every file with the current settings into a new index.")
-@click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and end.")
-@click.option("--eager", is_flag=True, help="Do the work here even with a queue, and stop at the first error.")
-@click.option("--dry-run", is_flag=True, help="Say what would happen, and do nothing.")
+@click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and exit.")
+@click.option("--eager", is_flag=True, help="Run here even with a queue, and stop at the first error.")
+@click.option("--dry-run", is_flag=True, help="Print what would happen, and change nothing.")
 @click.option("--offline", is_flag=True, help="Never download the encoder's weights.")
 @json_option
 @settings_options
 def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: bool, **options: Any) -> int:
-    """Make the index hold what the files hold.
+    """Update the index to match the files.
 
-    PATH is a file, a folder, a glob in quotes, an address in a store (s3://bucket/folder), or - for a list of them on
-    stdin. Files that are unchanged cost nothing, changed ones replace their chunks, those that are gone from a given
-    folder go. Files are identified by content: a rename embeds nothing. The ledger records every batch before any work:
-    after a crash, the same command continues from there. With queue.url the workers do the work (esrag worker), and
-    Ctrl-C leaves the job to them.
+    PATH is a file, a folder, a quoted glob, an address in an object store (s3://bucket/folder), or
+    - to read paths from stdin. Unchanged files cost nothing, changed files replace their chunks,
+    and files that are gone from a given folder are removed from the index. Files are identified by
+    content: renaming one embeds nothing. The ledger records every batch before any work starts:
+    after a crash, the same command continues from there. If queue.url is set, the workers do the
+    work (esrag worker), and Ctrl-C leaves the job to them.
     """
     from esrag.jobs.planning import IngestRequest, plan_ingest, warn_of_long_chunks
     from esrag.jobs.recording import without_dead
@@ -85,7 +86,7 @@ def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "Inges
 
 
 def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: bool) -> int:
-    """Records the job, hands it out, and shows how it goes."""
+    """Record the job, hand it to the workers, and show its progress."""
     from esrag.cli.jobs import print_job
     from esrag.cli.watching import follow
     from esrag.jobs.queue import Queue
@@ -93,7 +94,7 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     from esrag.pipeline import enqueue
 
     queue = Queue(work.settings.queue)
-    queue.depth()  # a queue that cannot be used is an error before anything is recorded
+    queue.depth()  # fails here if the queue cannot be used, before anything is recorded
     job = enqueue(request, work)
     if wait:
         ended, report = follow(work, queue, job)
@@ -101,14 +102,14 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        hint = f"job {job.job_id} is recorded, and handed out when the queue is back; or esrag jobs cancel {job.job_id}"
+        hint = f"job {job.job_id} is recorded and starts when the queue is back; or esrag jobs cancel {job.job_id}"
         raise QueueUnreachable(str(error), hint=hint) from error
     print_job(work.ledger, job, as_json=as_json)
     return 0
 
 
 def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
-    """Paths as given, `-` replaced by the lines of stdin."""
+    """Return the paths as given, with `-` replaced by the lines of stdin."""
     if not paths and not rebuild:
         raise UsageError("nothing to ingest", hint="name a file or folder: esrag ingest FOLDER")
     arguments = [path for path in paths if path != "-"]
@@ -118,7 +119,7 @@ def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
 
 
 def _show(report: "IngestReport", *, as_json: bool) -> int:
-    """Prints the report; a source that could not be read makes it a failure."""
+    """Print the report, and return exit code 1 if a source could not be read."""
     if as_json:
         print_json(report.to_dict())
     else:
@@ -143,7 +144,7 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
 
 
 def _show_plan(plan: "Plan", *, as_json: bool) -> int:
-    """Prints what would happen; a source that cannot be read is as much a failure as it would be."""
+    """Print what would happen, and return exit code 1 if a source cannot be read."""
     counts = {state: plan.count(state) for state in ("added", "changed", "renamed")}
     counts |= {"removed": plan.removed, "unchanged": plan.unchanged, "failed": sum(s.failed for s in plan.skips)}
 

@@ -1,4 +1,4 @@
-"""`esrag init`: a short settings file to start from."""
+"""`esrag init`: write a short settings file to start from."""
 
 from pathlib import Path
 
@@ -7,19 +7,19 @@ import click
 from esrag.cli.output import remark
 from esrag.errors import UsageError
 
-# What users change first. Values are those of the preset, unless a line is taken out of its comment.
+# The settings that users change first. The preset's values apply until a line is uncommented.
 _COMMON = """
 # engine:
 #   url: .esrag              # folder of the index, or the address of Elasticsearch or OpenSearch
 # chunking:
-#   size: 200                # tokens of the largest chunk
+#   size: 200                # maximum tokens per chunk
 # retrieval:
-#   k: 10                    # hits that come back
+#   k: 10                    # number of hits
 # answer:
 #   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it to your questions
 #   max_sentences: 3
 # generator:                 # the key is read from ESRAG_GENERATOR__API_KEY; allow the file: esrag config allow
-#   name: openai             # every service with OpenAI's interface
+#   name: openai             # any service with OpenAI's interface
 #   model: gemini-2.5-flash
 #   url: https://generativelanguage.googleapis.com/v1beta/openai
 """
@@ -27,13 +27,14 @@ _COMMON = """
 
 @click.command()
 @click.argument("preset", default="default")
-@click.option("--force", is_flag=True, help="Replace an esrag.yaml that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing esrag.yaml.")
 def init(preset: str, *, force: bool) -> int:
-    """Write esrag.yaml, starting from PRESET.
+    """Write an esrag.yaml based on PRESET.
 
-    PRESET is a name or a folder with an esrag.yaml. Names: default (nothing changed), keyword (no model), precise (fp32
-    arithmetic), cited-specs (standards: query variants, reranking by words, strict citations). The file names the
-    preset and does not copy it, so that corrections of the preset reach you.
+    PRESET is a name or a folder with an esrag.yaml. Names: default (nothing changed), keyword (no
+    model), precise (fp32 arithmetic), cited-specs (standards: query variants, reranking by words,
+    strict citations). The file names the preset instead of copying it, so that fixes to the preset
+    reach you.
     """
     import json
 
@@ -42,9 +43,9 @@ def init(preset: str, *, force: bool) -> int:
     preset_layer(preset)
     path = Path("esrag.yaml")
     if path.exists() and not force:
-        raise UsageError("esrag.yaml is there already", hint="--force replaces it")
+        raise UsageError("esrag.yaml already exists", hint="--force replaces it")
 
     name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
     path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
-    remark(f"wrote esrag.yaml, which starts from preset {preset}; esrag config show --origin lists what is in force")
+    remark(f"wrote esrag.yaml, based on preset {preset}; esrag config show --origin lists the settings in force")
     return 0

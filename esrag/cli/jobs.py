@@ -1,4 +1,4 @@
-"""`esrag jobs`: what was to be ingested, what was, what failed and why; and how a job is watched."""
+"""`esrag jobs`: show, retry, cancel, resume and prune ingest jobs."""
 
 import time
 from collections import Counter
@@ -37,14 +37,14 @@ _DAY_MS = 24 * 3600 * 1000
 
 @click.group()
 def jobs() -> None:
-    """Show, retry, stop and clear away ingests."""
+    """List, show, retry, cancel, resume and prune ingest jobs."""
 
 
 @jobs.command("list")
 @json_option
 @settings_options
 def list_(*, as_json: bool, **options: Any) -> int:
-    """List the jobs in the ledger, the newest first."""
+    """List the jobs in the ledger, newest first."""
     stop_unread()
     with _opened(options) as work:
         for job in work.ledger.jobs():
@@ -58,13 +58,13 @@ def list_(*, as_json: bool, **options: Any) -> int:
 
 @jobs.command()
 @click.argument("job", required=False)
-@click.option("--follow", "following", is_flag=True, help="Watch it until it has ended; the exit code tells how.")
+@click.option("--follow", "following", is_flag=True, help="Watch the job until it ends; exit with 1 if it failed.")
 @json_option
 @settings_options
 def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> int:
-    """Show a job: its states, its errors by cause, what waits for what.
+    """Show a job's states, errors by cause, and waiting batches.
 
-    JOB is an id or as much of its beginning as tells it from the others; without one it is the newest job.
+    JOB is an id or an unambiguous prefix of one; by default it is the newest job.
     """
     stop_unread()
     with _opened(options) as work:
@@ -78,19 +78,19 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
 
 @jobs.command()
 @click.argument("job", required=False)
-@click.option("--all", "every", is_flag=True, help="Those of every job that was not cancelled.")
-@click.option("--batch", "batch_ids", multiple=True, metavar="ID", help="Only these batches.")
-@click.option("--file", "sources", multiple=True, metavar="PATH", help="Only these files, as esrag jobs show has them.")
+@click.option("--all", "every", is_flag=True, help="Retry every job that was not cancelled.")
+@click.option("--batch", "batch_ids", multiple=True, metavar="ID", help="Retry only these batches.")
+@click.option("--file", "sources", multiple=True, metavar="PATH", help="Retry only these files, as in esrag jobs show.")
 @settings_options
 def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: tuple[str, ...], **options: Any) -> int:
     """Retry the failed files of JOB. Their attempts are counted from zero.
 
-    These are failed and dead batches, and single files of batches that were done.
+    These are the files of failed and dead batches, and failed files of finished batches.
     """
     from esrag.loading.sources import is_address, source_of
 
     if bool(job) == every or (every and (batch_ids or sources)):
-        raise UsageError("retry takes a JOB, or --all", hint="esrag jobs list shows what there is")
+        raise UsageError("retry expects either a JOB or --all", hint="esrag jobs list shows all jobs")
     with _opened(options) as work:
         ledger = work.ledger
         wanted = [it for it in ledger.jobs() if it.state != "cancelled"] if every else [_named(ledger, job)]
@@ -130,13 +130,13 @@ def resume(job: str, **options: Any) -> int:
         ledger, found = work.ledger, _named(work.ledger, job)
         left = ledger.counts(found.job_id).files.get("pending", 0)
         if found.state != "open" and not left and not found.gone:
-            print_text(f"nothing of {found.job_id} is left to do")
+            print_text(f"{found.job_id} has no work left")
             return 0
         pending = list(ledger.batches(found.job_id, {"pending"}))
         if why := refusal(work, found) or _displaced_line(
             find_displaced(work, found, chain(*(it.left for it in pending)))
         ):
-            raise UsageError(f"{found.job_id} cannot go on: {why}", hint="run: esrag ingest FOLDER")
+            raise UsageError(f"{found.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER")
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
         ledger.mark_queued(queued, queued=False)  # their messages arrived while the job was cancelled
         ledger.reopen(found.job_id)
@@ -146,10 +146,17 @@ def resume(job: str, **options: Any) -> int:
 
 
 @jobs.command()
-@click.option("--older-than", type=click.FloatRange(0), default=30, show_default=True, metavar="DAYS", help="Days.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0),
+    default=30,
+    show_default=True,
+    metavar="DAYS",
+    help="Remove jobs that ended longer ago than this.",
+)
 @settings_options
 def prune(*, older_than: float, **options: Any) -> int:
-    """Remove jobs from the ledger that ended long ago. The index is not touched."""
+    """Remove old finished jobs from the ledger. The index does not change."""
     with _opened(options) as work:
         count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
     print_text(f"removed {format_count(count, 'job')}")
@@ -157,7 +164,7 @@ def prune(*, older_than: float, **options: Any) -> int:
 
 
 def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
-    """A job that was handed to the workers."""
+    """Print a job that was handed to the workers."""
     told = figures(job, ledger.counts(job.job_id))
     if as_json:
         print_json(told)
@@ -165,13 +172,13 @@ def print_job(ledger: "Ledger", job: "Job", *, as_json: bool) -> None:
         print_text(f"nothing to do, {job.unchanged:,} unchanged")
     else:
         print_text(f"{job.job_id}: {format_count(job.files, 'file')} for the workers")
-        remark(f"to see how it goes: esrag jobs show {job.job_id} --follow")
+        remark(f"to follow its progress: esrag jobs show {job.job_id} --follow")
     for skip in job.skips[:SHOWN]:
         remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
 
 
 def figures(job: "Job", counts: "Counts") -> dict[str, Any]:
-    """A job in figures, as JSON has them.
+    """Return the figures of a job as JSON.
 
     Every file is counted once: `queued` files will be processed, `dropped` ones will not.
     """
@@ -196,12 +203,12 @@ def figures(job: "Job", counts: "Counts") -> dict[str, Any]:
 
 
 def ago(then_ms: int) -> str:
-    """How long ago that was, in words."""
+    """Return in words how long ago a time was."""
     return f"{span((_now_ms() - then_ms) / 1000)} ago"
 
 
 def span(seconds: float) -> str:
-    """A time in words.
+    """Return a duration in words.
 
     >>> span(5), span(200), span(7200), span(3 * 86400)
     ('5 s', '3 min', '2 h', '3 days')
@@ -229,45 +236,48 @@ def _queue(work: "Work") -> "Queue | None":
 
 
 def _named(ledger: "Ledger", name: str | None) -> "Job":
-    """Return the job that is meant. Raises: JobMissing for an unknown one, UsageError where several begin so."""
+    """Return the job with this id or prefix.
+
+    Raises: JobMissing if it is unknown, UsageError if several jobs begin with the prefix.
+    """
     known = list(ledger.jobs())
     if name is None:
         if not known:
-            raise JobMissing("there is no job yet", hint="esrag ingest FOLDER makes one")
+            raise JobMissing("no jobs yet", hint="esrag ingest FOLDER creates one")
         return known[0]
 
     meant = [job for job in known if name and job.job_id.startswith(name)]
     if len(meant) > 1 and name not in {job.job_id for job in meant}:
-        hint = f"write more of it: {', '.join(job.job_id for job in meant[:EXAMPLES])}"
+        hint = f"use a longer prefix: {', '.join(job.job_id for job in meant[:EXAMPLES])}"
         raise UsageError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
 
     return meant[0] if len(meant) == 1 else ledger.job(name)
 
 
 def _require_batch(batch: "Batch", job: "Job") -> None:
-    """Raises: UsageError for a batch of another job, or one that did not fail."""
+    """Raise UsageError if a batch belongs to another job or did not fail."""
     if batch.job_id != job.job_id or not list(_failures(batch)):
         came = f"batch {batch.batch_id!r} of job {batch.job_id} is {batch.state}"
-        raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists those that can be tried again")
+        raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists the batches that can be retried")
 
 
 def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> None:
-    """Check that each source, given with its name as typed, is a file of the job. Raises: UsageError."""
+    """Raise UsageError if a source is not a file of the job. The values are the names as typed."""
     sources = {task.source for batch in ledger.batches(job.job_id) for task in batch.tasks}
     for source, name in named.items():
         if source not in sources:
-            hint = f"esrag jobs show {job.job_id} --json lists those that failed"
+            hint = f"esrag jobs show {job.job_id} --json lists the failed files"
             raise UsageError(f"job {job.job_id} has no file {name!r}", hint=hint)
 
 
 def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
-    """Return how many batches of a job were put back, and print which files are not retried."""
+    """Return how many batches of a job will be retried, and print which files will not."""
     from esrag.jobs.recording import find_displaced, refusal
 
     if not work.ledger.counts(job.job_id).files["failed"]:
         return 0
     if why := refusal(work, job):
-        remark(f"{job.job_id} is left as it is: {why}; run esrag ingest")
+        remark(f"{job.job_id} cannot be retried: {why}; run esrag ingest")
         return 0
     batches = list(work.ledger.batches(job.job_id))
     failed = {source for batch in batches for source, _ in _failures(batch)}
@@ -279,20 +289,24 @@ def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list
 
 
 def _displaced_line(sources: "set[str]") -> str:
-    """Return a remark on files whose ids belong to other files; "" without any."""
-    return f"other files have the ids of {len(sources):,} by now, {min(sources)} is the first" if sources else ""
+    """Return a remark on files whose ids now belong to other files, or "" without any."""
+    return (
+        f"the ids of {format_count(len(sources), 'file')}, such as {min(sources)}, now belong to other files"
+        if sources
+        else ""
+    )
 
 
 def _say_retried(counts: "dict[str, int]") -> None:
     for job_id, count in counts.items():
         if count:
-            print_text(f"{count:,} batch{'es' * (count != 1)} of {job_id} wait{'s' * (count == 1)} again")
+            print_text(f"{count:,} batch{'es' * (count != 1)} of {job_id} will be retried")
     if not any(counts.values()):
-        print_text("there is nothing to try again now")
+        print_text("nothing to retry")
 
 
 def _hand_out(work: "Work", opened: "list[Job]") -> None:
-    """Hands to workers what waits again, or says who does it."""
+    """Hand the batches to the workers, or advise how to run them."""
     from esrag.jobs.sweeping import sweep
 
     queue = _queue(work)
@@ -303,16 +317,16 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        raise QueueUnreachable(str(error), hint="it is recorded, and handed out when the queue is back") from error
+        raise QueueUnreachable(str(error), hint="the job is recorded and continues when the queue is back") from error
 
 
 def _advice(job: "Job") -> str:
-    """Return what continues a job without a queue."""
-    return f"to go on with it: esrag ingest {'--rebuild' if job.rebuild else 'anything'} into index {job.index}"
+    """Return advice on how to continue a job without a queue."""
+    return f"to continue it: esrag ingest {'--rebuild' if job.rebuild else 'any path'} into index {job.index}"
 
 
 def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
-    """What failed by its cause, the batches that were given up, and those that wait before they are tried again."""
+    """Return the failures by cause, the failed and dead batches, and those that wait for a retry."""
     causes: dict[str, _Cause] = {}
     given_up, waiting = [], []
     for source, reason in ((skip.source, skip.reason) for skip in job.skips if skip.failed):
@@ -332,7 +346,7 @@ def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Cause:
-    """Files that failed for one reason: how many, and the first few."""
+    """The number of files that failed for one reason, and the first few of them."""
 
     count: int = 0
     sources: tuple[str, ...] = ()
@@ -344,7 +358,7 @@ class _Cause:
 
 
 def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
-    """Files of a batch that failed, and why."""
+    """Yield each failed file of a batch with the reason."""
     if batch.state in {"failed", "dead"}:
         yield from ((task.source, batch.error) for task in batch.left)
     for outcome in batch.result.outcomes:
@@ -357,7 +371,7 @@ def _told(batch: "Batch", *names: str) -> dict[str, Any]:
 
 
 def _listed_as(job: "Job", told: dict[str, Any]) -> str:
-    """State and figures of a list's line; of a job that another goes on with, which one that is."""
+    """Return a job's state and figures for the list, or the job that continues it."""
     from esrag.ledger import REMOVAL_KEY, TAKEN_OVER
 
     if job.note.startswith(TAKEN_OVER):
@@ -370,13 +384,13 @@ def _listed_as(job: "Job", told: dict[str, Any]) -> str:
 
 
 def _of_when(told: dict[str, Any]) -> str:
-    """A remark where some of what is counted as left may be stored: files are counted when their batch has ended."""
+    """Return a remark if files of a running batch may be stored: they are counted when the batch has ended."""
     return ", as of the last batch that ended" if told["state"] == "open" and told["batches"].get("running") else ""
 
 
 def _print(told: dict[str, Any]) -> None:
     """Print a job as text. Quoted parts cannot break a line."""
-    _say(f"job {told['job_id']}, index {told['index']}: {told['state']}, begun {ago(told['created_ms'])}")
+    _say(f"job {told['job_id']}, index {told['index']}: {told['state']}, started {ago(told['created_ms'])}")
     if told["note"]:
         _say(told["note"])
     files = {name: told[name] for name in (*_ENDED, "queued", "dropped", "unchanged", "removed")}
@@ -397,7 +411,7 @@ def _print(told: dict[str, Any]) -> None:
 
 
 def _listed(counts: dict[str, int]) -> str:
-    """Figures that are not zero."""
+    """Return the non-zero figures as text."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
 
 
@@ -414,6 +428,6 @@ def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]
 def _advise(told: dict[str, Any]) -> None:
     if told["failed"]:
         retry = "" if told["rebuild"] and told["state"] == "done" else f"esrag jobs retry {told['job_id']}, or "
-        remark(f"to try what failed again: {retry}esrag ingest as before")
+        remark(f"to retry what failed: {retry}repeat esrag ingest")
     if told["dropped"] and told["state"] == "cancelled":
-        remark(f"to go on: esrag jobs resume {told['job_id']}")
+        remark(f"to resume: esrag jobs resume {told['job_id']}")

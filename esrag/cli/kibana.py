@@ -1,4 +1,4 @@
-"""`esrag kibana`: something to look at in Kibana or OpenSearch Dashboards."""
+"""`esrag kibana`: install saved objects in Kibana or OpenSearch Dashboards."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +11,7 @@ from esrag.cli.output import print_json, print_text
 
 @click.group()
 def kibana() -> None:
-    """Look inside the index with Kibana or OpenSearch Dashboards."""
+    """Explore the index in Kibana or OpenSearch Dashboards."""
 
 
 @kibana.command()
@@ -20,7 +20,7 @@ def kibana() -> None:
 def install(*, as_json: bool, **options: Any) -> int:
     """Install data views, saved searches and two dashboards.
 
-    kibana.url says where. Run again, it replaces what it installed for this index before.
+    They are installed at kibana.url. Running the command again replaces them for this index.
     """
     from esrag.context import engine_options
     from esrag.dashboards import install as run

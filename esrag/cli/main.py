@@ -1,4 +1,4 @@
-"""`esrag`: finds the command, runs it, and turns whatever goes wrong into one line, a hint and an exit code."""
+"""`esrag`: find and run the command, and turn any error into one line, a hint and an exit code."""
 
 import os
 import sys
@@ -41,14 +41,14 @@ INTERRUPTED = 130
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are named."""
+    """A group that imports a command when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
-        """In the order a newcomer needs them."""
+        """Return the names in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command, imported now."""
+        """Import and return the command."""
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
@@ -58,10 +58,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Raises: NoSuchCommand, which names the commands that are spelt alike."""
+        """Find the command. Raises: NoSuchCommand, which suggests similar names."""
         try:
             return super().resolve_command(ctx, args)
-        except NoSuchCommand as error:  # click looks among imported commands only
+        except NoSuchCommand as error:  # click compares with imported commands only
             raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
 
@@ -71,19 +71,20 @@ class Commands(click.Group):
 def cli(*, debug: bool) -> None:
     """Question answering over your own documents: every sentence cited and checked, or refused.
 
-    Exit codes: 0 done, 1 failed, 2 wrong use or settings, 3 refused (the answer is not in the documents), 4 a service
-    or another writer took too long, 130 interrupted, 141 the output pipe was closed.
+    Exit codes: 0 done, 1 failed, 2 invalid usage or settings, 3 refused (the answer is not in the
+    documents), 4 a service or another writer took too long, 130 interrupted, 141 the output pipe
+    was closed.
     """
 
 
 def main() -> None:
-    """Runs the command line and exits."""
+    """Run the command line and exit."""
     open_streams()
     try:
         sys.exit(finish(_run()))
     except (KeyboardInterrupt, click.Abort) as error:
         remark(str(error) or "interrupted")
-        os._exit(INTERRUPTED)  # an orderly exit would wait for the encoder's threads, for seconds
+        os._exit(INTERRUPTED)  # an orderly exit would wait seconds for the encoder's threads
     except Exception as error:
         if "--debug" in sys.argv and not isinstance(error, click.ClickException):
             raise
@@ -91,7 +92,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command and return its exit code; a group without a command prints its help and exits as wrong use."""
+    """Run the command and return its exit code. A group without a command prints its help."""
     try:
         code = cli.main(standalone_mode=False)
     except NoArgsIsHelpError as bare:
@@ -101,7 +102,7 @@ def _run() -> int:
 
 
 def _explain(error: Exception) -> int:
-    """One line and a hint on stderr; gives the exit code."""
+    """Print an error and a hint on stderr, and return the exit code."""
     if isinstance(error, click.ClickException):
         remark(f"error: {error.format_message()}")
         context = getattr(error, "ctx", None)
@@ -117,7 +118,7 @@ def _explain(error: Exception) -> int:
         return 1
 
     remark(f"error: {type(error).__name__}: {error}")
-    remark("hint: this is a bug; esrag --debug … shows where")
+    remark("hint: this is a bug; esrag --debug … shows the stack trace")
     return 1
 
 

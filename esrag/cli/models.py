@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @click.group()
 def models() -> None:
-    """List, fetch and check the encoder's weights."""
+    """List, download and check the encoder's weights."""
 
 
 @models.command("list")
 @json_option
 def list_models(*, as_json: bool) -> int:
-    """List the known models and where each is."""
+    """List the known models and where each one is."""
     from esrag.embedding.weights import list_models
 
     for state in list_models():
@@ -31,9 +31,9 @@ def list_models(*, as_json: bool) -> int:
 @models.command()
 @click.argument("name", default="all-MiniLM-L6-v2")
 def get(name: str) -> int:
-    """Fetch a known model (88 MB) into the user's cache and verify it.
+    """Download a known model (88 MB) to the user's cache and verify it.
 
-    One that is there already, or installed as a package, is not fetched again.
+    A model that is already there or installed as a package is not downloaded again.
     """
     from esrag.embedding.weights import get as fetch
     from esrag.embedding.weights import locate
@@ -51,7 +51,7 @@ def get(name: str) -> int:
 @click.argument("model", default="all-MiniLM-L6-v2")
 @json_option
 def check(model: str, *, as_json: bool) -> int:
-    """Hash a model's weights again and read its files. MODEL is a known name or a folder."""
+    """Hash a model's weights and read its files. MODEL is a known name or a folder."""
     from esrag.embedding.weights import check as verify
 
     _print(verify(model), as_json=as_json)

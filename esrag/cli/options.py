@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings they lead to."""
+"""Options that several commands share, and the settings that result from them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ question_argument = click.argument("words", nargs=-1, required=True, metavar="QU
 
 
 def question_of(words: Sequence[str]) -> str:
-    """Return the question that was typed, its words joined, or the text on stdin for a single "-".
+    """Return the words of the question joined, or the text on stdin if the only word is "-".
 
     >>> question_of(["What", "is AES?"])
     'What is AES?'
@@ -36,10 +36,10 @@ def question_of(words: Sequence[str]) -> str:
 
 
 def settings_options(command: Command) -> Command:
-    """`--set KEY=VALUE`, and `--index` and `--engine` for the two that are wanted most."""
+    """Add `--set KEY=VALUE` and its most common shortcuts, `--index` and `--engine`."""
     for option in (
         click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Set any setting by its dotted key."),
-        click.option("--index", help="Use the index of this name (engine.index)."),
+        click.option("--index", help="Use the index with this name (engine.index)."),
         click.option("--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."),
     ):
         command = option(command)
@@ -47,9 +47,9 @@ def settings_options(command: Command) -> Command:
 
 
 def retrieval_options(command: Command) -> Command:
-    """What `ask` and `search` have in common."""
+    """Add the options that `ask` and `search` share."""
     fusions, methods = click.Choice(["rrf", "weighted"]), click.Choice(["vector", "keyword", "hybrid"])
-    conditions = "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; give it again for more."
+    conditions = "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; can be repeated."
 
     for option in (
         json_option,
@@ -75,7 +75,7 @@ def retrieval_options(command: Command) -> Command:
             "rerank__chain",
             callback=lambda _context, _option, given: None if given is None else _names(given),
             metavar="NAME,…",
-            help='Rerank by these in order; "" reranks nothing.',
+            help='Rerank with these, in order; "" disables reranking.',
         ),
         click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."),
     ):
@@ -85,7 +85,7 @@ def retrieval_options(command: Command) -> Command:
 
 
 def _names(given: str) -> list[str]:
-    """Return names that are separated by commas.
+    """Return the names in a comma-separated list.
 
     >>> _names("lexical, mmr"), _names("")
     (['lexical', 'mmr'], [])
@@ -94,7 +94,7 @@ def _names(given: str) -> list[str]:
 
 
 def _milliseconds(_context: click.Context, _option: click.Parameter, given: str | None) -> int | None:
-    """A time, written 800ms or 1.5s. Raises: UsageError."""
+    """Return a duration such as 800ms or 1.5s in milliseconds. Raises: UsageError."""
     if given is None:
         return None
 
@@ -102,16 +102,17 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, given: str 
     time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
     if not time_ms:
         hint = "write it as 800ms or 1.5s"
-        raise UsageError(f"invalid --budget value {given!r}: expected a time", hint=hint)
+        raise UsageError(f"invalid --budget value {given!r}: expected a duration", hint=hint)
 
     return time_ms
 
 
 def resolve(**options: Any) -> "Resolved":
-    """Return the settings with the command's flags on top, fit to be used.
+    """Return the settings with the command's flags applied, checked and ready to use.
 
-    `sets`, `index` and `engine` are the options of every command; others are dotted keys with "." written as "__", and
-    None is not given. A remark says which files of a folder above are used.
+    `sets`, `index` and `engine` are the options of every command. Other keys are dotted keys with
+    "." written as "__", and None means not given. A remark names the files of a parent folder that
+    are used.
     """
     from esrag.settings import layers
 
@@ -121,7 +122,7 @@ def resolve(**options: Any) -> "Resolved":
 
 
 def look_at(**options: Any) -> "Resolved":
-    """Return the same settings to be shown, also those of a file that was not allowed yet."""
+    """Return the same settings for display, including those of a file that is not allowed yet."""
     from esrag.settings import layers
 
     resolved = layers.read_settings(_flags(**options))
@@ -130,7 +131,7 @@ def look_at(**options: Any) -> "Resolved":
 
 
 def settings_of(**options: Any) -> "Settings":
-    """`resolve` for those who do not ask where a value came from."""
+    """Return the settings of `resolve` without their origins."""
     return resolve(**options).settings
 
 
@@ -147,7 +148,7 @@ def _flags(
 
 
 def _found_above(resolved: "Resolved") -> list[str]:
-    """Return the settings files and the index of a folder above this one that are in use."""
+    """Return the settings files and the index in use that were found in a parent folder."""
     from esrag.settings.layers import FOUND, settings_file
 
     base = settings_file({}, Path())
@@ -157,7 +158,7 @@ def _found_above(resolved: "Resolved") -> list[str]:
     return [*found, *([index] if is_found else [])]
 
 
-@cache  # once a command
+@cache  # prints once per command
 def _say_what_is_used(*found: str) -> None:
     context = click.get_current_context(silent=True)
     if found and not (context and context.params.get("as_json")):

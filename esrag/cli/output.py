@@ -1,4 +1,4 @@
-"""Printing: JSON lines and plain text on stdout, remarks on stderr."""
+"""Print JSON lines and plain text on stdout, and remarks on stderr."""
 
 import json
 import re
@@ -9,28 +9,29 @@ import click
 
 from esrag.text import normalise
 
-# They turn the text around them, so that a reader sees another one; that of right-to-left scripts needs none of them.
+# Bidirectional controls reorder the text around them, so that a reader sees another text.
+# Right-to-left scripts do not need them.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on one line; any terminal can take it."""
+    """Print a JSON object on one line, safe for any terminal."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
     click.echo(_TURNS.sub(lambda turn: f"\\u{ord(turn[0]):04x}", text))
 
 
 def print_text(text: str) -> None:
-    """Text for a reader, without anything that could act on the terminal."""
+    """Print text without anything that could control the terminal."""
     click.echo(_harmless(text))
 
 
 def remark(text: str) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     click.echo(one_line(text), err=True)
 
 
 def one_line(text: str) -> str:
-    r"""The text on one line, without anything that could act on the terminal.
+    r"""Return the text on one line, without anything that could control the terminal.
 
     >>> one_line("a\x1b[2J\n b")
     'a[2J b'
@@ -43,7 +44,7 @@ def _harmless(text: str) -> str:
 
 
 def pages(start_page: int, end_page: int) -> str:
-    """Pages in words.
+    """Return a range of pages in words.
 
     >>> pages(3, 3), pages(3, 4)
     ('page 3', 'pages 3–4')

@@ -1,4 +1,4 @@
-"""`esrag plugins`: the stages that are registered."""
+"""`esrag plugins`: list the registered stages."""
 
 from dataclasses import asdict
 

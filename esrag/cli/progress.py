@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal; elsewhere a line for each file or document, or ten for many questions."""
+"""Show progress as a bar on a terminal, elsewhere as lines in a log."""
 
 import sys
 from types import TracebackType
@@ -6,11 +6,11 @@ from typing import Self
 
 from esrag.cli.output import one_line, remark
 
-_MANY_DOCUMENTS = 10_000  # of one file: of fewer its end says enough
+_MANY_DOCUMENTS = 10_000  # of one file; for fewer, the line at its end is enough
 
 
 class BarProgress:
-    """A bar on stderr, for people; shown once its total is known: what comes before, a download, has its own."""
+    """A bar on stderr. It appears when its total is known: an earlier download has a bar of its own."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -29,34 +29,34 @@ class BarProgress:
         self.bar.stop()
 
     def start(self, total: int) -> None:
-        """So many are to be done."""
+        """Show the bar, for `total` files."""
         self.bar.update(self.task, total=total)
         self.bar.start()
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
-        """One is done."""
+        """Count a file as done."""
         self.bar.update(self.task, advance=1, name=_short(name))
 
     def reading(self, name: str, page: int, pages: int) -> None:
-        """Show the file that is being parsed, and how far it is."""
+        """Show which file is being parsed, and its current page."""
         how_far = f"  page {page:,} of {pages:,}" if pages else ""
         self.bar.update(self.task, name=f"{_short(name)}{how_far}")
 
     def within(self, name: str, done: int, total: int) -> None:
-        """So many documents of one are done."""
+        """Show how many documents of a file are done."""
         self.bar.update(self.task, name=f"{_short(name)}: {done} of {total} documents")
 
     def at(self, done: int, pace: str, name: str) -> None:
-        """So many files are done, by others; `name` is a file under way."""
+        """Show how many files workers have completed; `name` is a file in progress."""
         self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
 
     def say(self, text: str) -> None:
-        """Print a remark above the bar; other output would end up within it."""
+        """Print a remark above the bar, where it does not disturb the bar."""
         self.bar.console.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 class LineProgress:
-    """One line a file or document on stderr, for logs."""
+    """One line per file or document on stderr, for logs."""
 
     def __init__(self) -> None:
         self.done = self.total = 0
@@ -68,47 +68,47 @@ class LineProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing to take down."""
+        """Do nothing: lines need no cleanup."""
 
     def start(self, total: int) -> None:
-        """So many are to be done."""
+        """Set the number of files."""
         self.total = total
 
     def step(self, name: str, detail: str) -> None:
-        """One is done."""
+        """Print a line for a completed file."""
         self.done += 1
         remark(f"[{self.done}/{self.total}] {name}: {detail}")
 
     def reading(self, name: str, page: int, pages: int) -> None:
-        """A log has a line when the file is done."""
+        """Print nothing: a log gets a line when the file is done."""
 
     def within(self, name: str, done: int, total: int) -> None:
-        """So many documents of one are done: ten lines, of a file that takes long."""
+        """Print at most ten lines on the documents of a large file."""
         before, self._tenths = self._tenths, (name, done * 10 // total)
         if total >= _MANY_DOCUMENTS and self._tenths > (name, 0) and self._tenths != before:
             remark(f"[{self.done}/{self.total}] {name}: {done} of {total} documents")
 
     def at(self, done: int, pace: str) -> None:
-        """So many files are done, by others."""
+        """Print how many files workers have completed."""
         remark(f"[{done}/{self.total}] {pace}")
 
     def say(self, text: str) -> None:
-        """A remark among the lines."""
+        """Print a remark."""
         remark(text)
 
 
 class FewLines(LineProgress):
-    """Ten lines on stderr, or fewer, for what is not worth a line each."""
+    """At most ten lines on stderr in total."""
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
-        """One is done."""
+        """Count one as done, and print every tenth of the total."""
         self.done += 1
         if self.done * 10 // self.total > (self.done - 1) * 10 // self.total:
             remark(f"[{self.done}/{self.total}] {name}")
 
 
 def _short(name: str) -> str:
-    r"""The last part of a path, without what could act on the terminal.
+    r"""Return the last part of a path, without anything that could control the terminal.
 
     >>> _short("/docs/a\x1b[2J\nb.md")
     'a[2J b.md'
@@ -117,10 +117,10 @@ def _short(name: str) -> str:
 
 
 def progress() -> BarProgress | LineProgress:
-    """The one that fits where stderr goes."""
+    """Return a bar if stderr is a terminal, otherwise lines."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 
 
 def few() -> BarProgress | FewLines:
-    """As `progress`, with few lines."""
+    """Return a bar if stderr is a terminal, otherwise at most ten lines."""
     return BarProgress() if sys.stderr.isatty() else FewLines()

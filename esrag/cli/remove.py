@@ -1,4 +1,4 @@
-"""`esrag remove`: documents leave the index, whatever became of their files."""
+"""`esrag remove`: remove documents from the index, whether or not their files exist."""
 
 import sys
 from contextlib import closing
@@ -19,18 +19,22 @@ EXAMPLES = 3
 @click.command()
 @click.argument("doc_ids", nargs=-1, metavar="[DOC_ID]...")
 @click.option(
-    "--source", "sources", multiple=True, metavar="PATH|URL", help="Remove those of a file, or of all below a folder."
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="PATH|URL",
+    help="Remove the documents of a file, or of all files below a folder.",
 )
-@click.option("--where", multiple=True, metavar="CONDITION", help="Remove those with folder=a,b or kind!=pdf.")
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and do nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation, as it does on a terminal.")
+@click.option("--where", multiple=True, metavar="CONDITION", help="Remove documents with folder=a,b or kind!=pdf.")
+@click.option("--dry-run", is_flag=True, help="Print what would be removed, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation on a terminal.")
 @json_option
 @settings_options
 def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     """Remove documents by id, by source or by a condition.
 
-    Nothing but the index is touched: a file that is still there comes back with the next ingest of it. PATH need not
-    exist any more.
+    Only the index changes: a file that still exists comes back with its next ingest. PATH does not
+    have to exist any more.
     """
     from esrag.filters import parse_all
     from esrag.jobs.removing import Removal, find_documents
@@ -55,19 +59,17 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
 
 
 def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
-    """Remark that files still exist: an ingest of their folder would add the documents again."""
+    """Remark on files that still exist, because the next ingest would add their documents again."""
     from esrag.loading.sources import is_address, path_of
 
     sources = sorted({document.source for document in documents if not is_address(document.source)})
     there = [source for source in sources if path_of(source).exists()]
     if there:
-        remark(
-            f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}brings it back: the file is still there"
-        )
+        remark(f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}adds it again: the file still exists")
 
 
 def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bool) -> None:
-    """Print what was removed, or would be."""
+    """Print what was removed, or would be removed."""
     if as_json:
         figures = {"documents": len(documents), "chunks": sum(it.chunk_count for it in documents)}
         print_json({"schema": "esrag.removal/1", **figures, "doc_ids": [it.doc_id for it in documents]})
@@ -83,6 +85,6 @@ def _counted(documents: "tuple[StoredDocument, ...]") -> str:
 
 
 def _named(documents: "tuple[StoredDocument, ...]") -> str:
-    """The first few ids."""
+    """Return the first few ids."""
     more = ", …" if len(documents) > EXAMPLES else ""
     return ", ".join(document.doc_id for document in documents[:EXAMPLES]) + more

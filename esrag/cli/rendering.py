@@ -1,4 +1,4 @@
-"""Text for a reader from the Jinja files in `templates/`; a missing variable is an error, and data stays data."""
+"""Render the Jinja files in `templates/` as text; a missing variable is an error, and data is not interpreted."""
 
 from importlib.resources import files
 from typing import Any
@@ -11,7 +11,7 @@ from esrag.evidence.selection import render_passage
 
 
 def render(name: str, **values: Any) -> str:
-    """The template with these values, without a line end after it."""
+    """Return the template rendered with these values, without a trailing newline."""
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(str(files("esrag.templates"))),
         undefined=StrictUndefined,

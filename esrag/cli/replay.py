@@ -1,4 +1,4 @@
-"""`esrag replay` and `esrag diff`: what changed between two runs of a question."""
+"""`esrag replay` and `esrag diff`: show what changed between two runs of a question."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,11 @@ DIFFERENT = 1
 @json_option
 @settings_options
 def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> int:
-    """Ask the question of a saved run again, and show what changed.
+    """Repeat the question of a saved run, and show what changed.
 
-    FILE is what `esrag ask --save` wrote. The question, its filter and the settings of retrieval, reranking and answer
-    are those of the saved run. The index, the generator and every address are those in force now. The exit code is 0 if
-    nothing changed, else 1.
+    FILE was written by `esrag ask --save`. The question, its filter and the settings of retrieval,
+    reranking and answer are those of the saved run. The index, the generator and every address are
+    those in force now. The exit code is 0 if nothing changed, else 1.
     """
     from esrag.context import open_context
     from esrag.filters import filter_from_dict
@@ -50,8 +50,8 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
 def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
     """Show what differs between two runs.
 
-    Hits that entered, left or moved, and sentences that changed. A and B are files that `esrag ask --save`
-    wrote, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
+    That is hits that entered, left or moved, and sentences that changed. A and B are files written
+    by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
     """
     from esrag.runs.comparing import compare
     from esrag.runs.reading import read_record
@@ -65,7 +65,7 @@ def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
 
 
 def _flags(options: dict[str, Any], replayed: dict[str, object]) -> dict[str, Any]:
-    """Return the command's options with the settings of a record below them."""
+    """Return the command's options, which override the settings of the record."""
     return {**{key.replace(".", "__"): value for key, value in replayed.items()}, **options}
 
 

@@ -1,4 +1,4 @@
-"""`esrag runs` and `esrag feedback`: the records of questions that were answered."""
+"""`esrag runs` and `esrag feedback`: show and rate the records of answered questions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def runs() -> None:
-    """List, show and export the kept records of questions."""
+    """List, show and export the records of questions."""
 
 
 @runs.command("list")
@@ -24,7 +24,7 @@ def runs() -> None:
 @json_option
 @settings_options
 def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
-    """List the kept runs, the newest first."""
+    """List the kept runs, newest first."""
     from esrag.runs.store import open_runs
 
     settings = settings_of(**options)
@@ -68,7 +68,7 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
 @runs.command()
 @settings_options
 def export(**options: Any) -> int:
-    """Print every kept run as one line of JSON, with the feedback on it."""
+    """Print each kept run with its feedback as one line of JSON."""
     from esrag.runs.store import open_runs
 
     for record, feedback in open_runs(settings_of(**options)).runs():

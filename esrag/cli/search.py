@@ -1,4 +1,4 @@
-"""`esrag search`: the retrieval alone."""
+"""`esrag search`: retrieval without an answer."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from esrag.cli.output import print_json, print_text, remark
 
 @click.command()
 @question_argument
-@click.option("--explain", is_flag=True, help="Print the search path, and rank and score of each hit in each leg.")
+@click.option("--explain", is_flag=True, help="Print the search path, and each hit's rank and score in each leg.")
 @retrieval_options
 def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
-    """Show the chunks that match, best first. `ask` retrieves the same way.
+    """Show the matching chunks, best first. `ask` retrieves the same way.
 
-    Quote a QUESTION that holds ? or *, or write - to read it from stdin.
+    Quote a QUESTION that contains ? or *, or pass - to read it from stdin.
     """
     from esrag.cli.rendering import render
     from esrag.context import open_context

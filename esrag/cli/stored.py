@@ -1,4 +1,4 @@
-"""`esrag docs` and `esrag chunks`: what is in the index."""
+"""`esrag docs` and `esrag chunks`: show what the index contains."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -40,9 +40,10 @@ def docs(*, as_json: bool, **options: Any) -> int:
 @json_option
 @settings_options
 def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Print the chunks of the index, of one document, or one chunk.
+    """Print all chunks, those of one document, or a single one.
 
-    ID is that of a document, as `esrag docs` prints it, or of a chunk, as `esrag search` does.
+    ID is the id of a document, as printed by `esrag docs`, or of a chunk, as printed by `esrag
+    search`.
     """
     from esrag.context import open_context
     from esrag.filters import And, Filter, Or, Terms, parse_all
@@ -68,7 +69,7 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
 
 
 def _unknown(engine: "Engine", name: str) -> UsageError:
-    """Return the error for an id that the index does not have, with the ids that are spelt alike."""
+    """Return the error for an unknown id, with similar ids as a hint."""
     from esrag.filters import Terms
     from esrag.text import closest
 

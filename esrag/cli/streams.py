@@ -1,7 +1,8 @@
-"""The standard streams of a command, and what happens when stdout or stderr cannot be written any more.
+"""The standard streams of a command, and their failures.
 
-The work goes on: what cannot be written is dropped, and the exit code tells at the end. A command that only prints
-calls `stop_unread` first, and ends at once when the reader of its pipe has gone, as `cat` and `git` do.
+If stdout or stderr cannot be written any more, the work continues, the output is dropped, and the
+exit code reports it at the end. A command that only prints calls `stop_unread` first. It then ends
+as soon as the reader closes the pipe, as `cat` and `git` do.
 """
 
 import os
@@ -17,7 +18,7 @@ from esrag.cli.output import remark
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-MAX_READ_CHARACTERS = 100_000  # at once: ten times what a question may have, so that a longer one is refused
+MAX_READ_CHARACTERS = 100_000  # per read: ten times the maximum length of a question, so that a longer one is refused
 _STDOUT = 1
 _OUTPUTS: list["_Output"] = []
 
@@ -26,10 +27,10 @@ class _Output(FileIO):
     """The file of stdout or stderr; `failure` is the first error of a write."""
 
     failure: OSError | None = None
-    stops = False  # whether the command ends where it cannot be written
+    stops = False  # whether a failed write ends the command
 
     def write(self, data: "Buffer", /) -> int:
-        """Write bytes, waiting for the reader of a non-blocking pipe. Raises: OSError, once, of a stdout that stops."""
+        """Write bytes, waiting for the reader of a non-blocking pipe. Raises: OSError, once, if stdout `stops`."""
         try:
             while (written := super().write(data)) is None:
                 select.select([], [self], [])
@@ -38,7 +39,7 @@ class _Output(FileIO):
             if self.stops:
                 _end_by_sigpipe()
             self._write_nowhere()
-        except OSError as error:  # of a full disk, which may have room again for a worker's next line
+        except OSError as error:  # such as a full disk, which may have room again for a worker's next line
             is_first, self.failure = self.failure is None, error
             if self.stops and is_first and self.fileno() == _STDOUT:
                 raise
@@ -47,17 +48,17 @@ class _Output(FileIO):
         return memoryview(data).nbytes
 
     def _write_nowhere(self) -> None:
-        """Let the rest go to the null device, of the processes that it starts as well."""
+        """Redirect the stream to the null device, also for child processes."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)
 
 
 def open_streams() -> None:
-    """Open what the caller closed, and guard stdout and stderr.
+    """Open closed standard streams, and guard stdout and stderr.
 
-    A closed stream is opened because the next file that is opened, an index even, would get its number. What comes by
-    a pipe may be any bytes: names of files are, and in a question they count for nothing.
+    Otherwise the next opened file, even an index, would get the number of a closed stream. Stdin
+    may hold any bytes: names of files may, and questions ignore invalid ones.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
@@ -71,7 +72,7 @@ def open_streams() -> None:
 
 
 def stop_unread() -> None:
-    """End the command as soon as its output cannot be written: it does nothing else."""
+    """End the command as soon as its output cannot be written, because it only prints."""
     for output in _OUTPUTS:
         output.stops = True
 
@@ -82,12 +83,12 @@ def read_text() -> str:
 
 
 def read_all(max_bytes: int) -> bytes:
-    """Return the bytes on stdin, up to `size`."""
+    """Return the bytes on stdin, up to `max_bytes`."""
     return sys.stdin.buffer.read(max_bytes)
 
 
 def read_line() -> str:
-    """Return the next line of stdin, or "" at its end; of one longer than any question or path, the beginning."""
+    """Return the next line of stdin, or "" at its end. An overlong line is truncated."""
     line = sys.stdin.readline(MAX_READ_CHARACTERS)
     rest = line
     while len(rest) == MAX_READ_CHARACTERS and not rest.endswith("\n"):
@@ -96,10 +97,10 @@ def read_line() -> str:
 
 
 def finish(code: int) -> int:
-    """Return the exit code of a command whose own is `code`: a report that could not be written is a failure.
+    """Return `code`, or a failure if the report of a successful command could not be written.
 
-    Ends the process by SIGPIPE where the work is done and the reader of the report has gone. What stderr would have
-    said are remarks alone.
+    If the reader of the report closed the pipe, end the process by SIGPIPE. Stderr has only
+    remarks, so its failures are ignored.
     """
     sys.stdout.flush()
     failure = next((output.failure for output in _OUTPUTS if output.fileno() == _STDOUT), None)
@@ -113,7 +114,7 @@ def finish(code: int) -> int:
 
 
 def _guard(stream: TextIO) -> TextIO:
-    """The stream over a file that notes its own failure; a sign that its encoding lacks is written as an escape."""
+    """Return the stream over a file that records its own failure, with unencodable characters escaped."""
     if not isinstance(stream, TextIOWrapper):
         return stream
 
@@ -131,4 +132,4 @@ def _end_by_sigpipe() -> NoReturn:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPIPE})
     os.kill(os.getpid(), signal.SIGPIPE)
-    os._exit(128 + signal.SIGPIPE)  # where a debugger or a container's first process does not end by it
+    os._exit(128 + signal.SIGPIPE)  # if a debugger or a container's first process ignores the signal

@@ -1,4 +1,4 @@
-"""`esrag verify`: the check of citations, for a draft that anybody wrote."""
+"""`esrag verify`: check the citations of a draft from any source."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -19,11 +19,12 @@ NOT_SUPPORTED = 3
 @json_option
 @settings_options
 def verify(file: str, *, as_json: bool, **options: object) -> int:
-    """Check each sentence of a draft against what it cites.
+    """Check each sentence of a draft against the passages it cites.
 
-    FILE, or stdin for -, holds {"draft": "It has 7 watts. [c1]", "passages": ["The lamp has 7 watts."]}: the first
-    passage is c1. A passage may also be an object with text, title and section. The exit code is 0 if every sentence is
-    cited and supported, else 3. No index is needed.
+    FILE, or stdin if it is -, holds {"draft": "It has 7 watts. [c1]", "passages": ["The lamp has 7
+    watts."]}; the first passage is c1. A passage may also be an object with text, title and
+    section. The exit code is 0 if every sentence is cited and supported, else 3. No index is
+    needed.
     """
     from esrag.context import open_context
     from esrag.verifying.drafts import read_request, verify_draft
@@ -44,7 +45,7 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
 
 
 def _read(file: str) -> str:
-    """Return what a file or stdin holds. Raises: UsageError for one that cannot be read or is too large."""
+    """Return the content of a file or of stdin. Raises: UsageError if it cannot be read or is too large."""
     try:
         data = read_all(MAX_BYTES + 1) if file == "-" else _head(Path(file), MAX_BYTES + 1)
         if len(data) > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Watching a job until it has ended: a bar on a terminal, elsewhere a line for each file, and now and then the pace."""
+"""Watch a job until it ends: a bar on a terminal, elsewhere a line per file and the pace at intervals."""
 
 import signal
 import time
@@ -27,9 +27,9 @@ IDLE_S = 10
 
 
 def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, IngestReport]":
-    """Show the progress of a job until it has ended. Return the ended job and its report.
+    """Show the progress of a job until it ends, and return the ended job and its report.
 
-    Without a queue it only looks. Raises: click.Abort when it is interrupted; the job goes on.
+    Without a queue, only observe the job. Raises: click.Abort if interrupted; the job continues.
     """
     from esrag.jobs import sweeping
     from esrag.jobs.reporting import report
@@ -44,8 +44,8 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
                     require_calm()
             job = seen.job
     except KeyboardInterrupt:
-        goes_on = f"interrupted; job {job.job_id} goes on" if queue else "interrupted"
-        raise click.Abort(f"{goes_on}: esrag jobs show {job.job_id} --follow comes back") from None
+        goes_on = f"interrupted; job {job.job_id} continues" if queue else "interrupted"
+        raise click.Abort(f"{goes_on}: esrag jobs show {job.job_id} --follow shows its progress") from None
     if job.state == "cancelled":
         remark(f"job {job.job_id} was cancelled: {job.note}")
     return job, replace(report(work.ledger, job), took_ms=round(1000 * (time.perf_counter() - started)))
@@ -53,9 +53,10 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
 
 @contextmanager
 def _until_interrupted() -> Iterator[Callable[[], None]]:
-    """Gives what raises KeyboardInterrupt after a first Ctrl-C; a second one raises it at once, wherever we are.
+    """Yield a function that raises KeyboardInterrupt after a first Ctrl-C; a second Ctrl-C raises it at once.
 
-    Raised in the middle of a library it may be swallowed there: then the command went on as if nothing had been.
+    A KeyboardInterrupt raised inside a library may be swallowed there, and the command would
+    continue.
     """
     came: list[int] = []
 
@@ -75,7 +76,7 @@ def _until_interrupted() -> Iterator[Callable[[], None]]:
 
 
 def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
-    """Whether an open job waits for somebody who takes its batches."""
+    """Check whether an open job has work that no process is doing."""
     from esrag.liveness import is_dead
 
     if job.state != "open":
@@ -88,7 +89,7 @@ def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
 
 
 class _Watch:
-    """Tells what is new of a job, look by look."""
+    """Shows what changed in a job since the last look."""
 
     def __init__(self, ledger: "Ledger", job: "Job", shown: BarProgress | LineProgress) -> None:
         self._ledger = ledger
@@ -103,7 +104,7 @@ class _Watch:
         shown.start(job.files)
 
     def look(self, seen: "Seen", *, queued: bool) -> None:
-        """The job as it is now."""
+        """Show the job's current state."""
         self._tell_trouble(seen.trouble)
         ended = sum(seen.counts.batches.get(state, 0) for state in ("done", "failed", "dead"))
         moved, self._ended = ended != self._ended, ended
@@ -118,7 +119,7 @@ class _Watch:
                 self._shown.at(done, f"{pace}{left}")
 
     def _pace(self, done: int, seen: "Seen") -> tuple[str, str]:
-        """Chunks, and how many a second since it was first looked at; the time left, once files were done since."""
+        """Return the chunks with their rate since the first look, and the time left once files were completed since."""
         now, chunks = time.monotonic(), seen.counts.chunks
         began, done_before, chunks_before = self._began = self._began or (now, done, chunks)
         pace = f"{chunks:,} chunks, {(chunks - chunks_before) / max(1.0, now - began):,.0f}/s"
@@ -128,11 +129,11 @@ class _Watch:
         return pace, f", {timedelta(seconds=round(left_s))} left"
 
     def _tell_trouble(self, trouble: str) -> None:
-        """Once when it begins and once when it is over."""
+        """Print a remark when a problem begins and when it ends."""
         if trouble and not self._trouble:
             self._shown.say(f"waiting: {trouble}")
         elif self._trouble and not trouble:
-            self._shown.say("it goes on")
+            self._shown.say("resumed")
         self._trouble = bool(trouble)
 
     def _tell_idle(self, seen: "Seen", *, moved: bool, queued: bool) -> None:
@@ -141,7 +142,7 @@ class _Watch:
             self._busy_at, self._idle_told = now, False
         elif now - self._busy_at > IDLE_S and not self._idle_told:
             self._idle_told = True
-            advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index goes on with it"
+            advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index continues it"
             self._shown.say(f"no worker or command is running job {seen.job.job_id}: {advice}")
 
     def _tell_bar(self, seen: "Seen", bar: BarProgress, done: int, pace: str) -> None:
@@ -150,9 +151,9 @@ class _Watch:
         bar.at(done, pace, name)
 
     def _tell_files(self, seen: "Seen", lines: LineProgress) -> bool:
-        """A line for each file of the batches that ended since, and whether there were any.
+        """Print a line for each file of newly ended batches, and return whether there were any batches.
 
-        Reading them takes no more than a tenth of the time.
+        Reading the batches takes at most a tenth of the time.
         """
         started = time.monotonic()
         is_open = seen.job.state == "open"
@@ -170,7 +171,7 @@ class _Watch:
 
 
 def _outcomes(batch: "Batch") -> Iterator[tuple[str, str]]:
-    """Print each file of an ended batch with its outcome."""
+    """Yield each file of an ended batch with its outcome."""
     if batch.state != "done":
         yield from ((task.source, f"failed: {batch.error}") for task in batch.left)
     for outcome in batch.result.outcomes:

@@ -1,4 +1,4 @@
-"""`esrag worker`: works off what ingests put into the queue."""
+"""`esrag worker`: process queued ingest batches."""
 
 import logging
 import os
@@ -23,41 +23,46 @@ _SHOWN_CHARACTERS = 500
 
 @click.command()
 @click.option(
-    "--concurrency", type=click.IntRange(1, 256), default=1, metavar="N", help="Batches at once; each has an encoder."
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    default=1,
+    metavar="N",
+    help="Process this many batches at once; each has its own encoder.",
 )
 @settings_options
 def worker(*, concurrency: int, **options: Any) -> int:
     """Process queued ingest batches until stopped.
 
-    The queue (queue.url) announces batches, and the worker takes them from the ledger. It must reach the ledger as the
-    ingest does: a shared server, or the same folder. Ctrl-C or SIGTERM ends it after the current batch. If it is
-    killed, another worker takes its batch, and nothing is lost.
+    The queue (queue.url) announces batches, and the worker takes them from the ledger. Worker and
+    ingest must use the same ledger: a shared server or the same folder. Ctrl-C or SIGTERM stops the
+    worker after its current batch. If a worker is killed, another one takes over its batch, and
+    nothing is lost.
     """
     from esrag.jobs.queue import Queue
     from esrag.settings import mask_value
 
     settings = _shared(settings_of(**options), concurrency)
-    Queue(settings.queue).depth()  # says in one line that Celery is missing, and what Celery would say for ever
+    Queue(settings.queue).depth()  # fails in one line; Celery would retry and log for ever
     app = import_module("esrag.workers.tasks").application(settings)
     _say_in_one_line(f"ready: {concurrency} at a time from {mask_value(settings.queue.url)}")
     return _run(app, concurrency)
 
 
 def _run(app: Any, concurrency: int) -> int:
-    """Runs until a signal ends it; gives the exit code."""
+    """Run until a signal ends the worker, and return the exit code."""
     from celery.platforms import SecurityWarning
 
     name = f"esrag-{os.getpid()}@{socket.gethostname()}"
-    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}  # the ledger knows the others
+    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}  # the ledger suffices
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SecurityWarning)  # of root, for what is pickled; nothing is
+        warnings.simplefilter("ignore", SecurityWarning)  # it warns root about pickled messages, and these are JSON
         celery_worker = app.Worker(hostname=name, concurrency=concurrency, loglevel="WARNING", quiet=True, **alone)
     celery_worker.start()
     return int(celery_worker.exitcode or 0)
 
 
 def _shared(settings: "Settings", concurrency: int) -> "Settings":
-    """The cores shared out: with twice as many threads as cores an encoder did half the work of one with its own."""
+    """Divide the cores among the encoders: twice as many threads as cores halved an encoder's throughput."""
     if concurrency == 1 or settings.embedding.workers:
         return settings
     workers = max(1, (os.cpu_count() or 1) // concurrency)
@@ -65,13 +70,13 @@ def _shared(settings: "Settings", concurrency: int) -> "Settings":
 
 
 def _say_in_one_line(ready: str) -> None:
-    """Log one line for each event on stderr, with stack traces only on request."""
+    """Log one line per event on stderr, with stack traces only on request."""
     from celery.signals import setup_logging, worker_ready
 
     def say_ready(**_: Any) -> None:
         remark(ready)
 
-    def set_up(**_: Any) -> None:  # instead of Celery's own
+    def set_up(**_: Any) -> None:  # replaces Celery's own setup
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter(_FORMAT) if "--debug" in sys.argv else _OneLine())
         logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -81,9 +86,9 @@ def _say_in_one_line(ready: str) -> None:
 
 
 class _OneLine(logging.Formatter):
-    """The beginning of a message; it may quote what somebody put into the queue."""
+    """The beginning of each message on one line, because messages may quote untrusted text from the queue."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time, level and message."""
+        """Return time, level and message."""
         message = " ".join(normalise(record.getMessage()).split())
         return f"{self.formatTime(record)} {record.levelname.lower()}: {message[:_SHOWN_CHARACTERS]}"

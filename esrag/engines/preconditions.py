@@ -77,7 +77,7 @@ def require_index_name(name: str) -> None:
 
 def already_in_use(name: str) -> UsageError:
     """Return the error for an attempt to swap an index with itself."""
-    return UsageError(f"the index {name} is in use already", hint="esrag index list shows the others")
+    return UsageError(f"the index {name} is in use already", hint="esrag index list shows all indexes")
 
 
 def first_generation(beyond: int) -> int:

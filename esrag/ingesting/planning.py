@@ -272,7 +272,7 @@ def _unlisted(listing: Listing, known: Mapping[str, StoredSource], gone: Collect
 
 def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
-    place = source_named(problem.source) if problem.reason.startswith("there is no such ") else ""
+    place = source_named(problem.source) if problem.reason.startswith("no such ") else ""
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason

@@ -76,7 +76,7 @@ class Ledger:
         """A job. Raises: JobMissing for an unknown one."""
         for row in self._store.get([job_key(job_id)]):
             return job_of(row)
-        raise JobMissing(f"there is no job {job_id!r}", hint="esrag jobs list shows all jobs")
+        raise JobMissing(f"no job {job_id!r}", hint="esrag jobs list shows all jobs")
 
     def jobs(self) -> Iterator[Job]:
         """All jobs, the newest first."""
@@ -87,7 +87,7 @@ class Ledger:
         """A batch. Raises: JobMissing for an unknown one."""
         for row in self._store.get([batch_key(batch_id)]):
             return batch_of(row)
-        raise JobMissing(f"there is no batch {batch_id!r}", hint="esrag jobs show JOB lists the batches of a job")
+        raise JobMissing(f"no batch {batch_id!r}", hint="esrag jobs show JOB lists the batches of a job")
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""

@@ -136,7 +136,7 @@ def _missing(path: Path) -> str:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        return "there is no such file or folder"
+        return "no such file or folder"
     except OSError as error:
         return f"cannot be looked at: {error.strerror}"
     return ""
@@ -325,7 +325,7 @@ def _found(url: str, selection: Selection) -> Listing:
     if kind == "folder":
         return replace(_walked(place, selection.takes, selection.enters), folders=(place.url,))
     if not glob.has_magic(url):
-        raise ParsingError("there is no such object or folder")
+        raise ParsingError("no such object or folder")
     return _matched_in_store(url, selection)
 
 

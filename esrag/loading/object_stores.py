@@ -135,7 +135,7 @@ def translate_errors() -> Iterator[None]:
     except (ParsingError, MemoryError):
         raise
     except FileNotFoundError as error:
-        raise ParsingError("there is no such object or folder") from error
+        raise ParsingError("no such object or folder") from error
     except Exception as error:
         said = " ".join(str(getattr(error, "strerror", "") or error).split()) or type(error).__name__
         denied = isinstance(error, PermissionError) or "credential" in said.lower()

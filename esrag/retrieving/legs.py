@@ -29,7 +29,7 @@ def retrieve(
     question = prepare_question(question)
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or use --method keyword"
-        raise UsageError("the vector method needs a model, and embedding.model is none", hint=hint)
+        raise UsageError('the vector method needs a model, but embedding.model is "none"', hint=hint)
 
     clock, vector = Clock(), None
     if embedder and settings.method != "keyword":

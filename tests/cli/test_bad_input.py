@@ -172,7 +172,7 @@ def test_missing_paths_and_what_is_no_file_are_named(esrag, docs):
     assert "socket" in said["plug"]
     assert said["dead.txt"] == "failed: is a link that leads nowhere"
     assert "symbolic links" in said["round.txt"]
-    assert said["missing"] == said["x"] == "failed: there is no such file or folder"
+    assert said["missing"] == said["x"] == "failed: no such file or folder"
     assert said["no*.txt"] == "failed: matches no file"
     assert "too long" in said[long]
     assert "device" in said["zero"]

@@ -41,11 +41,11 @@ def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
     *failed, answer = ran.lines
     assert [line["question"][:9] for line in failed] == ["/what is ", "/sources", "xxxxxxxxx"]
     assert {(line["schema"], line["exit_code"]) for line in failed} == {("esrag.error/1", 2)}
-    assert (failed[0]["error"], failed[1]["hint"]) == ("there is no command '/what'", "type a question")
+    assert (failed[0]["error"], failed[1]["hint"]) == ("unknown command '/what'", "type a question")
     assert answer["schema"] == "esrag.answer/1"
     assert [line.split(";")[0] for line in ran.err.splitlines() if line.startswith("error: ")][:2] == [
-        "error: there is no command '/what'",
-        "error: nothing was asked yet",
+        "error: unknown command '/what'",
+        "error: no question has been asked yet",
     ]
 
 
@@ -173,7 +173,7 @@ def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen)
     question = b"How many litres does the kettle hold?\n"
     script = [
         (b"> ", lambda: b"Who won the" + CTRL_C),
-        (b"Ctrl-C once more, or Ctrl-D, ends the chat\r\n> ", lambda: question),
+        (b"press Ctrl-C again or Ctrl-D to end the chat\r\n> ", lambda: question),
         (b"1.7 litres", lambda: b""),
         (b"> ", lambda: CTRL_C),
         (b"ends the chat\r\n> ", lambda: CTRL_C),
@@ -181,7 +181,7 @@ def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen)
     shown, code = talk(kitchen, script)
 
     assert code == 0
-    assert shown.rstrip().endswith("the chat is over")
+    assert shown.rstrip().endswith("chat ended")
     assert "not found" not in shown
     assert "ingest" not in shown
 
@@ -210,7 +210,7 @@ def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answerin
     script = [
         (b"> ", lambda: question),
         (b"kettle hold?", lambda: hanging(service)),
-        (b"the answer was cancelled; Ctrl-D ends the chat\r\n> ", lambda: question),
+        (b"answer cancelled; press Ctrl-D to end the chat\r\n> ", lambda: question),
         (b"1.7 litres", lambda: b""),
         (b"> ", lambda: CTRL_D),
     ]

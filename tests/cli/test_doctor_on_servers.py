@@ -43,7 +43,7 @@ def test_before_and_after_an_ingest(esrag, corpus, engine, request):
     matched(
         server, [used, model, VERSIONS[engine], "the cluster is (green|yellow)", LICENCES[engine], DISK, HEAP, SHARDS]
     )
-    assert (0, "nothing was ingested yet", "warning") == (before.code, last["what"], last["level"])
+    assert (0, "nothing has been ingested yet", "warning") == (before.code, last["what"], last["level"])
 
     assert 0 == esrag("ingest", "docs", **where).code
     after = esrag("doctor", "--json", **where)

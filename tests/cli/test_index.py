@@ -164,10 +164,10 @@ def test_what_cannot_be_moved(esrag, corpus):
     [
         (["migrate", "--set", "chunking.size=120"], "keeps its chunks: they are sections 200/0, the settings ask for"),
         (["migrate", "--set", "chunking.strategy=sentence"], "keeps its chunks"),
-        (["migrate", "--set", "loading.max_bytes=5"], "--set loading.max_bytes would change nothing"),
-        (["migrate", "--set", "embedding.model=none"], "--set embedding.model would change nothing"),
-        (["migrate", "--model", "hashing", "--set", "embedding.model=none"], "--set embedding.model would change"),
-        (["swap", "esrag-000001", "--set", "chunking.size=120"], "--set chunking.size would change nothing"),
+        (["migrate", "--set", "loading.max_bytes=5"], "--set loading.max_bytes would have no effect"),
+        (["migrate", "--set", "embedding.model=none"], "--set embedding.model would have no effect"),
+        (["migrate", "--model", "hashing", "--set", "embedding.model=none"], "--set embedding.model would have"),
+        (["swap", "esrag-000001", "--set", "chunking.size=120"], "--set chunking.size would have no effect"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

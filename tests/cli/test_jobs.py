@@ -276,7 +276,7 @@ def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
     esrag("ingest", "two.txt")
     job = shown(esrag, killed)
     assert (job["state"], job["added"], job["dropped"], job["note"]) == ("done", COUNT, 0, "")
-    assert esrag("jobs", "resume", killed).out == f"nothing of {killed} is left to do\n"
+    assert esrag("jobs", "resume", killed).out == f"{killed} has no work left\n"
 
 
 def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
@@ -297,11 +297,11 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
     assert f"waits: batch {ids[2]}, 8 min more: no server answers" in text.out
     assert f"esrag jobs retry {killed}" in text.err
     found = esrag("doctor").out
-    assert f"2 files failed to be ingested: run: esrag jobs show {killed}" in found
+    assert f"2 files could not be ingested: run: esrag jobs show {killed}" in found
 
-    assert esrag("jobs", "retry", killed, "--batch", ids[0]).out == f"1 batch of {killed} waits again\n"
-    assert esrag("jobs", "retry", "--all").out == f"1 batch of {killed} waits again\n"
-    assert esrag("jobs", "retry", "--all").out == "there is nothing to try again now\n"
+    assert esrag("jobs", "retry", killed, "--batch", ids[0]).out == f"1 batch of {killed} will be retried\n"
+    assert esrag("jobs", "retry", "--all").out == f"1 batch of {killed} will be retried\n"
+    assert esrag("jobs", "retry", "--all").out == "nothing to retry\n"
     ledger.retry(killed)
     ledger.close()
     assert esrag("jobs", "retry", killed, "--batch", ids[0]).code == 2
@@ -335,17 +335,17 @@ def test_single_files_that_failed_are_tried_again(esrag, corpus):
     esrag("ingest", "docs")
     job = shown(esrag)["job_id"]
     assert f"esrag jobs retry {job}" in esrag("jobs", "show").err
-    assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").out == "there is nothing to try again now\n"
+    assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").out == "nothing to retry\n"
 
     (corpus / "broken.pdf").write_text("A text after all.")
-    assert esrag("jobs", "retry", job, "--file", "docs/broken.pdf").out == f"1 batch of {job} waits again\n"
+    assert esrag("jobs", "retry", job, "--file", "docs/broken.pdf").out == f"1 batch of {job} will be retried\n"
     assert {name: shown(esrag)[name] for name in FILES if shown(esrag)[name]} == {"added": 3, "queued": 1, "failed": 1}
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     esrag("ingest", "other.txt")
     told = shown(esrag, job)
     assert (told["state"], told["added"] + told["failed"], told["queued"]) == ("done", 5, 0)
 
-    assert esrag("jobs", "retry", "--all").out == f"1 batch of {job} waits again\n"
+    assert esrag("jobs", "retry", "--all").out == f"1 batch of {job} will be retried\n"
     (esrag.folder / "third.txt").write_text("The lamp has a shade.")
     esrag("ingest", "third.txt")
     assert shown(esrag, job)["state"] == "done"
@@ -363,14 +363,14 @@ def test_a_file_whose_id_another_has_by_now_is_left_alone(esrag, corpus):
     esrag("ingest", "second")
     (esrag.folder / "first" / "a.pdf").write_text("It is mended.")
     ran = esrag("jobs", "retry", job)
-    assert ran.out == "there is nothing to try again now\n"
-    assert re.search(r"the ids of 1 by now, \S+/first/a.pdf is the first; run esrag ingest", ran.err)
+    assert ran.out == "nothing to retry\n"
+    assert re.search(r"the ids of 1 file, such as \S+/first/a.pdf, now belong to other files", ran.err)
     with closing(ledger_of(esrag)) as ledger:
         ledger.retry(job)
         ledger.cancel(job, "by hand")
     ran = esrag("jobs", "resume", job)
     assert (ran.code, shown(esrag, job)["state"]) == (2, "cancelled")
-    assert "first/a.pdf is the first" in ran.err
+    assert "first/a.pdf, now belong to other files" in ran.err
     esrag("ingest", "first")
     stored = {document["source"]: document["doc_id"] for document in esrag("docs", "--json").lines}
     assert sorted(Path(source).name for source in stored) == ["a.pdf", "a.txt"]
@@ -385,9 +385,9 @@ def test_jobs_that_nobody_does_any_more_are_not_opened_again(esrag, corpus):
     esrag("ingest", "docs", "--rebuild", "--set", "chunking.size=64")
     rebuild = shown(esrag)["job_id"]
     ran = esrag("jobs", "retry", "--all")
-    assert ran.out == "there is nothing to try again now\n"
-    assert f"{former} is left as it is: it was made with other settings; run esrag ingest" in ran.err
-    assert f"{rebuild} is left as it is: it was a rebuild; run esrag ingest" in ran.err
+    assert ran.out == "nothing to retry\n"
+    assert f"{former} cannot be retried: it was made with other settings; run esrag ingest" in ran.err
+    assert f"{rebuild} cannot be retried: it was a rebuild; run esrag ingest" in ran.err
     assert {job["state"] for job in listed(esrag)} == {"done"}
     assert "jobs retry" not in esrag("jobs", "show", rebuild).err
     assert "esrag ingest" in esrag("jobs", "show", rebuild).err
@@ -442,7 +442,7 @@ def test_retry_wants_one_job_or_all(esrag, arguments):
     ran = esrag("jobs", "retry", *arguments)
 
     assert (ran.code, ran.out) == (2, "")
-    assert "retry takes a JOB, or --all" in ran.err
+    assert "retry expects either a JOB or --all" in ran.err
 
 
 def test_a_damaged_ledger_is_one_line(esrag, corpus):
@@ -593,7 +593,8 @@ def test_control_c_leaves_the_job_to_the_workers(queued, texts):
 
     assert (running.returncode, out) == (130, "")
     last = err.strip().splitlines()[-1]
-    assert last == f"interrupted; job {job['job_id']} goes on: esrag jobs show {job['job_id']} --follow comes back"
+    name = job["job_id"]
+    assert last == f"interrupted; job {name} continues: esrag jobs show {name} --follow shows its progress"
     assert (job["state"], job["queued"]) == ("open", COUNT)
     with worker(queued):
         assert queued("jobs", "show", "--follow").code == 0
@@ -623,7 +624,7 @@ def test_trouble_is_said_once_and_so_is_its_end(queued, redis, texts, tmp_path):
         time.sleep(2)
         back = start(tmp_path / "redis", port=redis.port)
         try:
-            assert await_line(running.stderr, "^it goes on") == ["it goes on\n"]
+            assert await_line(running.stderr, "^resumed") == ["resumed\n"]
             with worker(queued):
                 out, err = running.communicate(timeout=60)
         finally:
@@ -661,7 +662,7 @@ def test_resumed_jobs_and_retried_batches_are_handed_out_at_once(queued, texts):
         time.sleep(1)
         assert f"{COUNT - 2} files left" in queued("jobs", "resume", job).out
         await_until(lambda: shown(queued)["added"] == COUNT - 2, "what was resumed")
-        assert queued("jobs", "retry", job).out == f"2 batches of {job} wait again\n"
+        assert queued("jobs", "retry", job).out == f"2 batches of {job} will be retried\n"
         await_until(lambda: shown(queued)["state"] == "done", "what was retried")
     assert (shown(queued)["added"], shown(queued)["failed"]) == (COUNT, 0)
 

@@ -119,7 +119,7 @@ def test_a_name_that_nothing_has_is_exit_2(esrag, arguments):
         (["ask"], 2, "QUESTION"),
         (["--debug"], 2, "Missing command"),
         (["--debug", "ask"], 2, "QUESTION"),
-        (["search", "x", "--budget", "3"], 2, "expected a time\nhint: write it as 800ms"),
+        (["search", "x", "--budget", "3"], 2, "expected a duration\nhint: write it as 800ms"),
         (["calibrate", "gone.jsonl"], 2, "gone.jsonl cannot be read: No such file or directory"),
         (["search", "x", "--k", "0"], 2, "0"),
         (["search", "x", "--where", "year"], 2, "not a condition"),
@@ -205,7 +205,7 @@ def test_doctor_says_what_is_wrong_and_what_to_do(esrag, corpus):
     sound = esrag("doctor", "--json")
     assert (sound.code, {line["level"] for line in sound.lines}) == (0, {"ok"})
     cut = esrag("doctor", ESRAG_CHUNKING__SIZE="50")
-    assert (cut.code, "documents were cut by sections 200/0" in cut.out) == (0, True)
+    assert (cut.code, "the index was chunked with sections 200/0" in cut.out) == (0, True)
 
     for vectors in (esrag.folder / ".esrag").rglob("*.f32"):
         vectors.write_bytes(b"")

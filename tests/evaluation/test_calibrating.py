@@ -76,19 +76,19 @@ def test_the_settings_file_that_is_read_is_written(kitchen):
 
 def test_a_setting_that_goes_before_the_file_is_named(kitchen):
     """What was written would go unheard otherwise; another place with the same value takes nothing away."""
-    told = "it is not what counts: "
+    told = "not in effect: "
     ran = kitchen("calibrate", "many.jsonl", "--write")
-    assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0, and goes before esrag.yaml" in ran.err
+    assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0 and overrides esrag.yaml" in ran.err
     written = str(yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())["answer"]["refusal"])
     assert told not in kitchen("calibrate", "many.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
     assert told not in kitchen("calibrate", "many.jsonl").err
     ran = kitchen("calibrate", "many.jsonl", "--write", "--set", "answer.refusal=0.99")
-    assert f"{told}--set answer.refusal is 0.99, and goes before esrag.yaml" in ran.err
+    assert f"{told}--set answer.refusal is 0.99 and overrides esrag.yaml" in ran.err
     del kitchen.variables["ESRAG_ANSWER__REFUSAL"]
     assert told not in kitchen("calibrate", "many.jsonl", "--write").err
     (kitchen.folder / "esrag.loud.yaml").write_text("answer:\n  refusal: 0.99\n")
     ran = kitchen("calibrate", "many.jsonl", "--write", ESRAG_ENVIRONMENT="loud")
-    assert f"{told}esrag.loud.yaml is 0.99, and goes before esrag.yaml" in ran.err
+    assert f"{told}esrag.loud.yaml is 0.99 and overrides esrag.yaml" in ran.err
 
 
 def test_how_far_it_is_is_told(kitchen):
@@ -336,7 +336,7 @@ def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
 
     ran = kitchen("calibrate", "some.jsonl", "--write", *arguments)
     assert (ran.code, (kitchen.folder / "esrag.yaml").exists()) == ((2, False) if count == 1 else (0, True))
-    assert ("--write needs at least 20 questions, some.jsonl has 6" in ran.err) == (count == 1)
+    assert ("--write needs at least 20 questions, but some.jsonl has 6" in ran.err) == (count == 1)
 
 
 @pytest.mark.parametrize("chosen", [0, 2])

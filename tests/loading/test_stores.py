@@ -161,7 +161,7 @@ def test_a_bucket_or_folder_that_is_not_there_is_an_error_and_nothing_is_removed
     store.delete("docs/a.md")
     urls = (f"{store.url}/docs", "s3://no-such-bucket/docs", "s3://no-such-bucket")
     listing = list_files(urls)
-    assert listing.problems == tuple(Problem(url, "there is no such object or folder") for url in urls)
+    assert listing.problems == tuple(Problem(url, "no such object or folder") for url in urls)
     assert plan(listing, stored).removed == 0
     assert plan(list_files([store.url]), stored).removed == 1
 
@@ -277,7 +277,7 @@ def test_a_stamp_changes_with_the_object(store):
     store.put("a.md", b"two")
     assert stamp(url) != before
     store.delete("a.md")
-    with pytest.raises(LoadingError, match="there is no such object"):
+    with pytest.raises(LoadingError, match="no such object"):
         stamp(url)
 
 

@@ -46,7 +46,7 @@ def test_it_is_a_dead_letter_in_the_end(ingests, alone, esrag):
     kills, ran = alone()
     assert (kills, ran.code) == (0, 1)
     assert f"esrag jobs retry {dead.job_id}" in ran.err
-    assert "1 file failed to be ingested" in esrag("doctor").out
+    assert "1 file could not be ingested" in esrag("doctor").out
 
 
 def test_among_others_in_a_batch(ingests, alone):

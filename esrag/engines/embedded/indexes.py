@@ -28,7 +28,7 @@ def existing(url: Path, name: str) -> Places:
     """Return the places of an existing index. Raises: IndexMissing, UsageError."""
     require_index_name(name)
     if name not in names(url):
-        raise IndexMissing(f"there is no index {name} in {url}", hint="esrag index list shows the indexes")
+        raise IndexMissing(f"no index {name} in {url}", hint="esrag index list shows the indexes")
     return Places(url, name)
 
 

@@ -251,14 +251,14 @@ def _require_database(folder: Path) -> None:
         return
     if folder.is_file() or (folder.is_dir() and not is_ours_by_names(folder)):
         _refuse_foreign(folder)
-    raise IndexMissing(f"there is no index in {folder}", hint="make one with: esrag ingest FOLDER")
+    raise IndexMissing(f"no index in {folder}", hint="create one with: esrag ingest FOLDER")
 
 
 def _require_ours(connection: apsw.Connection, folder: Path) -> None:
     if not has_tables(connection):
         _require_new(folder)
-        hint = "make it with: esrag ingest FOLDER"
-        raise IndexMissing(f"the index in {folder} is empty: its making was cut short", hint=hint)
+        hint = "create it with: esrag ingest FOLDER"
+        raise IndexMissing(f"the index in {folder} is empty: its creation was interrupted", hint=hint)
 
     _require_application(connection, folder)
     version = value(connection, "PRAGMA user_version")

@@ -52,8 +52,8 @@ class Indexes:
         """Return the index behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
         index = self.found()
         if index is None:
-            message = f"there is no index {self._options.index} on {self._connection.shown_url}"
-            raise IndexMissing(message, hint="make one with: esrag ingest FOLDER")
+            message = f"no index {self._options.index} on {self._connection.shown_url}"
+            raise IndexMissing(message, hint="create one with: esrag ingest FOLDER")
         return index
 
     def found(self) -> Index | None:
@@ -68,7 +68,7 @@ class Indexes:
         require_index_name(name)
         index = self._one(name)
         if index is None:
-            message = f"there is no index {name} on {self._connection.shown_url}"
+            message = f"no index {name} on {self._connection.shown_url}"
             raise IndexMissing(message, hint="esrag index list shows the indexes")
         return index
 
