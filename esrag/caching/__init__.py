@@ -1,14 +1,16 @@
-"""Caches: vectors, answers and hits that were made once are not made twice.
+"""Caches that save vectors, answers and hits from being computed twice.
 
-The contract, for every cache:
+Every cache keeps these promises:
 
-- It is never needed. One that is dead, slow, full or foreign costs less than half a second once, is spoken of once (a
-  warning of the logger `esrag`), and is then left alone for half a minute: reading finds nothing, writing keeps
-  nothing, and nothing raises. Only `usage` and `clear`, which a user asks for by name, raise.
-- Keys are `KIND:…`, with a hash of all that the value depends on, so that nothing is ever invalidated: what nobody asks
-  for any more fades after `ttl_s`, ±10 %, so that what was made together does not go together.
-- Values are bytes, sealed with a hash of themselves and their key. A value that is not as it was written, or that was
-  written under another key, counts as missing.
+- It is never required. If a cache is down, slow, full or not esrag's, it costs less than half a
+  second once, logs one warning (logger `esrag`), and is left alone for half a minute. Meanwhile
+  reads find nothing, writes store nothing, and nothing raises. Only `usage` and `clear`, which a
+  user calls by name, raise.
+- Keys are `KIND:…` with a hash of everything that the value depends on, so entries need no
+  invalidation. They expire after `ttl_s` ±10 %, so that entries written together do not expire
+  together.
+- Values are bytes, sealed with a hash of the value and its key. A value that was altered or written
+  under another key counts as missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +24,7 @@ from esrag.text import format_count
 
 
 class Kind(StrEnum):
-    """What a key begins with."""
+    """The first letter of a key."""
 
     VECTOR = "e"
     ANSWER = "a"
@@ -32,7 +34,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many entries a cache holds by kind, and its size on disk or in memory, None where that is not told."""
+    """The number of entries by kind, and the size on disk or in memory, None if unknown."""
 
     vectors: int
     answers: int
@@ -46,39 +48,39 @@ class Usage:
 
 
 class Cache(Protocol):
-    """A place for bytes that may be lost; see the module for the promises. `ttl_s` is how long an entry is kept."""
+    """A store of bytes that may be lost, with the promises of the module. `ttl_s` is the lifetime of an entry."""
 
     ttl_s: float
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        """What there is under the keys."""
+        """Return the values that exist, by key."""
         ...
 
     def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
-        """Keeps the values, each for `ttl_s` ±10 %."""
+        """Store the values, each for `ttl_s` ±10 %."""
         ...
 
     def lock(self, key: str, for_s: float) -> str | None:
-        """A token, or None where another holds the lock, which ends after `for_s` by itself.
+        """Return a token, or None if another caller holds the lock. The lock ends by itself after `for_s`.
 
-        A cache that does not answer gives a token too, so that nobody waits for it.
+        A cache that does not answer also returns a token, so that callers do not wait for it.
         """
         ...
 
     def unlock(self, key: str, token: str) -> None:
-        """Lets go of the lock, if it still is the token's."""
+        """Release the lock if the token still holds it."""
         ...
 
     def usage(self) -> Usage:
-        """What it holds. Raises: EsragError where it cannot be read."""
+        """Return the usage. Raises: EsragError if it cannot be read."""
         ...
 
     def clear(self) -> int:
-        """Removes all that esrag keeps there, and nothing else; gives how many entries. Raises: EsragError."""
+        """Remove all of esrag's entries and nothing else. Return how many there were. Raises: EsragError."""
         ...
 
     def close(self) -> None:
-        """Lets go of files and connections."""
+        """Close files and connections."""
         ...
 
 
@@ -86,12 +88,12 @@ _SEAL_BYTES = 16
 
 
 def seal(key: str, body: bytes) -> bytes:
-    """Return a value to keep under a key."""
+    """Return the value to store under a key."""
     return _seal(key, body) + body
 
 
 def unseal(key: str, value: bytes) -> bytes | None:
-    """Return the body of a value that was kept under a key; None if it is not as it was written."""
+    """Return the body of a value stored under a key, or None if it was altered."""
     body = value[_SEAL_BYTES:]
     return body if value[:_SEAL_BYTES] == _seal(key, body) else None
 
@@ -101,5 +103,5 @@ def _seal(key: str, body: bytes) -> bytes:
 
 
 def jitter(ttl_s: float) -> float:
-    """Between 0.9 and 1.1 of it."""
-    return uniform(0.9 * ttl_s, 1.1 * ttl_s)  # noqa: S311 -- it spreads load, and guards nothing
+    """Return a random lifetime between 0.9 and 1.1 times `ttl_s`."""
+    return uniform(0.9 * ttl_s, 1.1 * ttl_s)  # noqa: S311 -- it spreads load and protects nothing

@@ -1,4 +1,4 @@
-"""Answers and hits by all that they depend on, each made once however many ask for it at the same time."""
+"""Answers and hits, each computed once for concurrent callers and cached by all their inputs."""
 
 import time
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from esrag.caching import Cache, Kind, seal, unseal
 PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
 
-BRIEFLY_S = 60.0  # for refusals and for no hits at all: what is missing may be about to come
-WAIT_S = 20.0  # for another who makes the same; then it is made here too. A lock of one who died ends after as long
+BRIEFLY_S = 60.0  # for refusals and empty results: the missing document may be added soon
+WAIT_S = 20.0  # for another process that computes the same; also the lifetime of a crashed process's lock
 _POLL_S = 0.05
-_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)  # some milliseconds each
+_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)  # each adapter takes some milliseconds to build
 
 
 def key_of(kind: Kind, *parts: object) -> str:
-    """A key for everything that the value depends on; parts are told apart by their type too, as `repr` writes them.
+    """Return a key for everything that the value depends on. Parts of different types give different keys.
 
     >>> key_of(Kind.QUERY, "kettle", 1) == key_of(Kind.QUERY, "kettle", True)
     False
@@ -32,9 +32,9 @@ def key_of(kind: Kind, *parts: object) -> str:
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Changes with each file of esrag."""
+    """Return a hash that changes with every source file of esrag."""
     digest = blake2b(digest_size=16)
-    for path in sorted(PACKAGE.rglob("*.py")):  # 4 ms, once a process
+    for path in sorted(PACKAGE.rglob("*.py")):  # takes 4 ms, once per process
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -42,10 +42,11 @@ def code_version() -> str:
 def get_or_compute(
     cache: Cache, key: str, shape: type[T], make: Callable[[], T], brief: Callable[[T], bool]
 ) -> tuple[T, bool]:
-    """What is kept under the key, or what `make` gives, which is then kept; and whether it was kept.
+    """Return the cached value, or compute and cache it; and whether it was cached.
 
-    `brief` says of what was made whether it is kept for BRIEFLY_S only. Of many who ask at once, in any process, one
-    makes it and the others wait for it. What `make` raises is not kept.
+    If `brief` is true for a computed value, the value is cached for BRIEFLY_S only. Of concurrent
+    callers in any process, one computes the value and the others wait for it. Errors of `make` are
+    not cached.
     """
     if (found := _kept(cache, key, shape)) is not None:
         return found, True
@@ -63,11 +64,11 @@ def get_or_compute(
 
 
 def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]:
-    """The right to make it, or what another has made meanwhile; neither, where that takes too long."""
+    """Return the lock to compute the value, or the value that another process computed; neither on timeout."""
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         token = cache.lock(key, WAIT_S)
-        if (found := _kept(cache, key, shape)) is not None:  # also with the lock: another may just have let go of it
+        if (found := _kept(cache, key, shape)) is not None:  # the lock's last holder may have stored it
             if token:
                 cache.unlock(key, token)
             return None, found
@@ -78,20 +79,20 @@ def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]
 
 
 def _kept(cache: Cache, key: str, shape: type[T]) -> T | None:
-    """What is kept, if it is whole and of this shape."""
+    """Return the cached value if it is intact and has this type."""
     return _unpacked(key, cache.get_many([key]).get(key, b""), shape)
 
 
 def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
-    """What was made as it will be read back, so that a hit is the same to the letter."""
+    """Store a value and return it as it will be read back, so that cache hits are identical."""
     try:
         body: bytes = _adapter(shape).dump_json(made, warnings="error")
-    except PydanticSerializationError:  # a plugin's number, for example, that JSON does not know
+    except PydanticSerializationError:  # such as a plugin's number that JSON does not support
         return made
 
     value = seal(key, body)
     again = _unpacked(key, value, shape)
-    if again is None:  # NaN, for example
+    if again is None:  # such as NaN
         return made
 
     cache.set_many({key: value}, ttl_s)

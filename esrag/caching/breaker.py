@@ -1,4 +1,4 @@
-"""What keeps a dead cache from being asked again and again."""
+"""A circuit breaker that stops repeated calls to a dead cache."""
 
 import logging
 import time
@@ -10,13 +10,15 @@ from esrag.text import normalise
 
 T = TypeVar("T")
 
-OPEN_S = 30.0  # a Redis is restarted sooner; asking in vain costs 0.3 s each time
+OPEN_S = 30.0  # a Redis restarts within this time; a failed call costs 0.3 s
 
 
 class Breaker:
-    """Runs what may fail. After a `failures` error nothing is run for OPEN_S seconds, then one call is let through.
+    """Runs actions that may fail.
 
-    A `refusals` error is an answer: it keeps nothing from being run. `where` names the cache, without its password.
+    After an error of `failures`, no action runs for OPEN_S seconds, and then one call is let
+    through. An error of `refusals` is an answer, after which actions continue to run. `where` names
+    the cache without its password.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class Breaker:
         self._said = False
 
     def run(self, action: Callable[[], T], otherwise: T) -> T:
-        """What the action gives; `otherwise` where it fails or is not run."""
+        """Return the result of the action, or `otherwise` if it fails or is not run."""
         if not self._lets_through():
             return otherwise
 
@@ -59,7 +61,7 @@ class Breaker:
                 return True
             if self._clock() < self._open_until:
                 return False
-            self._open_until = self._clock() + OPEN_S  # this call tries; the others do not wait for what it finds
+            self._open_until = self._clock() + OPEN_S  # this call tries, and others do not wait for its result
             return True
 
     def _say(self, error: Exception) -> None:

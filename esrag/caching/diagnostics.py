@@ -1,4 +1,4 @@
-"""What `esrag doctor` says of the cache, and of the queue's Redis, which must not be the same."""
+"""Diagnose the cache and the queue's Redis, which must be different instances."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _Facts = Mapping[str, Any]
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """The cache and the queue, as far as they are named. Raises: SettingsError for what is no address of a Redis."""
+    """Check the configured cache and queue. Raises: SettingsError for an invalid Redis address."""
     cache, queue = settings.cache.url, settings.queue.url
     asked = {url: _asked(url, name) for name, url in (("cache.url", cache), ("queue.url", queue)) if is_redis(url)}
     if cache:
@@ -24,13 +24,13 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield from _queue(mask_value(queue), asked[queue])
     told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
     if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
-        what = "cache.url and queue.url are one Redis: where the cache has to make room, the queue would lose batches"
+        what = "cache.url and queue.url are the same Redis: when the cache evicts entries, the queue may lose batches"
         yield Finding("warning", what, "start a second redis-server, and set cache.url to it")
 
 
 def _asked(url: str, setting: str) -> _Facts | Exception:
-    """What the server says of itself, or why it does not."""
-    asking = client(url, setting, _TIMEOUT_S)  # first, since it says what is missing
+    """Return the server's own information, or the error."""
+    asking = client(url, setting, _TIMEOUT_S)  # first, because it reports a missing package
     from redis import RedisError
 
     try:
@@ -56,23 +56,23 @@ def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Findi
     finally:
         opened.close()
     if isinstance(facts, Exception):
-        yield Finding("warning", f"{where} does not tell its memory and policy: {facts}", "give its user +info")
+        yield Finding("warning", f"{where} does not report its memory and policy: {facts}", "give its user +info")
     elif facts and (not facts.get("maxmemory") or facts.get("maxmemory_policy") == "noeviction"):
         limit = f"maxmemory {facts.get('maxmemory')}, maxmemory-policy {facts.get('maxmemory_policy')}"
-        yield Finding("warning", f"{where} makes no room when it is full: {limit}", _EVICTS)
+        yield Finding("warning", f"{where} evicts nothing when it is full: {limit}", _EVICTS)
 
 
 def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
     if isinstance(facts, Exception):
-        yield Finding("error", f"queue {where} does not answer: {facts}", "start it, or look at queue.url")
+        yield Finding("error", f"queue {where} does not answer: {facts}", "start it, or check queue.url")
         return
 
     yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
     policy = facts.get("maxmemory_policy")
 
     if policy != "noeviction":
-        what = f"queue {where} throws batches away when it is full: maxmemory-policy {policy}"
+        what = f"queue {where} drops batches when it is full: maxmemory-policy {policy}"
         yield Finding("error", what, "set its maxmemory-policy to noeviction")
     if not facts.get("aof_enabled"):
-        what = f"queue {where} forgets what waits when it is restarted, until the next sweep: appendonly no"
+        what = f"queue {where} loses queued batches on a restart, until the next sweep: appendonly no"
         yield Finding("warning", what, "set its appendonly to yes")

@@ -1,4 +1,4 @@
-"""Opening: the cache that the settings name."""
+"""Open the cache that the settings name."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ _DAY_S = 86_400
 
 
 def open_cache(settings: CacheSettings) -> Cache | None:
-    """The cache, or None where none is named; nothing is connected to yet.
+    """Return the cache, or None if `cache.url` is empty. Nothing connects yet.
 
-    Raises: SettingsError where `cache.url` is a Redis and the package for it is missing, or is no address.
+    Raises: SettingsError if `cache.url` is a Redis whose package is missing, or an invalid address.
     """
     if not settings.url:
         return None

@@ -1,4 +1,4 @@
-"""A cache in Redis: an instance of its own, with `maxmemory` and the policy `allkeys-lfu`."""
+"""A cache in a Redis instance of its own, with `maxmemory` and the policy `allkeys-lfu`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from redis import Redis
 
 PREFIX = "esrag:c:"
-TIMEOUT_S = 0.3  # to connect, and for an answer; on the same network one takes a millisecond
-_AT_ONCE = 512  # vectors of 1,024 numbers: a megabyte, which passes in time even over a slow link
+TIMEOUT_S = 0.3  # to connect, and for each answer; on a local network an answer takes a millisecond
+_AT_ONCE = 512  # vectors of 1,024 numbers: a megabyte, which arrives in time even over a slow link
 _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
 
 
 class RedisCache:
-    """Entries under `esrag:c:`; see `Cache` for the promises."""
+    """Entries under `esrag:c:`, with the promises of `Cache`."""
 
     def __init__(self, url: str, ttl_s: float) -> None:
         self.ttl_s = ttl_s
-        self._client: Any = client(url, "cache.url", TIMEOUT_S)  # its types say str where bytes come
+        self._client: Any = client(url, "cache.url", TIMEOUT_S)  # Any: its types say str for values that are bytes
         import redis
 
         self._where = mask_value(url)
@@ -35,7 +35,7 @@ class RedisCache:
         self._breaker = Breaker(self._where, self._failed, (redis.ResponseError,))
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        """What there is under the keys."""
+        """Return the values that exist, by key."""
         found: dict[str, bytes] = {}
         for some in _portions(list(keys)):
             mget = partial(self._client.mget, [PREFIX + key for key in some])
@@ -44,7 +44,7 @@ class RedisCache:
         return found
 
     def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
-        """Keeps the values, each for `ttl_s` ±10 %."""
+        """Store the values, each for `ttl_s` ±10 %."""
         for some in _portions(list(items)):
             pipeline = self._client.pipeline(transaction=False)
             for key in some:
@@ -52,17 +52,17 @@ class RedisCache:
             self._breaker.run(pipeline.execute, [])
 
     def lock(self, key: str, for_s: float) -> str | None:
-        """A token, or None where another holds the lock; see `Cache.lock`."""
+        """Return a token, or None if another caller holds the lock; see `Cache.lock`."""
         name, token = f"{PREFIX}{Kind.LOCK}:{key}", token_hex(16)
         got = self._breaker.run(lambda: self._client.set(name, token, nx=True, px=round(1000 * for_s)), otherwise=True)
         return token if got else None
 
     def unlock(self, key: str, token: str) -> None:
-        """Lets go of the lock, if it still is the token's."""
+        """Release the lock if the token still holds it."""
         self._breaker.run(lambda: self._release(f"{PREFIX}{Kind.LOCK}:{key}", token), None)
 
     def usage(self) -> Usage:
-        """What it holds; the size is that of the whole instance. Raises: EsragError."""
+        """Return the usage, with the size of the whole instance. Raises: EsragError."""
         try:
             kinds = Counter(
                 name[len(PREFIX) :].partition(b":")[0].decode() for names in self._scanned() for name in names
@@ -73,14 +73,14 @@ class RedisCache:
         return Usage(kinds[Kind.VECTOR], kinds[Kind.ANSWER], kinds[Kind.QUERY], size_bytes)
 
     def clear(self) -> int:
-        """Removes what is under `esrag:c:`, and nothing else. Raises: EsragError."""
+        """Remove everything under `esrag:c:` and nothing else. Raises: EsragError."""
         try:
             return sum(self._client.unlink(*names) for names in self._scanned() if names)
         except self._failed as error:
             raise self._explained(error, "+scan +unlink") from error
 
     def close(self) -> None:
-        """Lets go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _release(self, name: str, token: str) -> None:
@@ -88,7 +88,7 @@ class RedisCache:
 
         try:
             self._client.eval(_RELEASE, 1, name, token)
-        except NoPermissionError:  # a user without +eval: between the two another may have got the lock, and computes
+        except NoPermissionError:  # a user without +eval: another caller may take the lock in between, and computes too
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 
@@ -112,13 +112,14 @@ class RedisCache:
         if isinstance(error, self._refused):
             return EsragError(f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}")
         message = f"the cache {self._where} does not answer: {error}"
-        return CacheUnreachable(message, hint="start it, or look at cache.url")
+        return CacheUnreachable(message, hint="start it, or check cache.url")
 
 
 def client(url: str, setting: str, timeout_s: float) -> "Redis":
-    """A Redis that waits `timeout_s` for a connection and for each answer, and tries nothing twice.
+    """Return a client that waits at most `timeout_s` to connect and for each answer, and never retries.
 
-    Redis-py by itself waits 59 s for a server that takes connections and never answers. Raises: SettingsError.
+    By default, redis-py waits 59 s for a server that accepts connections and never answers. Raises:
+    SettingsError.
     """
     try:
         from redis import Redis
@@ -131,7 +132,7 @@ def client(url: str, setting: str, timeout_s: float) -> "Redis":
         opened: Redis = Redis.from_url(
             url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0)
         )
-    except ValueError as error:  # not shown: it may hold a password
+    except ValueError as error:  # the error is hidden because it may contain a password
         hint = "write redis://user:password@host:6379/0, the password URL-quoted"
         raise SettingsError(f"{setting} is not the address of a Redis", hint=hint) from error
     return opened

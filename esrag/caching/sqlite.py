@@ -1,4 +1,4 @@
-"""A cache in one SQLite file, for one machine: many processes read it and write it."""
+"""A cache in one SQLite file, shared by the processes of one machine."""
 
 import sqlite3
 import time
@@ -34,7 +34,7 @@ _SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 
 
 class SqliteCache:
-    """Entries in a table; see `Cache` for the promises. What is overdue is removed at a process's first write."""
+    """Entries in a table, with the promises of `Cache`. A process's first write removes expired entries."""
 
     def __init__(self, path: Path, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self.ttl_s = ttl_s
@@ -46,27 +46,27 @@ class SqliteCache:
         self._purged = False
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        """What there is under the keys."""
+        """Return the values that exist, by key."""
         return self._breaker.run(lambda: self._got(list(keys)), {})
 
     def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
-        """Keeps the values, each for `ttl_s` ±10 %."""
+        """Store the values, each for `ttl_s` ±10 %."""
         if items:
             self._breaker.run(lambda: self._set(items, ttl_s), None)
 
     def lock(self, key: str, for_s: float) -> str | None:
-        """A token, or None where another holds the lock; see `Cache.lock`."""
+        """Return a token, or None if another caller holds the lock; see `Cache.lock`."""
         token = token_hex(16)
         return (
             token if self._breaker.run(lambda: self._took(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True) else None
         )
 
     def unlock(self, key: str, token: str) -> None:
-        """Lets go of the lock, if it still is the token's."""
+        """Release the lock if the token still holds it."""
         self._breaker.run(lambda: self._released(f"{Kind.LOCK}:{key}", token), None)
 
     def usage(self) -> Usage:
-        """What it holds. Raises: EsragError."""
+        """Return the usage. Raises: EsragError."""
         sql = "SELECT substr(key, 1, 1), count(*) FROM entries WHERE until > ? GROUP BY 1"
         with self._explained(), self._connected() as connection:
             kinds = dict(connection.execute(sql, (self._clock(),)).fetchall())
@@ -75,16 +75,16 @@ class SqliteCache:
         return Usage(vectors, answers, queries, size_bytes)
 
     def clear(self) -> int:
-        """Removes all entries. Raises: EsragError."""
+        """Remove all entries. Raises: EsragError."""
         with self._explained(), self._connected() as connection:
             with connection:
                 count = connection.execute("DELETE FROM entries").rowcount
-            with suppress(sqlite3.OperationalError):  # another process reads: the room is used again later
+            with suppress(sqlite3.OperationalError):  # another process is reading: the space is reused later
                 connection.execute("VACUUM")
         return count
 
     def close(self) -> None:
-        """Lets go of the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection:
                 self._connection.close()
@@ -120,7 +120,7 @@ class SqliteCache:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """The one connection, for one thread at a time."""
+        """Yield the only connection, to one thread at a time."""
         with self._lock:
             if self._connection is None:
                 self._connection = _open(self._path)
@@ -131,12 +131,12 @@ class SqliteCache:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            hint = "look at cache.url; a cache that is damaged may be removed"
+            hint = "check cache.url; a damaged cache file can be deleted"
             raise EsragError(f"the cache {self._path} cannot be used: {error}", hint=hint) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """A connection; a new file gets its table. Raises: sqlite3.Error, OSError."""
+    """Open a connection, and create the table in a new file. Raises: sqlite3.Error, OSError."""
     make_folder(path.parent)
     make_file(path)
     connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
@@ -144,7 +144,7 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.executescript(_SCHEMA)
-            with suppress(sqlite3.OperationalError):  # another process does it at the same moment
+            with suppress(sqlite3.OperationalError):  # another process is doing it at the same moment
                 connection.execute("PRAGMA journal_mode = WAL")
         _require_ours(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -157,4 +157,4 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _require_ours(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise sqlite3.DatabaseError("it is no cache of esrag")
+        raise sqlite3.DatabaseError("it is not a cache of esrag")

@@ -1,4 +1,4 @@
-"""Vectors by the text they were made of: half precision, so that a million of 384 numbers take about a gigabyte."""
+"""Vectors by their text, in half precision: a million of 384 numbers take about a gigabyte."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -12,7 +12,7 @@ _STORED = np.dtype("<f2")
 
 
 class VectorCache:
-    """The vectors of passages. `fingerprint` is the embedder's: it names all that changes a vector."""
+    """The vectors of passages. `fingerprint` is the embedder's and names everything that changes a vector."""
 
     def __init__(self, cache: Cache, fingerprint: str, dimensions: int) -> None:
         self._cache = cache
@@ -20,7 +20,7 @@ class VectorCache:
         self._prefix = f"{Kind.VECTOR}:{_hash(f'{fingerprint} passage {dimensions}', 8)}"
 
     def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors that are kept, by text: unit rows, float32, shape (dimensions,). What is damaged is missing."""
+        """Return the cached vectors by text: unit rows, float32, shape (dimensions,). Damaged ones are missing."""
         keys = {self._key(text): text for text in texts}
         found = self._cache.get_many(list(keys))
         whole = {keys[key]: body for key, value in found.items() if (body := unseal(key, value)) is not None}
@@ -28,7 +28,7 @@ class VectorCache:
         return dict(zip(whole, _units(rows), strict=True))
 
     def keep(self, texts: Sequence[str], rows: Vectors) -> Vectors:
-        """Keeps the rows; gives them as `known` will, so that an index is the same with an empty and a full cache."""
+        """Store the rows and return them as `known` will, so that a cache never changes an index."""
         stored = rows.astype(_STORED)
         bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
         self._cache.set_many({key: seal(key, body) for key, body in bodies.items()}, self._cache.ttl_s)
@@ -43,7 +43,7 @@ def _hash(text: str, size_bytes: int) -> str:
 
 
 def _units(stored: np.ndarray[tuple[int, ...], np.dtype[np.float16]]) -> Vectors:
-    """Unit rows, float32. A row's bits do not depend on the rows beside it: each is summed up by itself."""
+    """Return unit rows, float32. Each is summed by itself, so its bits do not depend on the other rows."""
     rows = stored.astype(np.float32)
     units: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return units

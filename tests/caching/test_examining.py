@@ -42,7 +42,7 @@ def test_a_cache_that_makes_no_room(tmp_path, redis_url, configured, wrong):
     _, (level, what) = findings(tmp_path, cache_url=redis_url)
 
     assert level == "warning"
-    assert "makes no room when it is full" in what
+    assert "evicts nothing when it is full" in what
 
 
 def test_one_redis_for_both_is_found_out_by_what_it_is(tmp_path, redis_url, redis_own, configured):
@@ -51,10 +51,10 @@ def test_one_redis_for_both_is_found_out_by_what_it_is(tmp_path, redis_url, redi
     other_name = redis_url.replace("127.0.0.1", "localhost").replace("/0", "/3")
     for queue in (redis_url, other_name):
         told = [what for level, what in findings(tmp_path, cache_url=redis_url, queue_url=queue) if level == "warning"]
-        assert any("are one Redis" in what for what in told)
+        assert any("are the same Redis" in what for what in told)
 
     told = findings(tmp_path, cache_url=redis_url, queue_url=redis_own.url)
-    assert not any("are one Redis" in what for _, what in told)
+    assert not any("are the same Redis" in what for _, what in told)
 
 
 def test_the_queues_redis_must_keep_everything(tmp_path, redis_url, configured):
@@ -87,7 +87,7 @@ def test_a_user_who_may_not_ask(tmp_path, admin, redis_url):
 
     assert "0 vectors" in counted
     assert level == "warning"
-    assert "does not tell its memory" in what
+    assert "does not report its memory" in what
 
 
 def test_a_cache_in_a_file(tmp_path):

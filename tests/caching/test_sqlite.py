@@ -42,8 +42,8 @@ def test_another_programs_database_is_left_alone(tmp_path, script, caplog):
     used(path)
 
     assert len(caplog.messages) == 1
-    assert "no cache of esrag" in caplog.messages[0]
-    with closing(SqliteCache(path, 60)) as cache, pytest.raises(EsragError, match="no cache of esrag"):
+    assert "not a cache of esrag" in caplog.messages[0]
+    with closing(SqliteCache(path, 60)) as cache, pytest.raises(EsragError, match="not a cache of esrag"):
         cache.clear()
     assert path.read_bytes() == before
 

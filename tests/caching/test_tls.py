@@ -107,7 +107,7 @@ def test_the_doctor_looks_through_tls(started, authority):
     clear = f"redis://127.0.0.1:{admin.connection_pool.connection_kwargs['port']}/0"
     cache = CacheSettings(url=f"{url}?ssl_ca_certs={authority.certificate}")
     said = [found.what for found in examine(Settings(cache=cache, queue=QueueSettings(url=clear)))]
-    assert any("are one Redis" in line for line in said)
+    assert any("are the same Redis" in line for line in said)
     said = [found.what for found in examine(Settings(cache=CacheSettings(url=url)))]
     assert any("certificate verify failed" in line for line in said)
 
