@@ -1,1 +1,1 @@
-"""Verifying: a draft and its evidence → the sentences that the passages they cite support."""
+"""Verify a draft against its evidence: keep the sentences that their cited passages support."""

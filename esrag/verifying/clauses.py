@@ -1,11 +1,11 @@
-"""Clauses: the parts of a sentence that say something by themselves."""
+"""Split a sentence into clauses, the parts that state something by themselves."""
 
 import re
 from functools import lru_cache
 
 from esrag.text.terms import terms
 
-MIN_WORDS = 2  # without stop words; a shorter clause belongs to its neighbour
+MIN_WORDS = 2  # without stop words; a shorter clause is joined to its neighbour
 
 _JOINS = r"(?:and|but|while|whereas|because|although|though|which|who|since|so that)\b"
 _BOUNDARY = re.compile(rf"([,;:](?!\d)(?:\s+{_JOINS})?|\s[–—]\s|\b{_JOINS})", re.IGNORECASE)
@@ -13,7 +13,7 @@ _BOUNDARY = re.compile(rf"([,;:](?!\d)(?:\s+{_JOINS})?|\s[–—]\s|\b{_JOINS})"
 
 @lru_cache(maxsize=4096)
 def clauses(sentence: str) -> tuple[str, ...]:
-    """Return the clauses of a sentence; of a simple one the sentence itself.
+    """Return the clauses of a sentence, or the sentence itself if it is simple.
 
     >>> clauses("Old and new members may vote; guests may not vote, and they pay a fee.")
     ('Old and new members may vote', 'guests may not vote', 'they pay a fee.')

@@ -1,4 +1,4 @@
-"""Columns: which columns of a table's row a number is in, and whether a sentence gives it to another one."""
+"""Find the table column of a number, and whether a sentence gives the number to another column."""
 
 import re
 from collections import Counter
@@ -11,11 +11,11 @@ from esrag.text.terms import terms
 
 _WORD = re.compile(r"\S+(?:\s+\([^()]*\))?")
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
-_NAMED = 2  # cells at least, each under its header
+_NAMED = 2  # the minimum number of cells, each with a header
 
 
 def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
-    """Whether the row holds the number under a header which is not what these words speak of.
+    """Return whether the row has the number only under a header that these words do not speak of.
 
     >>> row = Row(cells=(("City", "Kiel"), ("Inhabitants", "246000"), ("Founded", "1242")))
     >>> is_of_another_column("1242", set(terms("Kiel has inhabitants")), row)
@@ -31,13 +31,13 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
 
     headers = [(len(said.intersection(terms(name))), cell) for name, cell in row.cells]
     own = [shared for shared, cell in headers if number in numbers(cell)]
-    # A cell that the sentence names says which row it speaks of: "Kiel is a city of …".
+    # A cell that the sentence mentions identifies the row: "Kiel is a city of …".
     others = [shared for shared, cell in headers if not said.issuperset(terms(cell))]
     return bool(own) and max(own) < max(others, default=0)
 
 
 def is_of_another_year(number: str, said: set[str], line: Line) -> bool:
-    """Whether the words speak of years, and the line gives the number to others alone.
+    """Return whether the words name years, and the line gives the number to other years only.
 
     >>> is_of_another_year("4", {"2023", "revenu"}, Line("Revenue was 4 million in 2022.", ""))
     True
@@ -48,7 +48,8 @@ def is_of_another_year(number: str, said: set[str], line: Line) -> bool:
     if line.row is None:
         given = set(_YEAR.findall(line.text))
     else:
-        # The nearest that speaks of a year counts: the column's header, the row's own cells, what stands above.
+        # The nearest text with a year counts: the column's header, the row's own cells, the text
+        # above.
         cells = " ".join(cell for _, cell in line.row.cells)
         near = (" ".join(headers_of(number, line.row)), cells or line.row.line, line.row.above)
         given = next(filter(None, (set(_YEAR.findall(text)) for text in near)), set())
@@ -57,7 +58,7 @@ def is_of_another_year(number: str, said: set[str], line: Line) -> bool:
 
 
 def headers_of(number: str, row: Row) -> list[str]:
-    """Return what stands over a number of the row: headers, or the words of the header line it may be under.
+    """Return the headers of a number in the row, or the words of the header line it may be under.
 
     >>> headers_of("32", Row(header="key (bits) shared secret (bytes)", line="A 1184 32"))
     ['shared secret (bytes)']
@@ -71,12 +72,15 @@ def headers_of(number: str, row: Row) -> list[str]:
 
 
 def _words(header: str) -> list[str]:
-    """Return its words; a unit in brackets belongs to the word before it."""
+    """Return the words of a header; a unit in brackets belongs to the word before it."""
     return [" ".join(word.split()) for word in _WORD.findall(header)]
 
 
 def _is_out_of_place(number: str, said: set[str], header: Sequence[str], row: Sequence[str]) -> bool:
-    """Where nothing parts the headers, a word still says which columns it cannot be of: each has one word at least."""
+    """Return whether a header of unseparated words rules out that the number belongs to a named column.
+
+    Each header has at least one word, which limits the columns that a word can be the header of.
+    """
     stems = [(terms(word) or [word])[0] for word in header]
     counts, spare = Counter(stems), len(stems) - len(row)
     places = [n for n, stem in enumerate(stems) if stem in said and counts[stem] == 1]

@@ -1,6 +1,6 @@
-"""Contrasts: what a sentence says otherwise than the statements of a passage in like words.
+"""Find where a sentence contradicts statements of a passage that use similar words.
 
-It may say the opposite, say it of more, or say it more surely.
+The sentence may say the opposite, claim more, or be more certain.
 """
 
 import re
@@ -30,25 +30,25 @@ from esrag.verifying.opposites import (
 )
 
 MIN_PART_WORDS = 2  # of a sentence that may be a part of a longer one
-MAX_NEGATED_WORDS = 2  # behind a negation
-MIN_NEARNESS_IN_NEGATION = 0.5  # where both say "not" of the same words
-MIN_CONTAINED = 0.9  # share of a sentence's words from which it is a part of a longer statement
-MIN_NEARNESS = 0.8  # share of words from which two sentences say the same, apart from a contrast
+MAX_NEGATED_WORDS = 2  # counted after the negation
+MIN_NEARNESS_IN_NEGATION = 0.5  # if both negate the same words
+MIN_CONTAINED = 0.9  # share of a sentence's words in a longer statement that make it a part of the statement
+MIN_NEARNESS = 0.8  # share of common words that makes two sentences say the same, apart from a contrast
 
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A sentence as it is compared: its plain text, its words without those that only colour it, its negations."""
+    """A sentence prepared for comparison: its plain text, its words without modifiers, its negations."""
 
     text: str
     tokens: frozenset[str]
     words: frozenset[str]
-    negations: tuple[tuple[str, frozenset[str]], ...]  # each with the words that it is about
+    negations: tuple[tuple[str, frozenset[str]], ...]  # each negation with the words that it negates
 
 
 @lru_cache(maxsize=4096)
 def sense_of(text: str) -> Sense:
-    """Return what a sentence, or a part of one, is compared by."""
+    """Return a sentence, or a part of one, prepared for comparison."""
     for pattern, plain in PHRASES:
         text = pattern.sub(plain, text)
 
@@ -63,15 +63,16 @@ def sense_of(text: str) -> Sense:
 
 
 def _negated(text: str, negation: re.Match[str]) -> frozenset[str]:
-    """Return the words that follow a negation; if it ends its sentence, the one before it."""
+    """Return the words that follow a negation, or the word before one that ends its sentence."""
     following = terms(COLOUR.sub(" ", text[negation.end() :]))[:MAX_NEGATED_WORDS]
     return frozenset(following or terms(COLOUR.sub(" ", text[: negation.start()]))[-1:])
 
 
 def find_contrast(sentence: str, statements: Sequence[str]) -> str:
-    """Return in what a sentence differs from the statements that say the same in like words; "" if in nothing.
+    """Return how a sentence differs from the statements with similar words, or "" if it does not.
 
-    Each clause is looked at for itself too, and a statement by that of its clauses which says it all.
+    Each clause is also compared by itself, and a statement also by the one of its clauses that says
+    it all.
     """
     held = [_senses(statement) for statement in statements]
     differences = (_difference(sense_of(unit), held) for unit in with_clauses(sentence))
@@ -79,12 +80,12 @@ def find_contrast(sentence: str, statements: Sequence[str]) -> str:
 
 
 def _difference(said: Sense, held: Sequence[Sequence[Sense]]) -> str:
-    """Return in what the statements differ that come nearest, if none that comes as near agrees."""
+    """Return how the nearest statements differ, unless an equally near one agrees."""
     differing, agreeing, difference = 0.0, 0.0, ""
     for whole, *parts in held:
         near = nearness(said, whole)
         within = max(((nearness(said, part), part) for part in parts), key=itemgetter(0), default=(0.0, whole))
-        # A "not" in one clause says nothing of the next one.
+        # A "not" in one clause does not apply to the next one.
         near, other = within if within[0] >= near else (near, whole)
         found = contrast(said, other)
         if not found and near >= MIN_NEARNESS_IN_NEGATION and _deny_the_same(said, other):
@@ -104,14 +105,15 @@ def _senses(statement: str) -> tuple[Sense, ...]:
 
 
 def contrast(said: Sense, held: Sense) -> str:
-    """Return in what a sentence says something else than a statement in like words; "" if nothing shows."""
+    """Return how a sentence differs from a statement with similar words, or "" if no difference shows."""
     return _turn(said, held) or _stretch(said, held)
 
 
 def _turn(said: Sense, held: Sense) -> str:
-    """Return what makes one the opposite of the other. Two negations cancel out: "not below 40" is "at least 40".
+    """Return what makes one sentence the opposite of the other, or "".
 
-    What "it" has fewer of may be what another "has more of than it": with one comparison, nothing shows.
+    Two negations cancel out: "not below 40" is "at least 40". If only one sentence is a comparison,
+    nothing can be concluded: what "it" has fewer of may be what another "has more of than it".
     """
     if bool(COMPARISON.search(said.text)) != bool(COMPARISON.search(held.text)):
         return ""
@@ -120,11 +122,11 @@ def _turn(said: Sense, held: Sense) -> str:
     turns = len(opposed) + _negations(said, held, opposed) - _negations(held, said, opposed)
     if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):
         return ""
-    return "the opposite is" if opposed else 'but for a "not" it is'
+    return "the opposite is" if opposed else 'except for a "not" it is'
 
 
 def _stretch(said: Sense, held: Sense) -> str:
-    """Return in what the sentence says more than the statement."""
+    """Return how the sentence claims more than the statement, or ""."""
     is_plain = not (said.negations or held.negations)
     stretches = (
         ("said of some it is", ALL.search(said.text) and _only(SOME, ALL, held.text)),
@@ -137,7 +139,7 @@ def _stretch(said: Sense, held: Sense) -> str:
 
 
 def nearness(said: Sense, held: Sense) -> float:
-    """Return how much of the shorter sentence the other one says, apart from the contrast, 0..1."""
+    """Return the share of the shorter sentence that the other contains, apart from the contrast, 0..1."""
     opposed = {stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side}
     left, right = said.words - opposed, held.words - opposed
     if not left or not right:
@@ -157,10 +159,7 @@ def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
 
 
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
-    """Count the negations of words that the other has as well, except one side of an opposed pair.
-
-    "It is not open on Mondays" does not contradict "it is open on Sundays, and closed on Mondays".
-    """
+    """Count the negations of words that are also in the other sentence, except sides of an opposed pair."""
     twofold = {stem for left, right in PAIRS if other.tokens & left and other.tokens & right for stem in left | right}
     sides = {stem for pair in opposed for side in pair for stem in side}
     known = other.tokens | sides

@@ -1,4 +1,4 @@
-"""Drafts that anybody wrote: text with markers and its passages → what the check of citations says, by sentence."""
+"""Check drafts from any source: text with markers, and its passages → a verdict on each sentence."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Passage = str | Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SentenceVerdict:
-    """A sentence with its markers, whether its passages support it, and if not, why; `support` is 0..1."""
+    """A sentence with its markers, and whether its passages support it or why not; `support` is 0..1."""
 
     text: str
     supported: bool
@@ -30,7 +30,7 @@ class SentenceVerdict:
 
 @dataclass(frozen=True, slots=True)
 class DraftVerdict:
-    """Whether a draft would be an answer, and what the check says of each of its sentences."""
+    """Whether a draft is a valid answer, with a verdict on each of its sentences."""
 
     supported: bool
     reason: str
@@ -56,8 +56,9 @@ def verify_draft(
 ) -> DraftVerdict:
     """Check every sentence of a draft against the passages that it cites: the first is `c1`, the second `c2`.
 
-    A passage is its text, or a mapping of `text` and, if they are known, `title` and `section`. Without `encode` words
-    alone decide. With `quotes` each sentence has to quote its passage verbatim. Raises: UsageError.
+    A passage is its text, or a mapping of `text` and, if known, `title` and `section`. Without
+    `encode`, words alone decide. With `quotes`, each sentence has to quote its passage verbatim.
+    Raises: UsageError.
     """
     if len(passages) > MAX_PASSAGES:
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
@@ -78,7 +79,7 @@ def to_evidence(passages: Sequence[Passage]) -> list[Evidence]:
 
 
 def _sentences(draft: str) -> Iterator[str]:
-    """Yield each sentence of a draft with its markers, as the check of an answer cuts them, and what is left."""
+    """Yield each sentence of a draft with its markers, split as answers are, and then the unmarked rest."""
     start = 0
     while markers := MARKED.search(draft, start):
         sentence, start = take_sentence(draft, markers, start)
@@ -99,7 +100,7 @@ def _verdict(sentence: str, answer: Answer) -> SentenceVerdict:
 
 
 def _evidence(number: int, passage: object) -> Evidence:
-    """Return a passage as evidence: a document of one page. Raises: UsageError for any other value."""
+    """Return a passage as evidence, a document of one page. Raises: UsageError for any other value."""
     fields = {"text": passage} if isinstance(passage, str) else passage
     if not (isinstance(fields, Mapping) and "text" in fields and all(isinstance(it, str) for it in fields.values())):
         raise UsageError(f"expected passage {number} to be a text, or an object with a text", hint=HINT)

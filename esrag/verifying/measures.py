@@ -1,7 +1,7 @@
-"""Measures: the unit and the power of ten of a number, from where it stands and from what stands over it.
+"""Find the unit and the power of ten of a number, in the text around it and above it.
 
-The unit of a table's header holds for its column, that of a caption for its table. What sentences of a passage say may
-hold for any number of it that has no unit.
+The unit in a table's header applies to its column, and that in a caption to its table. A unit in a
+sentence of the passage may apply to any of its numbers without a unit.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +19,9 @@ _PLAIN = frozenset(("",))
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What a number of a passage can be read as; without `units`, as in any that its passage speaks of.
+    """A possible reading of a number in a passage. Without `units`, it may have any unit of its passage.
 
-    A caption's scale holds for money, and may hold for the rest.
+    A caption's scale applies to money, and may apply to other numbers.
     """
 
     scales: frozenset[str]
@@ -30,10 +30,7 @@ class _Measure:
 
 
 def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> str:
-    """Return the first number of the sentence that the lines have in another unit or power of ten only, or "".
-
-    `texts` are the whole passages, for text that is not part of a statement.
-    """
+    """Return the first number of the sentence that the lines have only in another unit or power of ten, or ""."""
     prose = [*titles, *(line.text for line in lines if line.row is None)]
     general = frozenset(unit for text in prose for unit in _units(text))
     named = compounds(sentence)
@@ -62,7 +59,7 @@ def _is_read_as(use: Use, measure: _Measure, general: frozenset[str], sentence: 
 
 
 def _measures(number: str, line: Line) -> Iterator[_Measure]:
-    """Yield what each use of a number in a line can be read as."""
+    """Yield the possible readings of each use of a number in a line."""
     if line.row is None:
         yield from _of_text(number, line.text, _units(line.text))
     else:
@@ -76,7 +73,7 @@ def _of_text(number: str, text: str, around: frozenset[str]) -> Iterator[_Measur
 
 
 def _of_row(number: str, row: Row) -> Iterator[_Measure]:
-    """Yield units next to the number, then above it, then in the row's words and in the caption."""
+    """Yield readings with units next to the number, else above it, else in the row's words or the caption."""
     cells = [cell for _, cell in row.cells] or [row.line]
     words = [cell for cell in cells if not numbers(cell)]
     over = headers_of(number, row)

@@ -1,4 +1,4 @@
-"""Opposites: closed lists of words that make similar sentences say different things."""
+"""Closed lists of words that make similar sentences say different things."""
 
 import re
 
@@ -18,11 +18,11 @@ def stems(text: str) -> list[str]:
 
 
 def _any_of(words: str) -> re.Pattern[str]:
-    """Return the pattern of any of some words, each a regular expression without blanks; "_" is a blank."""
+    """Return a pattern that matches any of the words, which are regular expressions with "_" for a blank."""
     return re.compile(rf"\b(?:{'|'.join(words.split()).replace('_', ' ')})\b", re.IGNORECASE)
 
 
-# Phrases, and the one word that says as much; in this order.
+# Phrases, each with an equivalent word, replaced in this order.
 PHRASES = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), plain)
     for pattern, plain in (
@@ -45,7 +45,8 @@ PHRASES = tuple(
     )
 )
 
-# Words that a prefix negates; others only begin with the same letters. Those of a pair below are not among them.
+# Words that a prefix negates, unlike those that only begin with the same letters. Words of a pair
+# below are not in this list.
 _NEGATED = """unacceptable unaffected unaltered unapproved unattended unauthorized unauthorised unavailable unavoidable
     unaware unbalanced unbounded unchanged unchecked unclear uncommon unconditional uncontrolled uncovered undamaged
     undefined undesirable undocumented unencrypted unexpected unfair unfamiliar unfinished unharmed unidentified
@@ -63,7 +64,8 @@ _NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing
     ignor(?:e|es|ed|ing) stop(?:s|ped) omit(?:s|ted)? \\w+n['’]t"""
 NEGATION = _any_of(_NEGATION_WORDS)
 
-# What these say can be said with a negation and without: "only the staff" is "no one but the staff".
+# Sentences with these words may mean the same with and without a negation: "only the staff" is "no
+# one but the staff".
 COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
 EITHER_WAY = _any_of("only alone solely until instead otherwise")
 
@@ -174,7 +176,8 @@ ONLY_MAYBE = _any_of(
     presumably (?:is|are|was|were)_(?:believed|suspected|thought) appears?_to seems?_to"""
 )
 
-# What makes a sentence surer than a statement, unless that has one of the second list.
+# Words that make a sentence more certain than a statement, unless the statement has one of the
+# second list.
 SURER = tuple(
     (_any_of(surer), _any_of(backing))
     for surer, backing in (
@@ -196,7 +199,7 @@ SURER = tuple(
     )
 )
 
-# Words that colour a sentence, and are no part of what it is about.
+# Modifiers, which are not part of what a sentence is about.
 COLOUR = _any_of(
     """all every each any some most many several few always usually typically generally often sometimes must shall may
     can might could should need(?:s|ed)? required? only solely certainly definitely possibly probably perhaps just also

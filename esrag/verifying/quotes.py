@@ -1,9 +1,9 @@
-"""Quotes: the words of a passage that back a sentence, verbatim.
+"""Back a sentence with a verbatim quote from a passage.
 
-A quote stands at the end of its sentence: `A key has 1184 bytes ("keys of 1184 bytes"). [c1]`; with or without the
-brackets, in marks of any shape. White space may differ from the passage's, and so may the shape of quotation marks,
-apostrophes, dashes and mathematical letters, and a hyphen where a line ends within a word. The words that are shown are
-the passage's own.
+A quote ends its sentence: `A key has 1184 bytes ("keys of 1184 bytes"). [c1]`. The brackets are
+optional, and quotation marks may have any shape. A quote may differ from its passage in white
+space, in the shape of quotation marks, apostrophes, dashes and mathematical letters, and in a
+hyphen where a line ends within a word. The words that are shown are the passage's own.
 """
 
 import re
@@ -16,28 +16,29 @@ from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported
 
 MIN_QUOTE_WORDS = 3  # fewer words are a term, which says nothing about its subject
-MAX_CHARACTERS = 300  # three lines: in more of them some words are always near
-MAX_WITHIN = 8  # quotation marks that are tried as the quote's first
+MAX_CHARACTERS = 300  # three lines; in a longer quote some words always match
+MAX_WITHIN = 8  # quotation marks to try as the beginning of the quote
 
 Span = tuple[int, int]
 
 _MARKS = '"“”„‟«»'
 _SHAPES = dict.fromkeys(_MARKS, '"') | dict.fromkeys("’‘ʼ", "'") | dict.fromkeys("‐‑–—−", "-")
-_MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold letters, one for one; a power is not a digit
+_MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold, one for one; not superscripts
 _PLAIN = str.maketrans(_SHAPES | {letter: normalize("NFKC", letter) for letter in _MATHEMATICAL})
 _OPENS = re.compile(rf"(?<!\w)[{_MARKS}]")
 _CLOSES = re.compile(rf"[{_MARKS}]\s?\)?\s?([.!?…]?)\s?\)?\Z")
-_WITHIN = re.compile(rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?")  # from the first blank on, for speed
-_ENDS = " \n.,;:!?…"  # what a quote may end with that its passage has not
+_WITHIN = re.compile(rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?")  # starts at the first blank, for speed
+_ENDS = " \n.,;:!?…"  # characters at the end of a quote that its passage may lack
 _BROKEN = r"(?:-\s*\n\s*|\xad)"  # within a word
-# No part of a word, of a number or of a compound: the 5 of 1.5, the KEM of ML-KEM.
+# Not a part of a word, a number or a compound, such as the 5 of 1.5 or the KEM of ML-KEM.
 _WHOLE = r"(?<![\w-])(?<!\d[.,]){}(?!\w|[.,-]\w)"
 
 
 def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
-    """What a sentence says without its quote, and what is shown: the same with the passage's own words as the quote.
+    """Return a sentence without its quote, and the same sentence with the passage's own words as its quote.
 
-    A sentence that occurs in a passage, or is a table row with its header, is its own quote. Raises: Unsupported.
+    A sentence that occurs in a passage, or is a table row with its header, is its own quote.
+    Raises: Unsupported.
     """
     texts = [chunk.text for chunk in passages]
     if any(_own(sentence, text) for text in texts):
@@ -55,7 +56,7 @@ def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]
 
 
 def find_quote(sentence: str, text: str) -> Span | None:
-    """Return the span of the text that a sentence quotes: the whole sentence, its end, or a part; otherwise None."""
+    """Return the span of the text that a sentence quotes: by the whole sentence, its end or a part. Else None."""
     if span := _own(sentence, text):
         return span
     within = ("".join(groups) for groups in QUOTATION.findall(sentence))
@@ -64,7 +65,7 @@ def find_quote(sentence: str, text: str) -> Span | None:
 
 
 def strip_quote(sentence: str) -> str:
-    """The sentence alone, without what it quotes.
+    """Return the sentence without its quotes.
 
     >>> strip_quote('It is closed ("It is closed. It is red"). It says "it is closed" too.')
     'It is closed. It says too.'
@@ -73,7 +74,7 @@ def strip_quote(sentence: str) -> str:
 
 
 def mask_quote(text: str) -> str:
-    """Return the text with quoted parts blanked, except their last character: no sentence ends within a quotation.
+    """Return the text with quotes masked except their last character, so that no sentence ends within one.
 
     >>> mask_quote('He says ("it is. Is it?") and goes.')
     'He says (“xxxxxxxxxxxx?”) and goes.'
@@ -82,7 +83,7 @@ def mask_quote(text: str) -> str:
 
 
 def _shown(rest: str, words: str, full_stop: str) -> tuple[str, str]:
-    """Raises: Unsupported where the words speak of something else."""
+    """Return the sentence and its shown form. Raises: Unsupported if the quoted words are about something else."""
     if not rest:
         return words, f"“{words}”{full_stop}"
     if set(terms(rest)).isdisjoint(terms(words)):
@@ -92,9 +93,9 @@ def _shown(rest: str, words: str, full_stop: str) -> tuple[str, str]:
 
 
 def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
-    """What stands before a quote at the end, the quote, the full stop.
+    """Yield the text before a quote at the end, the quote, and the full stop.
 
-    A quote may hold others: the longest comes first, but after those that a bracket stands before.
+    A quote may contain others: the longest comes first, but after those that follow a bracket.
     """
     closes = _CLOSES.search(sentence)
     if not closes:
@@ -110,13 +111,13 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _own(sentence: str, text: str) -> Span | None:
-    """Where the sentence itself stands, or the row that it is, or is a part of, with its table's header."""
+    """Return the span of the sentence, or of the table row that it is or is a part of, with the header."""
     sources = (source for row, source in iter_statements(text) if _found(sentence, to_line(row)))
     return _found(sentence, text) or next(filter(None, (_found(source, text) for source in sources)), None)
 
 
 def _found(quote: str, text: str) -> Span | None:
-    held, quote = (strip_markers(one).translate(_PLAIN) for one in (text, quote))  # as long as before
+    held, quote = (strip_markers(one).translate(_PLAIN) for one in (text, quote))  # keeps the length
     words = quote.replace("\xad", "").split()
     if not words or len(" ".join(words)) > len(held):
         return None

@@ -1,4 +1,4 @@
-"""Roles: who does what to whom, in the words of the statements that a sentence is taken from."""
+"""Check who does what to whom, in the words of the statements that a sentence is based on."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,9 +9,9 @@ from itertools import chain, combinations
 from esrag.text.terms import STOP_WORDS, technical_words, terms
 from esrag.verifying.clauses import clauses, with_clauses
 
-MAX_NAMES = 24  # in a sentence; in each other's place are looked for among as many
+MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
 MAX_REPLACED_TOKENS = 3
-MIN_SHARED_WORDS = 2  # of a sentence and the statement that it has another word than
+MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
@@ -25,9 +25,9 @@ _EITHER_WAY = re.compile(
 
 
 def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[str] = ()) -> str:
-    """Return which words are exchanged, compared with the statements; "" if none are.
+    """Return which words are exchanged compared with the statements, or "".
 
-    What "A borders B" or "A and B" say is true either way.
+    "A borders B" and "A and B" are true in either order.
     """
     parts = {statement: clauses(statement) for statement in statements}
     for unit in with_clauses(sentence):
@@ -40,7 +40,7 @@ def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[st
 
 
 def _find_swap(unit: str, parts: Iterable[str]) -> str:
-    """Return two names that are exchanged; "" if any part has the words in this order."""
+    """Return two names that are exchanged, or "" if a part has the words in this order."""
     mine, named = _order(unit), _named(unit)
     alike = [order for order in map(_order, parts) if sorted(order) == sorted(mine)]
     if not alike or mine in alike or _EITHER_WAY.search(unit) or len(named) > MAX_NAMES:
@@ -49,15 +49,15 @@ def _find_swap(unit: str, parts: Iterable[str]) -> str:
     for (start, end), (other, last) in combinations(named, 2):
         left, right = unit[start:end], unit[other:last]
         if _order(f"{unit[:start]}{right}{unit[end:other]}{left}{unit[last:]}") in alike:
-            return f"{left} and {right} stand in each other's place"
+            return f"{left} and {right} are exchanged"
     return ""
 
 
 def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str]) -> str:
-    """Return the word that replaces another one of its kind in a part of a statement with the same other words.
+    """Return the word that replaces another of its kind in a part of a statement that is otherwise equal, or "".
 
-    A name counts wherever the passages have it, another word where the same statement has both: "the device" may be
-    what the statement before it names.
+    A replaced name counts if the new name is anywhere in the passages, another word only if the
+    same statement has both: "the device" may be what the previous statement names.
     """
     mine, substitutes = _order(unit), []
     for statement, group in parts.items():
@@ -69,14 +69,14 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
             if not (removed or added):
                 return ""
             if removed and added and _is_other(added, removed, statement, parts, names):
-                substitutes.append(f"{' '.join(added)} stands in the place of {' '.join(removed)}")
+                substitutes.append(f"{' '.join(added)} replaces {' '.join(removed)}")
     return substitutes[0] if substitutes else ""
 
 
 def _difference(held: Sequence[str], said: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the tokens that replace tokens of the other; None if they differ in more than that.
+    """Return the replaced and the replacing tokens, or None if the texts differ in more than one place.
 
-    Further words of the statement do not count.
+    Additional words of the statement do not count.
     """
     if len({*said}.intersection(held)) < MIN_SHARED_WORDS:
         return None
@@ -101,9 +101,9 @@ def _is_other(
     parts: dict[str, tuple[str, ...]],
     names: frozenset[str],
 ) -> bool:
-    """Whether what was put in is another thing of the same kind that the statements speak of."""
+    """Return whether the replacement is a different thing of the same kind that the statements mention."""
     if any(_NUMBER.fullmatch(token) for token in (*added, *removed)):
-        return False  # numbers have checks of their own
+        return False  # numbers are checked elsewhere
     if any(_STAND_INS.issuperset(side) for side in (added, removed)):
         return False
 
@@ -119,7 +119,7 @@ def _holds(statement: str, tokens: Sequence[str]) -> bool:
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
-    """Return the tokens of technical words, and of words that never occur there in lower case."""
+    """Return the tokens of technical words and of words that never occur in lower case."""
     written = [word[0] for text in texts for word in _COMPOUND.finditer(text)]
     small = {token for word in written if word[0].islower() for token in _order(word)}
     named = {text[start:end] for text in texts for start, end in _named(text)}
@@ -128,7 +128,7 @@ def names_in(texts: Iterable[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _order(text: str) -> list[str]:
-    """Return its words in order, stemmed unless they are stop words, without articles.
+    """Return the words of a text in order, stemmed unless they are stop words, without articles.
 
     >>> _order("The lamp is lit by Davy.")
     ['lamp', 'is', 'lit', 'by', 'davi']
@@ -138,7 +138,7 @@ def _order(text: str) -> list[str]:
 
 
 def _named(sentence: str) -> list[tuple[int, int]]:
-    """Return where its names and technical words are; those that follow each other are one name."""
+    """Return the spans of names and technical words; adjacent ones are one name."""
     spans: list[tuple[int, int]] = []
     for word in _COMPOUND.finditer(sentence):
         if word[0].lower() not in STOP_WORDS and (word[0][0].isupper() or technical_words(word[0])):

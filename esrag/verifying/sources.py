@@ -1,4 +1,4 @@
-"""Where the cited documents come from."""
+"""Look up the sources of the cited documents."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from esrag.records import Answer
 
 
 def name_sources(answer: Answer, engine: Engine) -> Answer:
-    """Return the answer with the path or address of each document that it cites, where the index knows it.
+    """Return the answer with the path or address of each cited document that the index has.
 
     Raises: EngineError.
     """

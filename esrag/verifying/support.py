@@ -1,4 +1,4 @@
-"""Support: how far the passages that a sentence cites say what it says."""
+"""Measure how well the cited passages support a sentence."""
 
 import re
 import unicodedata
@@ -19,23 +19,23 @@ from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.measures import other_measure
 from esrag.verifying.roles import find_other_role, names_in
 
-MIN_WORDS = 0.6  # share of a sentence's words that its passages must hold; a paraphrase keeps most of its nouns
-# In other words: fewer of them will do where a sentence of the passages means the same, by the cosine of the encoder.
+MIN_WORDS = 0.6  # share of a sentence's words that its passages must have; a paraphrase keeps most of its nouns
+# For paraphrases: a lower share is enough if a sentence of the passages has this cosine to it.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
-SAME = 0.8  # share of words from which one sentence says what another does, or a part of it
-MIN_CLAUSE_MEANING = 0.6  # cosine from which a clause in other words counts as said
+SAME = 0.8  # share of common words that makes one sentence say what another says, or a part of it
+MIN_CLAUSE_MEANING = 0.6  # cosine that makes a paraphrased clause supported
 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
-_ENDED = re.compile(r"[.!?]\s+\Z")  # what stands before the first word of a sentence
-_NEAR_CHARACTERS = 20  # before a word, in which its sentence may begin
-_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a reader's page would follow or draw it
+_ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
+_NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
+_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a web page would follow or render it
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
-# Words that join clauses, and say nothing by themselves.
+# Words that join clauses and have no content of their own.
 _JOINTS = re.compile(
     r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus|therefore|hence|then|also|both"
     r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon"
@@ -44,22 +44,24 @@ _JOINTS = re.compile(
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
-_STEP = re.compile(r"\W*\d{1,3}:")  # other lines may end anywhere in a sentence
+_STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
 
 
 class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
-    """What the passages do not hold, in words that their keys can follow."""
+    """The claim that the passages lack, in words that their keys can follow."""
 
 
 def support(
     sentence: str, passages: Sequence[Chunk], encode: Encode | None = None, around: Sequence[str] = ()
 ) -> float:
-    """How well the passages support the sentence, 0..1: the share of its words that they hold, or nearness in meaning.
+    """Return how well the passages support the sentence, 0..1.
 
-    The word that the sentence begins with is taken for a name where it is one in the texts `around` it.
+    This is the share of its words that they contain, or nearness in meaning. The first word of the
+    sentence counts as a name if it is one in the texts `around` it.
 
-    Raises: Unsupported for a number, a name, a technical word, a link or a quotation that they do not hold, a number
-    that they give to something else, two names in each other's place, a "not" too many or too few, or too few words.
+    Raises: Unsupported for a number, name, technical word, link or quotation that the passages
+    lack, a number that they give to something else, exchanged names, a missing or additional "not",
+    or too few words.
     """
     sentence = _flat(sentence)
     texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
@@ -90,7 +92,7 @@ def support(
 
 
 def overlap(left: set[str], right: set[str]) -> float:
-    """Dice's coefficient: 2·|both| / (|left| + |right|).
+    """Return Dice's coefficient: 2·|both| / (|left| + |right|).
 
     >>> overlap({"a", "b"}, {"b", "c"})
     0.5
@@ -98,7 +100,7 @@ def overlap(left: set[str], right: set[str]) -> float:
     return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
 
 
-@lru_cache(maxsize=64)  # a passage is cited by several sentences
+@lru_cache(maxsize=64)  # several sentences cite the same passage
 def _lines(text: str) -> tuple[Line, ...]:
     return tuple(Line(_flat(line.text), line.source, line.row and _flat_row(line.row)) for line in lines(text))
 
@@ -110,7 +112,7 @@ def _flat_row(row: Row) -> Row:
 
 @lru_cache(maxsize=64)
 def _own(text: str) -> frozenset[str]:
-    """The sentences, statements and steps of a passage, whole: a part of one may say something else."""
+    """Return the whole sentences, statements and steps of a passage, because a part may say something else."""
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in readable(text).split("\n") if _STEP.match(line))
     whole = {to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)}
@@ -118,17 +120,18 @@ def _own(text: str) -> frozenset[str]:
 
 
 def _flat(text: str) -> str:
-    """On one line, with numbers in figures that are one (NFKC), 2⁸ as 2^8, and without markers of a document's own."""
+    """Return the text on one line, without its own markers, number words as figures (NFKC), 2⁸ as 2^8."""
     return in_figures(strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
 
 
 def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
-    """Raises: Unsupported."""
+    """Raise Unsupported for a number, technical word, name, link or quotation that the texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
     words = technical_words(sentence, len(sentence))
     _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
-    # An accent of a PDF, or a dot within a compound, may end a name early: it counts where it stands as it is.
+    # An accent in a PDF, or a dot within a compound, may cut a name short, so it may also match
+    # verbatim.
     _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
@@ -136,7 +139,7 @@ def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], ar
 
 
 def _require_measures(sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> None:
-    """That each number has the power of ten and the unit that it has in the passages. Raises: Unsupported."""
+    """Raise Unsupported if a number has another power of ten or unit in the passages."""
     if other := other_measure(sentence, found, texts, titles):
         raise Unsupported(f"the number {other} is not in")
 
@@ -171,19 +174,20 @@ def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
 
 
 def _is_name(word: str, texts: Sequence[str]) -> bool:
-    """Whether a word has its capital letter within a sentence, and stands nowhere with a small one."""
+    """Return whether a word is capitalised within a sentence and never occurs in lower case."""
     if word.lower() in STOP_WORDS:
         return False
-    # Behind a word with a small letter: a line of title case proves nothing.
+    # Only after a word in lower case, because a line in title case proves nothing.
     within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]*[,;)]?\s+{re.escape(word)}(?!\w)"
     small = rf"(?<!\w){re.escape(word.lower())}(?!\w)"
     return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
 
 
 def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
-    """Raises: Unsupported where lines with a number are of another thing, or one without says all the rest of it.
+    """Raise Unsupported if the lines with a number are about something else.
 
-    The other line has to have a number there; "it" in the lines with the number may refer to anything.
+    That also holds if a line without the number, but with one of its own, says all the rest of the
+    sentence. "It" in a line with the number may refer to anything.
     """
     if not (given := numbers(sentence)):
         return
@@ -205,14 +209,14 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
 
 
 def _own_numbers(line: Line) -> set[str]:
-    """The numbers of a line; of a row those of its cells, and not the years that it has in common with others."""
+    """Return the numbers of a line; for a row those of its cells, without years shared with other rows."""
     if line.row is None:
         return set(numbers(line.text))
     return {number for text in (line.row.line, *(cell for _, cell in line.row.cells)) for number in numbers(text)}
 
 
 def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
-    """Whether a line gives the number to other technical words than those `named`, another year, or another column."""
+    """Return whether a line gives the number to technical words not in `named`, another year or another column."""
     owner = compounds(line.text)
     if named and owner and named.isdisjoint(owner):
         return True
@@ -221,12 +225,12 @@ def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> 
 
 
 def _said(text: str) -> set[str]:
-    """Return the words without "not"; "isn't" is one word."""
+    """Return the words without negations; "isn't" is one word."""
     return set(terms(_NOT.sub(" ", text)))
 
 
 def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None) -> None:
-    """Raise Unsupported for a clause whose words the passages lack, next to others that they have."""
+    """Raise Unsupported for a clause whose words the passages lack, although they have the other clauses."""
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():
         words = set(terms(_JOINTS.sub(" ", part)))
@@ -237,7 +241,7 @@ def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[s
 
 
 def _meaning(sentence: str, passages: Sequence[Chunk], encode: Encode) -> float:
-    """The best cosine of the sentence with one of the passages' own."""
+    """Return the best cosine between the sentence and a sentence of the passages."""
     own = [chunk.text[start:end] for chunk in passages for start, end in sentence_spans(chunk.text)]
     vectors = encode([sentence, *own])
     return float((vectors[1:] @ vectors[0]).max(initial=0.0))

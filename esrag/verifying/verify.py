@@ -1,6 +1,7 @@
-"""Verify: a draft and its evidence → the answer with checked citations, or the refusal with its reason.
+"""Verify a draft against its evidence: the result is the answer with checked citations, or a refusal.
 
-A sentence is checked as soon as it is whole, so that an answer can be shown while it is written.
+Each sentence is checked as soon as it is complete, so that an answer can be shown while it is
+written.
 """
 
 import re
@@ -20,19 +21,20 @@ Policy = Literal["refuse", "drop"]
 
 MAX_DRAFT = 100_000  # characters; an answer has a few hundred
 _MAX_REFUSAL = 1000
-MAX_BLANKS = 1000  # before markers
-MAX_PARTS = 20  # of a sentence beyond those that are sentences
+MAX_BLANKS = 1000  # that may precede markers
+MAX_PARTS = 20  # parts of a sentence in addition to the maximum number of sentences
 
 _MARKER = MARKERS.pattern
-MARKED = re.compile(  # from the first blank on, for speed; in brackets or bold, as some models like them
+MARKED = re.compile(  # starts at the first blank, for speed; some models put markers in brackets or in bold
     rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
 )
-# Behind markers: more of them, or a full stop, may follow, or the end of what stands around them.
+# More markers or a full stop may follow, or the end of the brackets or stars around them.
 _MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
-_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line ends a sentence, unless it goes on with a small letter
-# "…degrees.The valve": a sentence that ends without one; a name of code (pump.Valve) stands elsewhere too.
+_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line break ends a sentence unless a lower-case letter follows
+# "…degrees.The valve" lacks a blank after its sentence; names in code (pump.Valve) also occur in
+# the evidence.
 _NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
-_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # right behind, or the last of all
+_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # directly after the markers, or at the very end
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
 _TEXTS = r"(?:documents?|docs|context|evidence|passages?)"
 _LACKS = (
@@ -49,12 +51,12 @@ _WEAK_REFUSAL = re.compile(
     rf"(?:i\s+)?(?:{_CANNOT})"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
     r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b|\bthere\s+is\s+no\s+mention\s+of\b"
-    # Where nothing is cited; a document may say of a key that it is not kept in the document.
+    # Only if nothing is cited: a document may say that a key is not stored in the document.
     rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
     rf"|{_LACKS}",
     re.IGNORECASE,
 )
-_CITED_REFUSAL = re.compile(  # of what a model says of itself or of the documents, and no document of a parser
+_CITED_REFUSAL = re.compile(  # said of the model itself or of the documents, unlike a parser's "document"
     rf"\bi\s*(?:{_CANNOT})|{_LACKS}",
     re.IGNORECASE,
 )
@@ -62,7 +64,7 @@ _CITED_REFUSAL = re.compile(  # of what a model says of itself or of the documen
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a draft, the keys that follow it, and how well their passages support it."""
+    """A sentence of a draft, the keys cited after it, and how well their passages support it."""
 
     text: str
     keys: tuple[str, ...]
@@ -75,7 +77,7 @@ class Claim:
 
 
 class Violation(Exception):  # noqa: N818 -- never leaves this module; it carries a reason, not an error
-    """The draft breaks the contract; `note` says where."""
+    """A breach of the contract by the draft; `note` says where."""
 
     def __init__(self, reason: Reason, note: str) -> None:
         super().__init__(note)
@@ -91,17 +93,17 @@ def verify(
     *,
     quotes: bool = False,
 ) -> Answer:
-    """The draft as an answer whose every sentence is cited and supported, else the refusal.
+    """Return the draft as an answer if every sentence is cited and supported, else the refusal.
 
-    A sentence that its passages do not support makes the answer a refusal, or is dropped, as `policy` says. With
-    `quotes` each has to quote its passage verbatim.
+    An unsupported sentence makes the answer a refusal or is dropped, depending on `policy`. With
+    `quotes`, each sentence has to quote its passage verbatim.
     """
     return Check("", evidence, Rules(policy, quotes), encode).answer(draft)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What becomes of an unsupported sentence, whether each must hold words of its passages, how many are kept."""
+    """How to treat unsupported sentences, whether quotes are required, and how many sentences to keep."""
 
     unsupported: Policy = "refuse"
     quotes: bool = False
@@ -109,9 +111,10 @@ class Rules:
 
 
 class Check:
-    """Reads a draft piece by piece; `on_sentence` gets each sentence, with its markers, as it passes.
+    """Reads a draft piece by piece, and passes each accepted sentence with its markers to `on_sentence`.
 
-    It stops after `max_sentences` of them. A sentence with markers within comes in parts, and is kept whole.
+    It stops after `max_sentences` sentences. A sentence with markers inside it comes in parts and
+    is kept whole.
     """
 
     def __init__(
@@ -133,7 +136,7 @@ class Check:
         self._violation: Violation | None = None
 
     def read(self, piece: str) -> None:
-        """Looks at every sentence that is whole by now: one whose markers are followed by something else."""
+        """Check every complete sentence: one whose markers are followed by something else."""
         self._read += len(piece)
         if self._read > MAX_DRAFT:
             self._violation = Violation("contract", f"the draft is longer than {MAX_DRAFT:,} characters")
@@ -142,7 +145,7 @@ class Check:
             self._look(ended=False)
 
     def answer(self, draft: str = "") -> Answer:
-        """What the whole draft comes to, which is read now where no piece of it was."""
+        """Return the answer or refusal for the whole draft, which may be given now if no piece was read."""
         if not self._read:
             self.read(draft)
         if not (self._claims or self._violation) and is_refusal(self._text):
@@ -173,26 +176,26 @@ class Check:
             self._violation = Violation("contract", f"a sentence has no citation: {rest[:80]!r}")
 
     def _next_markers(self) -> re.Match[str] | None:
-        """Return the next markers; what was searched for them in vain is not searched again with every piece."""
+        """Return the next markers, without searching the same text again for every piece."""
         match = MARKED.search(self._text, self._searched)
         if match is None:
             opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
             end = len(self._text) if opened < 0 else opened
-            before = self._text[:end].rstrip()  # markers may begin with blanks, and one bracket or two stars
+            before = self._text[:end].rstrip()  # markers may begin with blanks and one bracket or two stars
             begins = len(before.removesuffix("(").removesuffix("*").removesuffix("*").rstrip())
             self._searched = max(begins, end - MAX_BLANKS)
         return match
 
     def _take(self, claim: Claim) -> None:
-        """Keeps a claim with its support, drops it, or stops before it. Raises: Violation."""
+        """Keep a claim with its support, drop it, or stop before it. Raises: Violation."""
         if self._stops_before(claim):
             return
 
         for key in claim.keys:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
-        if _is_cited_refusal(claim.text, passages):  # models like to cite what does not answer
-            self._left_out.append(f"left out {claim.text[:80]!r}: it says that there is no answer")
+        if _is_cited_refusal(claim.text, passages):  # models often cite passages that do not answer
+            self._left_out.append(f"left out {claim.text[:80]!r}: it says that an answer is missing")
             return
         if (glued := _NO_BLANK.search(claim.text)) and not any(glued[0] in text for text in self._around):
             raise Violation("contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}")
@@ -209,7 +212,7 @@ class Check:
         self._on_sentence(claim.cited)
 
     def _stops_before(self, claim: Claim) -> bool:
-        """Whether there are sentences enough, and this is another one. Raises: Violation for too many parts of one."""
+        """Return whether this is a new sentence after the last allowed one. Raises: Violation for too many parts."""
         most = self._rules.max_sentences
         if most is None or len(self._claims) < most:
             return False
@@ -222,7 +225,7 @@ class Check:
         return self._is_full
 
     def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
-        """The claim with its support and, where it has to have one, its quote. Raises: Unsupported, Violation."""
+        """Return the claim with its support and, if required, its quote. Raises: Unsupported, Violation."""
         said = shown = claim.text
         if self._rules.quotes:
             said, shown = back_with_quote(claim.text, passages)
@@ -231,8 +234,8 @@ class Check:
 
 
 def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:
-    """Return the sentence before markers, with a full stop after them, and where the next one begins."""
-    sentence = normalise(text[start : markers.start()]).strip()  # an accent may come in a piece of its own
+    """Return the sentence before markers, with a full stop from after them, and the start of the next one."""
+    sentence = normalise(text[start : markers.start()]).strip()  # an accent may come in a separate piece
     full_stop = _FULL_STOP.match(text, markers.end())
     if full_stop and not _ENDED.search(sentence):
         sentence += full_stop[0].strip()
@@ -241,12 +244,12 @@ def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[st
 
 
 def refusal(reason: Reason, *notes: str) -> Answer:
-    """The refusal: the fixed text, no citation, the reason."""
+    """Return the refusal with its fixed text, its reason and no citations."""
     return Answer(REFUSAL, refused=True, reason=reason, notes=notes or (REASONS[reason],))
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a draft says that it has no answer, in the fixed words or in weaker ones, and cites nothing.
+    """Return whether a draft cites nothing and says, in the fixed words or similar ones, that it has no answer.
 
     >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
     (True, False)
@@ -255,7 +258,7 @@ def is_refusal(text: str) -> bool:
 
 
 def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
-    """Whether a sentence says that there is no answer, and does not come from the passages."""
+    """Return whether a sentence says that an answer is missing and is not from the passages."""
     if text.strip(" .!").lower() == REFUSAL:
         return True
     return bool(_CITED_REFUSAL.search(strip_quote(text[:_MAX_REFUSAL]))) and not _is_quoted(text, passages)
@@ -266,26 +269,26 @@ def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
 
 
 def _is_part(text: str, before: Sequence[Claim]) -> bool:
-    """Whether it may be a part of a sentence that has markers within: without it the rest may say the opposite."""
+    """Return whether the text may belong to a sentence with markers inside; dropping it could reverse its meaning."""
     return _goes_on(text, before) or not _ENDED.search(text)
 
 
 def _goes_on(text: str, before: Sequence[Claim]) -> bool:
-    """Whether it goes on with a sentence that has markers within."""
+    """Return whether the text continues a sentence with markers inside."""
     return text[:1].islower() and any(not _ENDED.search(claim.text) for claim in before)
 
 
 def _claim(text: str, markers: str) -> Claim:
     """Return a sentence with its keys. Raises: Violation for an empty text or several sentences."""
     if not text:
-        raise Violation("contract", f"a citation stands without a sentence: {markers.strip()}")
+        raise Violation("contract", f"a citation has no sentence: {markers.strip()}")
     _require_one(text)
     keys = dict.fromkeys(f"c{int(number)}" for number in re.findall(r"\d+", markers))
     return Claim(text, tuple(sorted(keys, key=_number)))
 
 
 def _require_one(text: str) -> None:
-    """That it is one sentence, whatever it quotes. Raises: Violation."""
+    """Raise Violation if the text, without its quotes, has more than one sentence."""
     alone = strip_quote(text)
     ends = [blank.start() for blank in _BLANK.finditer(alone) if "\n" in blank[0]]
     ends += [end for _, end in sentence_spans(alone)[:-1]]
@@ -294,7 +297,7 @@ def _require_one(text: str) -> None:
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
-    """That the key was given, and that its passage is somewhere; without pages all is page 1. Raises: Violation."""
+    """Raise Violation if the key was not given or its passage has no page; without pages all is page 1."""
     if key not in given:
         raise Violation("contract", f"cites {key}, which was not given")
     chunk = given[key].chunk
@@ -303,7 +306,7 @@ def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
 
 
 def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
-    """One citation a key, in numerical order, with what its sentences quote of the passage, and their least support."""
+    """Return one citation per key in numerical order, with the quoted span and the least support of its sentences."""
     keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
     return tuple(_citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys)
 
@@ -328,7 +331,7 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
 
 
 def _nearest(claim: str, text: str) -> Span:
-    """Where the sentence of the passage is that shares most words with the claim; the first of equals."""
+    """Return the span of the passage's sentence that shares most words with the claim; the first on a tie."""
     said = set(terms(claim))
     spans = sentence_spans(text) or [(0, len(text))]
     return max(spans, key=lambda span: overlap(said, set(terms(text[slice(*span)]))))

@@ -60,7 +60,7 @@ def test_a_not_is_missed_whatever_the_words_begin_with(word):
     answer = verify(f"{word} should bound this loop, if at all possible. [c1]", evidence([text]))
 
     assert answer.reason == "unsupported"
-    assert answer.notes == ('but for a "not" it is in c1',)
+    assert answer.notes == ('except for a "not" it is in c1',)
 
 
 def test_a_quote_does_not_hide_a_missing_not():

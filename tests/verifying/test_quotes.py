@@ -77,9 +77,9 @@ def test_models_may_write_it_in_their_way(draft):
         (f'Penguins waddle ("{WORDS}"). [c1]', f"the quote '{WORDS}' does not speak of it in c1"),
         (f'The key swims in oceans ("{WORDS}"). [c1]', "only 33% of the words are in c1"),
         (f'The key has 1185 bytes ("{WORDS}"). [c1]', "the number 1185 is not in c1"),
-        (f'The key of ML-KEM-768 does not have 1184 bytes ("{WORDS}"). [c1]', 'but for a "not" it is in c1'),
+        (f'The key of ML-KEM-768 does not have 1184 bytes ("{WORDS}"). [c1]', 'except for a "not" it is in c1'),
         (f'{SAYS} ("{WORDS[:-10]}118⁴ bytes"). [c1]', "is not in c1"),
-        ('It is open ("It isn’t open"). [c1]', 'but for a "not" it is in c1'),
+        ('It is open ("It isn’t open"). [c1]', 'except for a "not" it is in c1'),
     ],
 )
 def test_what_is_no_proof_is_refused(draft, note):

@@ -206,7 +206,7 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
     [
         ("No. [c1]", "no word of it is in c1"),
         ("It is not. [c1]", "no word of it is in c1"),
-        ("The key of ML-KEM-768 does not have 1184 bytes. [c1]", 'but for a "not" it is in c1'),
+        ("The key of ML-KEM-768 does not have 1184 bytes. [c1]", 'except for a "not" it is in c1'),
         ("The key of ML-KEM-512 has 1184 bytes. [c1]", "the number 1184 stands with something else in c1"),
         ("The key has 768 bytes. [c1]", "the number 768 is not in c1"),
         ("The key of ML-KEM-768 has ⁹⁹⁹ bytes. [c1]", "the number 999 is not in c1"),
@@ -214,7 +214,7 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-768 was made by  Napoleon. [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by (Napoleon). [c1]", "the name Napoleon is not in c1"),
         ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
-        ("It isn't made by Davy. [c1]", 'but for a "not" it is in c1'),
+        ("It isn't made by Davy. [c1]", 'except for a "not" it is in c1'),
         ("The ciphertext has 1184 bytes. [c2]", "the number 1184 stands with something else in c2"),
         ("The key of ML-KEM-768 has 1088 bytes. [c2]", "the number 1088 stands with something else in c2"),
         ("The key of ML-KEM-768 has 1184 bits. [c2]", "the number 1184 bit is not in c2"),
@@ -315,7 +315,7 @@ def test_names_in_each_others_place_are_not_supported(draft, names):
     """In the words of the passage but for them; not where it is true either way, said in other words, or said too."""
     answer = verify(draft, (passage("c1", ROLES),))
 
-    assert answer.notes == ((f"{names} stand in each other's place in c1",) if names else ())
+    assert answer.notes == ((f"{names} are exchanged in c1",) if names else ())
 
 
 @pytest.mark.parametrize(
@@ -508,7 +508,7 @@ def test_a_refusal_beside_an_answer_is_left_out_with_a_note():
     """Nothing is left out in silence."""
     answer = verify("I could not find its weight. [c1] It boils. [c1]", (passage("c1", "It boils."),))
     assert answer.text == "It boils. [c1]"
-    assert answer.notes == ("left out 'I could not find its weight.': it says that there is no answer",)
+    assert answer.notes == ("left out 'I could not find its weight.': it says that an answer is missing",)
 
 
 def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sentences():
