@@ -1,13 +1,13 @@
-"""Evidence: hits → the passages that an answer may use, and what they say."""
+"""Evidence: the passages that an answer may use, and their statements."""
 
 from dataclasses import dataclass
 
-NEAR = 0.9  # a statement fits nearly as well as the best from this share of its fit on: it may be answered with
+NEAR = 0.9  # share of the best fit from which a statement fits nearly as well and may be part of the answer
 
 
 @dataclass(frozen=True, slots=True)
 class SentDocument:
-    """A passage as a service is sent it that takes documents; title and section may be empty."""
+    """A passage as sent to a service that takes documents; title and section may be empty."""
 
     key: str
     title: str
@@ -17,11 +17,11 @@ class SentDocument:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence or a table's row of the passage `key`, on one line, and how well it fits the question, 0..1.
+    """A sentence or table row of the passage `key` on one line, and how well it fits the question, 0..1.
 
-    Statements are in the order of the evidence, and `order` is their place in it. `source` is what it was made of, as
-    it stands but on one line: a row's text has the table's caption and header besides. One that cannot
-    come near the best may lack its meaning in its fit.
+    Statements are in the order of the evidence, and `order` is their position. `source` is the
+    original text on one line; a row's text adds the table's caption and header. The fit of a
+    statement that cannot come near the best may lack its meaning.
     """
 
     key: str

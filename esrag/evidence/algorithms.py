@@ -1,4 +1,4 @@
-"""Algorithm N: the steps of a numbered algorithm as a draft, for when a model says that it cannot find them."""
+"""Draft the steps of "Algorithm N" verbatim, for when a model says that it cannot find them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ _ASKED = re.compile(r"\balg(?:orithm|\.)\s*(\d{1,3})\b(?![.-]\d)", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The place of a passage in a stretch."""
+    """The span of a passage within a stretch."""
 
     key: str
     start: int
@@ -24,23 +24,23 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Consecutive passages of one document as one text: an algorithm may continue in the next one."""
+    """Consecutive passages of one document as one text, because an algorithm may span passages."""
 
     text: str
     parts: tuple[_Part, ...]
 
     def keys(self, start: int, end: int) -> list[str]:
-        """Those that hold a span: the first that holds all of it, else each that holds some."""
+        """Return the first key whose passage contains the span, else the keys of all that overlap it."""
         whole = [part.key for part in self.parts if part.start <= start and end <= part.end]
         return whole[:1] or self.all_keys(start, end)
 
     def all_keys(self, start: int, end: int) -> list[str]:
-        """Those that hold some of a span."""
+        """Return the keys of passages that overlap a span."""
         return [part.key for part in self.parts if part.start < end and start < part.end]
 
 
 def algorithm_asked(question: str) -> int | None:
-    """The N of a question about one "Algorithm N".
+    """Return the N of a question about one "Algorithm N", else None.
 
     >>> algorithm_asked("What are the steps of algorithm 2?"), algorithm_asked("Does Algorithm 2 call Algorithm 4?")
     (2, None)
@@ -50,10 +50,11 @@ def algorithm_asked(question: str) -> int | None:
 
 
 def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return the steps of the algorithm in question, verbatim, with a marker after each; "" without any.
+    """Return the steps of the algorithm in the question, verbatim, with a marker after each; "" without any.
 
-    Of several documents that have an Algorithm N, that with most of the question's technical words is taken, then the
-    first of the evidence. Where the evidence breaks off within an algorithm, so do its steps.
+    If several documents have an Algorithm N, the one with most of the question's technical words is
+    used, then the first in the evidence. If the evidence breaks off within an algorithm, so do the
+    steps.
     """
     number = algorithm_asked(question)
     found = [(stretch, spans) for stretch in _stretches(evidence) if number and (spans := steps(stretch.text, number))]
@@ -69,10 +70,10 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
 
 
 def with_steps(question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]) -> tuple[Hit, ...]:
-    """The hits; of an "Algorithm N", first the passages from its heading to its last step, so that none is left out.
+    """Return the hits; for an "Algorithm N" they begin with all passages from its heading to its last step.
 
-    `around` gives the chunks before and after one, as far as an algorithm may reach. The best hit in or
-    near Algorithm N counts, and its chunks have its score.
+    `around` returns the chunks before and after one, as far as an algorithm may extend. The best
+    hit in or near Algorithm N counts, and the chunks get its score.
     """
     number = algorithm_asked(question)
     for hit in hits if number else ():
@@ -100,7 +101,7 @@ def _follows(last: Evidence, item: Evidence) -> bool:
 
 
 def _stretch(run: Sequence[Evidence]) -> _Stretch:
-    """One text of chunks that touch or overlap."""
+    """Join chunks that touch or overlap into one text."""
     text, parts, end = "", [], run[0].chunk.start
     for item in run:
         chunk = item.chunk
@@ -113,15 +114,15 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 
 
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
-    """A step on one line with its markers; where it reads as several sentences, each has them."""
+    """Yield a step on one line with its markers; if it reads as several sentences, each gets them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = strip_markers(" ".join(stretch.text[start:end].split()))  # an array's [c1] is not a marker
+    said = strip_markers(" ".join(stretch.text[start:end].split()))  # so that an array's [c1] is not a marker
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Pieces that are one sentence each, also when each is read by itself."""
+    """Yield pieces that are one sentence each, also when read by themselves."""
     spans = sentence_spans(text)
     if len(spans) == 1:
         yield text

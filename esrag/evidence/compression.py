@@ -1,4 +1,4 @@
-"""Compression: the sentences of the evidence that a model is sent if all of them are too many."""
+"""Select the sentences to send to a model if the evidence is too long."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ Spans = tuple[tuple[int, int], ...]
 
 MARK_CHARACTERS = 3  # " … "
 
-# Figures, and the numbers of articles and sections, which may be letters.
+# Figures, and the numbers of articles and sections, which may also be letters.
 _PARTICULAR = re.compile(
     r"\d|§|\b(?:art(?:icle|\.)|sec(?:tion|\.)|chapter|clause|part|annex|appendix|table|figure|algorithm)\s+"
     r"(?:[a-z]|[ivxlc]+)\b",
@@ -23,7 +23,7 @@ _PARTICULAR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """One of the passage `place`; `cost` is what it takes with what is between it and the next one."""
+    """A sentence of the passage `place`; `cost` includes the gap to the next sentence."""
 
     place: int
     start: int
@@ -36,13 +36,13 @@ class _Sentence:
 def select_spans(
     texts: Sequence[str], question: str, fit: Callable[[str], float], keep_characters: int
 ) -> tuple[Spans, ...]:
-    """Return the spans that are kept of each passage, in order, not overlapping; () for a dropped passage.
+    """Return the kept spans of each passage, in order and not overlapping; () for a dropped passage.
 
-    `texts` are the passages, best first, and `fit` says how well a sentence, as it stands, fits the question. Sentences
-    that fit worst are left out first, of equals the later one; those with figures, numbers of articles or sections, or
-    a technical word of the question, and each passage's best, last. A passage keeps one sentence at least; where there
-    is too little room for one of each, passages are dropped, the last first, but never the first. A mark " … " for each
-    gap is counted in.
+    `texts` are the passages, best first, and `fit` returns how well a sentence fits the question.
+    The worst sentences are dropped first, later ones first on a tie. Sentences with figures,
+    article or section numbers, or a technical word of the question, and each passage's best
+    sentence are dropped last. Every passage keeps at least one sentence. If there is no room for
+    that, whole passages are dropped, last first, but never the first. Each gap costs a mark " … ".
     """
     if sum(map(len, texts)) <= keep_characters:
         return tuple(tuple(trim_span(text, 0, len(text))) for text in texts)
@@ -73,7 +73,7 @@ def _sentences(place: int, text: str, named: set[str], fit: Callable[[str], floa
 
 
 def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
-    """The fits; a table's header, and the rule below it, fit as well as the best of its rows, which need them."""
+    """Return the fits. A table's header and its rule get the best fit of the rows, which need them."""
     fitted, header = list(fits), list[int]()
     for n, sentence in enumerate(said):
         if "|" not in sentence:
@@ -87,7 +87,7 @@ def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
 
 
 def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
-    """Sentences in the order in which they are given up: at first all but one of each passage, then whole passages."""
+    """Yield sentences in the order in which to drop them: all but one per passage, then the remaining ones."""
     left = Counter(one.place for one in sentences)
     last: dict[int, int] = {}
 
@@ -102,7 +102,7 @@ def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
 
 
 def _joined(kept: Sequence[tuple[int, _Sentence]]) -> Spans:
-    """Sentences that follow each other, as one span."""
+    """Join adjacent sentences into spans."""
     spans: list[tuple[int, int]] = []
     previous = -2
     for n, one in kept:

@@ -1,12 +1,13 @@
-"""Confidence: how sure it is that the evidence answers the question, 0..1, and its band in words."""
+"""Estimate how likely the evidence answers the question, 0..1, with a band in words."""
 
 import math
 from dataclasses import dataclass
 
-# Logistic curves over one half of 1,015 questions: answerable ones of QED, CLAPNQ and SQuAD 2.0 over their own
-# collection against questions over a collection that knows nothing of them. benchmarks/answers.py prints the first. The
-# second serves words alone, with and without meanings of sentences; it was fitted over passages that the vectors had
-# found, and benchmarks/answers.py --words, which has no meanings, makes it -6.4 and 11.0.
+# Logistic curves fitted to one half of 1,015 questions: answerable ones of QED, CLAPNQ and SQuAD
+# 2.0 over their own collection, against questions over an unrelated collection.
+# benchmarks/answers.py prints the first. The second is for words alone, with or without meanings of
+# sentences. It was fitted to passages that the vectors had found; benchmarks/answers.py --words,
+# which has no meanings, gives -6.4 and 11.0.
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -12.8, 12.8, 12.5
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -4.9, 9.0
 
@@ -15,7 +16,7 @@ BANDS = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What confidence is made of: the best sentence's fit, and the best passage's cosine with the question.
+    """The inputs of confidence: the best sentence's fit, and the best passage's cosine with the question.
 
     `closeness` is None if no vectors were searched.
     """
@@ -25,7 +26,7 @@ class Signals:
 
 
 def confidence(signals: Signals) -> float:
-    """1 / (1 + exp(−z)), rounded to four digits; z adds up the signals.
+    """Return 1 / (1 + exp(−z)), rounded to four digits; z is the weighted sum of the signals.
 
     >>> confidence(Signals(relevance=0.75, closeness=0.7)), confidence(Signals(relevance=0.3, closeness=0.2))
     (0.9961, 0.0016)
@@ -38,7 +39,7 @@ def confidence(signals: Signals) -> float:
 
 
 def band(value: float) -> str:
-    """high, medium or low.
+    """Return high, medium or low.
 
     >>> band(0.9), band(0.5), band(0.1)
     ('high', 'medium', 'low')

@@ -1,4 +1,4 @@
-"""Contradiction: two documents that say the same of something, with other figures."""
+"""Find two documents that state the same thing with different figures."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _STANDS_FOR = re.compile(r"(?:it|its|they|their|this|these|he|she|his|her)\b", r
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a statement says: its words, its figures, and what they are figures of."""
+    """The content of a statement: its words, its figures, and their units."""
 
     words: frozenset[str]
     figures: frozenset[str]
@@ -31,10 +31,11 @@ class _Said:
 def contradiction(
     question: str, found: Sequence[Statement], evidence: Sequence[Evidence]
 ) -> tuple[Statement, Statement] | None:
-    """The first two of the statements that fit best which differ in their figures alone, from two documents.
+    """Return the first two near-best statements of different documents that differ only in their figures.
 
-    Not so where the question names, by a word of a title or a section, which of the two is meant; nor where they are
-    rows of tables with other titles, or speak of other years or of another number of a series.
+    They do not contradict if the question names one of them by a word of a title or section, if
+    they are rows of tables with different titles, or if they speak of different years or numbers of
+    a series.
     """
     chunks = {item.key: item.chunk for item in evidence}
     best = max((statement.fit for statement in found), default=0.0)
@@ -45,7 +46,7 @@ def contradiction(
 
 
 def _of_one_thing(left: Chunk, right: Chunk, asked: set[str]) -> bool:
-    """Whether two passages are of two documents, and of what the question does not tell apart."""
+    """Return whether two passages are of different documents that the question does not distinguish."""
     named, other = (asked & set(terms(_title(chunk))) for chunk in (left, right))
     return left.doc_id != right.doc_id and named == other
 
@@ -56,7 +57,7 @@ def _disagree(left: Statement, right: Statement, chunk: Chunk, other_chunk: Chun
         return False
     if (_is_row(left) or _STANDS_FOR.match(left.text)) and _subject(chunk) != _subject(other_chunk):
         return False
-    if said.years != other.years:  # "founded in 1990" and "founded in 1991" differ in nothing else
+    if said.years != other.years:  # "founded in 1990" and "founded in 1991" differ only in their years
         return len(said.years) == len(other.years) and not (said.figures or other.figures)
     if not said.years and _differ(_years(chunk), _years(other_chunk)):
         return False
@@ -64,7 +65,10 @@ def _disagree(left: Statement, right: Statement, chunk: Chunk, other_chunk: Chun
 
 
 def _said(text: str) -> _Said:
-    """768 in ML-KEM-768 is a word's; 1.70 is 1.7, and the 3 of "Table 3" says nothing."""
+    """Return the content of a statement.
+
+    The 768 in ML-KEM-768 is part of a word, 1.70 equals 1.7, and the 3 of "Table 3" is ignored.
+    """
     text = in_figures(CAPTION.sub("", text, count=1) if CAPTION.match(text) else text)
     label = _label(text)
     found = frozenset(terms(text))
@@ -80,7 +84,7 @@ def _said(text: str) -> _Said:
 
 
 def _label(text: str) -> str:
-    """The 7 of "Lamp 7 burns 3 litres"; "" where no number follows the first word, or one that measures something."""
+    """Return the 7 of "Lamp 7 burns 3 litres"; "" if no number, or a measurement, follows the first word."""
     label = _LABEL.match(text)
     is_measured = label is not None and next(uses(text)).unit != ""
     return label[1] if label and not is_measured else ""
@@ -91,7 +95,7 @@ def _is_row(statement: Statement) -> bool:
 
 
 def _subject(chunk: Chunk) -> frozenset[str]:
-    """What a passage is about, by its titles, without the numbers of chapters."""
+    """Return the words of a passage's titles, without chapter numbers."""
     return frozenset(term for term in terms(_title(chunk)) if not _FIGURE.fullmatch(term))
 
 

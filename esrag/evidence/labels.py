@@ -1,4 +1,4 @@
-"""Labels: what tells one of a series from the others, as the 7 of "lamp 7", and statements of the others."""
+"""Labels such as the 7 of "lamp 7", which tell the members of a series apart."""
 
 import re
 from collections import defaultdict
@@ -10,7 +10,7 @@ from esrag.records import Chunk, Evidence
 from esrag.text.figures import in_figures, uses
 from esrag.text.terms import STOP_WORDS, terms
 
-Labels = Mapping[str, set[str]]  # by the word before them: {"lamp": {"7"}}
+Labels = Mapping[str, set[str]]  # keyed by the preceding word: {"lamp": {"7"}}
 
 _WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.IGNORECASE)
@@ -18,7 +18,7 @@ _NUMBER_WORDS = frozenset(("no", "number", "nr"))
 _RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9})(?![\w.,]\d)")
 _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
 _MAX_MEASURE = 40  # characters of a number with its unit
-# A number behind these says how many, and labels nothing.
+# After these words, a number is a quantity and not a label.
 _COUNTING = frozenset(
     """about above after almost around at before below between exactly first last least less more most nearly next only
     over past than to top under until up within""".split()  # noqa: SIM905 -- thirty words
@@ -30,13 +30,14 @@ _MONTHS = re.compile(
     rf"({'|'.join(_MONTH_NAMES)})\b"
 )
 
-_DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # which can be written in many ways
+_DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
 
 
 def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]) -> list[Statement]:
-    """Return the statements without those of another one of a series than the question names.
+    """Return the statements that are not about another member of a series than the question names.
 
-    A number that the question gives as a label has to occur in the evidence. Otherwise nothing is returned.
+    A number that the question gives as a label has to occur in the evidence. Otherwise nothing is
+    returned.
     """
     asked = _labels(in_figures(question))
     if not asked:
@@ -51,7 +52,7 @@ def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequen
 
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
-    """Whether some text holds one of the labels, if they are numbers."""
+    """Return whether some text has one of the labels, if they are numbers."""
     numbered = {label for label in labels if label[0].isdigit()}
     return numbered != labels or any(_holds(text, label) for text in texts for label in labels)
 
@@ -65,7 +66,7 @@ def _is_of_another(asked: Labels, text: str, title: str) -> bool:
 
 
 def _labels(text: str) -> dict[str, set[str]]:
-    """Return the labels of a text by the word before them.
+    """Return the labels of a text by the preceding word.
 
     >>> _labels("Does lamp 7 of pump A-8 burn 7 litres, as valve Anna did on 2 May?")
     {'lamp': {'7'}, 'pump': {'A-8'}, 'valv': {'Anna'}, 'may': {'2'}}
@@ -88,7 +89,7 @@ def _labels(text: str) -> dict[str, set[str]]:
 
 
 def _holds(text: str, label: str) -> bool:
-    """Whether a text has a label as a word of its own, or a number in a range such as "lamps 5 to 9"."""
+    """Return whether a text has a label as a separate word, or within a range such as "lamps 5 to 9"."""
     if re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", text, re.IGNORECASE):
         return True
     ranges = _RANGE.findall(text) if label.isdecimal() else ()

@@ -1,4 +1,4 @@
-"""Evidence: which passages an answer may use, in which order, under which keys."""
+"""Select the passages that an answer may use, with their order and keys."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from esrag.records import Evidence, Hit
 
 @dataclass(frozen=True, slots=True)
 class EvidenceBudget:
-    """What the evidence may hold at most; `count` gives a text's tokens."""
+    """The maximum size of the evidence; `count` returns the tokens of a text."""
 
     chunks: int
     characters: int
@@ -22,18 +22,18 @@ class EvidenceBudget:
 
     @property
     def without_sizes(self) -> "EvidenceBudget":
-        """The same for passages of any size: what of them is sent is chosen after."""
+        """The same budget for passages of any size, if they are compressed later."""
         return replace(self, characters=maxsize, tokens=maxsize)
 
 
 def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
-    """Evidence with keys c1…cN from hits in order of importance.
+    """Return evidence with keys c1…cN from hits in order of importance.
 
-    A chunk counts once, with its best score. Hits are taken while there is room; one that is too large for what is left
-    makes way for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id), so that neighbours stand
-    follow their hit.
+    A chunk counts once, with its best score. Hits are taken while there is room; one that is too
+    large is skipped for smaller ones. Keys follow (−score, doc_id, start_page, end_page, chunk_id),
+    so that neighbours follow their hit.
 
-    Raises: ContextTooLarge where not even the first hit fits.
+    Raises: ContextTooLarge if not even the first hit fits.
     """
     best: dict[str, Hit] = {}
     for hit in hits:
@@ -48,9 +48,9 @@ def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
 def compress_evidence(
     question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], budget: EvidenceBudget
 ) -> tuple[Evidence, ...]:
-    """What of each passage has room; a passage that loses everything is gone, and the others keep their keys.
+    """Return the evidence compressed to the budget; a passage may disappear, and the others keep their keys.
 
-    Raises: ContextTooLarge where not even one sentence fits.
+    Raises: ContextTooLarge if not even one sentence fits.
     """
     fits: dict[str, float] = {}
     for statement in stated:
@@ -60,7 +60,7 @@ def compress_evidence(
         if kept == before:
             raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), budget)
         characters = sum(len(render_passage(item)) for item in kept)
-        allowed = min(characters - 1, int(characters / excess))  # as if all had as many tokens; figures have more
+        allowed = min(characters - 1, int(characters / excess))  # assumes even density of tokens; figures are denser
         spans = select_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
         before, pairs = kept, zip(evidence, spans, strict=True)
         kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
@@ -77,14 +77,14 @@ def render_passage(item: Evidence) -> str:
 
 
 def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
-    """The same for a service that takes documents."""
+    """Return the passages for a service that takes documents."""
     return tuple(
         SentDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item)) for item in evidence
     )
 
 
 def _excess(evidence: Sequence[Evidence], budget: EvidenceBudget) -> float:
-    """How many times the room what is sent would take, by characters or by tokens."""
+    """Return the size of the rendered evidence in multiples of the budget, by characters or tokens."""
     texts = [render_passage(item) for item in evidence]
     return max(sum(map(len, texts)) / budget.characters, sum(map(budget.count, texts)) / budget.tokens)
 
@@ -107,7 +107,7 @@ def _within(hits: Iterable[Hit], budget: EvidenceBudget) -> list[Hit]:
 
 
 def _too_large(what: str, text: str, budget: EvidenceBudget) -> ContextTooLarge:
-    allowed = f"allowed are {budget.characters:,} and {budget.tokens:,}"
+    allowed = f"the budget is {budget.characters:,} and {budget.tokens:,}"
     size = f"{len(text):,} characters, {budget.count(text):,} tokens; {allowed}"
     hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
     return ContextTooLarge(f"{what} has {size}", hint=hint)

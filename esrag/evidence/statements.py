@@ -1,8 +1,9 @@
-"""Statements: the sentences and table rows of the evidence, each with its fit to the question.
+"""Score the sentences and table rows of the evidence by their fit to the question.
 
-The fit adds up what the weights below name. They were chosen by hand near the best of a grid over one half of 565
-questions of QED, CLAPNQ and SQuAD 2.0 (how often the best sentence is the gold one); benchmarks/answers.py measures
-them on the other half and does not fit them.
+The fit is the sum of the parts that are weighted below. The weights were chosen by hand near the
+best of a grid over one half of 565 questions of QED, CLAPNQ and SQuAD 2.0 (how often the best
+sentence is the gold one). benchmarks/answers.py measures them on the other half and does not fit
+them.
 """
 
 import re
@@ -23,26 +24,27 @@ from esrag.text import ITEM, sentence_spans
 from esrag.text.terms import compounds, rarities, shares, terms
 
 MEANING = 0.55  # cosine with the question
-WORDS = 0.20  # share of the question's words in the sentence, rare ones counting more
-PASSAGE = 0.15  # the same in the passage around it
+WORDS = 0.20  # share of the question's words in the sentence, with rare words weighted more
+PASSAGE = 0.15  # the same share in the passage around it
 PLACE = 0.05  # 1 / rank of the passage
-LENGTH = 0.05  # a sentence of a dozen words says more than a fragment
+LENGTH = 0.05  # a sentence of a dozen words states more than a fragment
 
 FULL_LENGTH_WORDS = 12
 
-# Encoding takes most of an answer's time, so meanings are guessed first: the passage's cosine with the question and the
-# share of the question's words in a statement say much of it. Those that promise most are encoded first, and of the
-# others those that would come near the best, were they by DOUBT nearer in meaning than guessed. Fitted by least squares
-# on the 1,689 questions of QED, CLAPNQ and SQuAD 2.0 that are not reported on: 38 % of the tokens were encoded, always
-# with the best statement, and those near it, except for seven questions.
+# Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
+# with the question and the share of the question's words in the statement. The most promising
+# statements are encoded first, then those that would come near the best if they were DOUBT nearer
+# in meaning than estimated. Fitted by least squares on the 1,689 questions of QED, CLAPNQ and SQuAD
+# 2.0 that are not reported on: 38 % of the tokens were encoded, always with the best statement, and
+# with those near it except for seven questions.
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject: its neighbour in the table is wrong
+TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject; its neighbour in a table would be wrong
 
-MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700  # less is a heading or a page number, more is not read as one sentence
+MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700  # less is a heading or a page number; more does not read as one sentence
 
-_HEADING = re.compile(  # ATX; a line that is underlined; an algorithm's
+_HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
 )
 _LEADERS = re.compile(
@@ -54,7 +56,7 @@ _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement of a passage, the span it was made of on one line, and the row that it is, if it is one."""
+    """A statement of a passage, its original span on one line, and its row if it is one."""
 
     text: str
     source: str
@@ -68,10 +70,11 @@ Scores = npt.NDArray[np.float64]
 def statements(
     question: str, evidence: Sequence[Evidence], encode: Encode | None, *, whole: bool = False
 ) -> tuple[Statement, ...]:
-    """Every sentence and table row of the evidence, in order, each text once, with its fit; meanings by `encode`.
+    """Return every distinct sentence and table row of the evidence in order, with its fit.
 
-    One that will not come near the best is not encoded and fits without its meaning, unless the fits are to be `whole`.
-    Those of another one of a series than the question names (lamp 8, where it asks of lamp 7) are left out.
+    `encode` gives the meanings. A statement that cannot come near the best is not encoded, and its
+    fit lacks its meaning, unless the fits are to be `whole`. Statements about another member of a
+    series than the question names (lamp 8 instead of lamp 7) are left out.
     """
     found = of_the_same(question, _found(evidence), evidence)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
@@ -95,7 +98,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 def _fits(
     question: str, evidence: Sequence[Evidence], found: Sequence[Statement], encode: Encode | None, *, whole: bool
 ) -> Scores:
-    """Each one's fit, 0..1, shape (len(found),); without an encoder the other parts are stretched over it."""
+    """Return the fits, 0..1, shape (len(found),). Without an encoder the other parts are scaled up."""
     rank = {item.key: n for n, item in enumerate(evidence)}
     place = [rank[statement.key] for statement in found]
     texts = [statement.text for statement in found]
@@ -117,10 +120,10 @@ def _fits(
 
 
 def _closeness(evidence: Sequence[Evidence]) -> Scores:
-    """Each passage's cosine with the question, shape (len(evidence),).
+    """Return each passage's cosine with the question, shape (len(evidence),).
 
-    A passage that the vector leg missed is at most as near as the farthest one that it found. Without
-    any, each may be near.
+    A passage that the vector leg missed counts as near as the farthest one that it found. If it
+    found none, every passage may be near.
     """
     known = [item.closeness for item in evidence if item.closeness is not None]
     least = min(known, default=1.0)
@@ -128,9 +131,10 @@ def _closeness(evidence: Sequence[Evidence]) -> Scores:
 
 
 def _meanings(question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode) -> Vectors:
-    """Each text's cosine with the question, 0..1, shape (len(texts),); 0 of one that is not `likely` near the best.
+    """Return each text's cosine with the question, 0..1, shape (len(texts),); 0 if it is not `likely` near the best.
 
-    `parts` are the fits without it, and `likely` is what each is at most, if the guess of its meaning is any good.
+    `parts` are the fits without meaning, and `likely` are upper bounds of the fits if the estimates
+    are good.
     """
     meanings = np.zeros(len(texts), dtype=np.float32)
     ranked = np.argsort(-likely, kind="stable")
@@ -144,19 +148,19 @@ def _meanings(question: str, texts: Sequence[str], parts: Scores, likely: Scores
 
 
 def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
-    """What each word of the question counts: log(1 + n / (1 + sentences with it)), technical compounds more."""
+    """Return the weight of each word of the question: log(1 + n / (1 + sentences with it)), more for compounds."""
     named = compounds(question)
     weights = rarities(dict.fromkeys(terms(question)), held)
     return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
 
 
 def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
-    """The share of the question's weight that each set of words holds, shape (len(held),)."""
+    """Return the share of the question's weight that each set of words contains, shape (len(held),)."""
     return np.array(shares(asked, held))
 
 
 def strip_markers(text: str) -> str:
-    """The text with what could pass for our markers in round brackets.
+    """Return the text with anything that looks like our markers in round brackets.
 
     >>> strip_markers("See [c4] and [C1, c2].")
     'See (c4) and (C1, c2).'
@@ -165,7 +169,7 @@ def strip_markers(text: str) -> str:
 
 
 def to_line(text: str) -> str:
-    r"""A statement on one line, without its bullet; a document's own [c1] must not read as our marker.
+    r"""Return a statement on one line, without its bullet and without markers of the document's own.
 
     >>> to_line("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
@@ -174,14 +178,15 @@ def to_line(text: str) -> str:
 
 
 def iter_statements(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what `lines` does, without the rows."""
+    """Yield the text and the source of `lines`, without the rows."""
     return ((line.text, line.source) for line in lines(text))
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield sentences as they stand, and rows of tables with caption and header; no headings, no contents.
+    """Yield sentences as they are, and table rows with caption and header; no headings, no contents.
 
-    A sentence that leads to a list has it behind, where it is short; its items are statements besides.
+    A sentence that introduces a list has the list appended if it is short. Its items are also
+    statements of their own.
     """
     reader = TableReader(text)
     spans = sentence_spans(text)
@@ -203,7 +208,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
-    r"""A sentence with the list that follows it, if that is not too long; "1." would read as its end.
+    r"""Return a sentence with the list that follows it if that is short; "1." would look like a sentence's end.
 
     >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
     >>> _with_list(text, sentence_spans(text), 0)

@@ -1,7 +1,7 @@
-"""Layout: the numbered steps of algorithms, each on a line of its own.
+"""Put the numbered steps of algorithms on lines of their own.
 
-The text of a PDF has them as they were painted: several on a line, one over several lines, a label behind its step
-or, where a page was set in columns, before all of them.
+The text of a PDF has the steps as they were painted: several on a line, one over several lines, a
+label after its step or, on a page with columns, before all steps.
 """
 
 import re
@@ -10,32 +10,32 @@ from itertools import pairwise
 
 from esrag.text import trim_span
 
-Labels = list[re.Match[str]]  # `1:`, `2:`, … of one algorithm, or of the part of it that a text holds
+Labels = list[re.Match[str]]  # `1:`, `2:`, … of one algorithm, or of the part that a text contains
 Spans = tuple[tuple[int, int], ...]
 
-# Characters that are no white space. The longest step of FIPS 203 has 78 of them, the longest way from a heading to
-# its first step 262; what is numbered much further down is something else.
+# Characters without white space. The longest step of FIPS 203 has 78, and the longest distance from
+# a heading to its first step is 262. Numbers much further down belong to something else.
 _MAX_STEP, _MAX_HEAD = 500, 800
 
 _LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
-_LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")  # a PDF's accents and exponents may stray before a label
-# "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are no headings.
+_LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")  # a PDF's accents and exponents may come before a label
+# "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are not headings.
 _HEADING = re.compile(
     r"(?:^[^A-Za-z|(\n]{0,8}|(?<=[.!?]\s))Algorithm\s+(\d{1,3})(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
     re.MULTILINE,
 )
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
 _LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": the text that a label can follow
-_GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that nothing but a step begins with
+_GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that can only begin a step
 _ROW_OR_HEADING = re.compile(r"^[^\S\n]*+(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
 
 
 def readable(text: str) -> str:
-    r"""The text with each step of a numbered algorithm, and each loop `for (…; …; …)`, on a line of its own.
+    r"""Return the text with each step of a numbered algorithm, and each loop `for (…; …; …)`, on its own line.
 
-    Nothing but white space changes, and rows of tables stay as they are.
+    Only white space changes, and table rows stay the same.
 
     >>> print(readable("1: i ← 0\n2: while i < 9 do 3: call f(i,\nn) 4: end while"))
     1: i ← 0
@@ -55,9 +55,9 @@ def readable(text: str) -> str:
 
 
 def steps(text: str, number: int) -> Spans:
-    r"""The spans of the numbered steps under the heading "Algorithm N"; none where the text does not hold them.
+    r"""Return the spans of the numbered steps under the heading "Algorithm N", or () without them.
 
-    Labels that stand together before their steps are one span with them.
+    Labels that come together before their steps are one span with them.
 
     >>> text = "Algorithm 4 Twice(x)\nInput: x\n1: y ← x + x 2: return y\nMore on Algorithm 4."
     >>> [text[start:end] for start, end in steps(text, 4)], steps(text, 5)
@@ -68,13 +68,13 @@ def steps(text: str, number: int) -> Spans:
 
 
 def block(text: str, number: int) -> tuple[int, int] | None:
-    """From the heading "Algorithm N" to the end of its last step; None where the text does not hold both."""
+    """Return the span from the heading "Algorithm N" to its last step, or None if the text lacks either."""
     start, labels = _algorithm(text, number)
     return (start, _spans(text, labels)[-1][1]) if labels else None
 
 
 def _algorithm(text: str, number: int) -> tuple[int, Labels]:
-    """Where the heading "Algorithm N" starts, and its labels."""
+    """Return the start of the heading "Algorithm N" and its labels."""
     after = 0
     is_headed = any(int(heading[1]) == number for heading in _HEADING.finditer(text))
 
@@ -88,7 +88,7 @@ def _algorithm(text: str, number: int) -> tuple[int, Labels]:
 
 
 def _runs(text: str) -> Iterator[Labels]:
-    """Labels that count up from one that begins a line, or from a 1 under a heading."""
+    """Yield labels that count up from one at the beginning of a line, or from a 1 under a heading."""
     labels: Labels = []
     for label in _LABEL.finditer(text):
         if labels and _follows(text, labels[-1], label):
@@ -106,7 +106,7 @@ def _is_first(text: str, before: Labels, label: re.Match[str]) -> bool:
 
 
 def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | None:
-    """The last "Algorithm N" above a first label, if it is near."""
+    """Return the last "Algorithm N" above a first label if it is near."""
     if label[1] != "1":
         return None
     headings = list(_HEADING.finditer(text, after, label.start()))
@@ -115,7 +115,7 @@ def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | Non
 
 
 def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
-    """Whether a label is the next one of the same algorithm, and what lies between is one step."""
+    """Return whether a label is the next one of the same algorithm, with one step in between."""
     if int(label[1]) != int(last[1]) + 1 or (not _begins_line(text, label) and _IS_RATIO.match(text, label.end())):
         return False
 
@@ -129,7 +129,7 @@ def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
 
 
 def _spans(text: str, labels: Labels) -> Spans:
-    """Each step from its label to the next; labels with nothing behind them go with the next one that has."""
+    """Return each step from its label to the next; labels without a step join the next one that has it."""
     starts = [_start(text, None, labels[0])] + [_start(text, last, label) for last, label in pairwise(labels)]
     ends = [*starts[1:], _end(text, labels)]
     spans: list[tuple[int, int]] = []
@@ -155,9 +155,9 @@ def _start(text: str, last: re.Match[str] | None, label: re.Match[str]) -> int:
 
 
 def _end(text: str, labels: Labels) -> int:
-    """Where the last step ends: with its line and those that only a step begins with.
+    """Return the end of the last step: its line and following lines that can only belong to a step.
 
-    Where labels stand without their steps, each has a line after them.
+    If labels come without their steps, each has a line after them.
     """
     end = labels[-1].end()
     rest, *lines = text[end:].split("\n")
@@ -174,7 +174,7 @@ def _end(text: str, labels: Labels) -> int:
 
 
 def _trailing(text: str, labels: Labels) -> int:
-    """How many labels at the end have nothing between them."""
+    """Return how many labels at the end have no text between them."""
     count = 1
     for last, label in reversed(list(pairwise(labels))):
         if text[last.end() : label.start()].strip():
@@ -184,7 +184,7 @@ def _trailing(text: str, labels: Labels) -> int:
 
 
 def _on_one_line(step: str) -> str:
-    """Joined, with the indentation behind its label."""
+    """Return the step joined to one line, with the indentation after its label."""
     return " ".join(filter(None, map(str.strip, step.split("\n"))))
 
 

@@ -1,4 +1,4 @@
-"""Tables: their rows as statements that can be read by themselves, each with the table it belongs to."""
+"""Turn table rows into statements that can be read without their table."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from esrag.text import NAMED_ROW
 
-RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and its rows
+RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and rows
 CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 
 MAX_TITLE = 120  # characters of a line that can be a table's title
@@ -20,7 +20,7 @@ _ENDS = ".:;"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: its `cells` with their headers or, where nothing tells columns apart, two lines.
+    """A row of a table: its `cells` with their headers or, if columns cannot be separated, two lines.
 
     `above` is the table's caption or title.
     """
@@ -32,13 +32,13 @@ class Row:
 
 
 class TableReader:
-    """Reads the spans of a passage in order, and says which are rows and what they are rows of."""
+    """Reads the spans of a passage in order, and finds rows and the tables that they belong to."""
 
     def __init__(self, text: str) -> None:
         """Start before the first span of the text."""
         self._text, self._end = text, 0
         self._above = ""
-        self._header: tuple[str, ...] | None = None  # not read yet; () for a table that began in another passage
+        self._header: tuple[str, ...] | None = None  # None: not read yet; (): the table began in another passage
         self._has_figures = False
         self._is_titled = False
 
@@ -63,7 +63,7 @@ class TableReader:
         yield _row(self._above, self._header, cells)
 
     def pass_by(self, start: int, end: int) -> None:
-        """Note a span that is not a row: a title of what follows, also within a table, or the end of a table."""
+        """Note a span that is not a row: a title, also within a table, or the end of a table."""
         span = self._text[start:end]
         is_title = "\n" not in span and len(span) <= MAX_TITLE and span[-1] not in ".!?"
         if self._is_apart(start) or not is_title:
@@ -72,7 +72,7 @@ class TableReader:
         self._is_titled, self._end = True, end
 
     def pass_caption(self, caption: str, end: int) -> None:
-        """Note the caption "Table N …" of what follows."""
+        """Note the caption "Table N …" of the following text."""
         self._start(caption)
         self._end = end
 
@@ -83,14 +83,14 @@ class TableReader:
         return bool(_BLANK_LINE.search(self._text, self._end, start))
 
     def _is_header(self, cells: tuple[str, ...]) -> bool:
-        """Whether a row under a title is another table's header, and no row of the table before the title."""
+        """Return whether a row under a title is another table's header, and not a row of the table before."""
         header = self._header or ()
         has_none = self._has_figures and not any(map(is_figure, cells))
         return cells == header or len(cells) != len(header) or has_none
 
 
 def parse_named_row(span: str) -> Row | None:
-    """Return the row that a line of `name: cell; name: cell` is, else None.
+    """Return the row of a line `name: cell; name: cell`, else None.
 
     >>> parse_named_row("City: Kiel; Port: north; west; Founded: 1242").cells
     (('City', 'Kiel'), ('Port', 'north; west'), ('Founded', '1242'))
@@ -110,11 +110,11 @@ def parse_named_row(span: str) -> Row | None:
 
 
 def iter_captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
-    """Yield the rows of a PDF's table, `Table 3. Sizes`, `key ciphertext`, `A 800 768`, … after caption and header.
+    """Yield the rows of a PDF's table, `Table 3. Sizes`, `key ciphertext`, `A 800 768`, … with caption and header.
 
     Lines without a figure before the first row belong to the header.
     """
-    if len(lines) <= 2:  # noqa: PLR2004 -- a caption and one line: no rows to tell apart
+    if len(lines) <= 2:  # noqa: PLR2004 -- a caption and one line have no separable rows
         yield " ".join(lines), None
         return
 
@@ -130,7 +130,7 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 
 def is_figure(cell: str) -> bool:
-    """Whether a cell holds a figure and nothing else. A year is not a figure.
+    """Return whether a cell contains only a figure. A year is not a figure.
 
     >>> [is_figure(cell) for cell in ("1,184", "12 %", "2023", "Kiel", "H1 2023")]
     [True, True, False, False, False]
@@ -139,13 +139,13 @@ def is_figure(cell: str) -> bool:
 
 
 def _is_continued(cells: Sequence[str], rest: str) -> bool:
-    """Whether a passage begins within a table: its first row has figures where the next one has some."""
+    """Return whether a passage begins within a table: its first row has figures where the next one does."""
     below = split_cells(rest.lstrip("\n").partition("\n")[0])
     return any(is_figure(cell) and is_figure(other) for cell, other in zip(cells, below, strict=False))
 
 
 def _row(above: str, header: Sequence[str], cells: Sequence[str]) -> tuple[str, Row]:
-    """Return a row that can be read by itself.
+    """Return the row and its text, which can be read by itself.
 
     >>> _row("Sizes", ["Kettle", "litres"], ["A", "1.7"])[0]
     'Sizes: Kettle: A, litres: 1.7'

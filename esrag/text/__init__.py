@@ -1,7 +1,8 @@
-"""Text as every stage sees it: normalised once, cut into sentences and words by offsets.
+"""Text as every stage sees it: normalised once, and split into sentences and words by offsets.
 
-Sentences are found by nupunkt (Bommarito, Katz & Bommarito, 2025) inside blocks, because the text of a PDF or a
-spreadsheet is full of lines that end without a full stop: headings, list items, rows, captions, steps of algorithms.
+Within blocks, nupunkt (Bommarito, Katz & Bommarito, 2025) finds the sentences. Blocks are needed
+because PDFs and spreadsheets are full of lines that end without a full stop: headings, list items,
+rows, captions, steps of algorithms.
 """
 
 import re
@@ -9,25 +10,26 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-# C0 and C1 controls except tab and newline, lone surrogates, noncharacters and byte order marks: nothing can show
-# them, a terminal may act on them, and SQLite and UTF-8 refuse some.
+# C0 and C1 controls except tab and newline, lone surrogates, noncharacters and byte order marks.
+# Nothing can display them, a terminal may act on them, and SQLite and UTF-8 refuse some.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 
-# Characters that leave nothing on the page (Unicode's Default_Ignorable_Code_Point, and the annotation marks): they
-# could carry a hidden message, or split a word such as "not" before it is compared.
+# Characters that are invisible on the page (Unicode's Default_Ignorable_Code_Point, and the
+# annotation marks). They could carry a hidden message, or split a word such as "not" before it is
+# compared.
 _INVISIBLE = (
     "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Some scripts and emoji need them. They stay behind the characters they belong to, one each.
+# Some scripts and emoji need them. One is kept after each character that it belongs to.
 _PICTURES = "\xa9\xae\u203c\u2049\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_JOINED_SCRIPTS = (  # Hebrew to Arabic Extended-A, India to Tibet, Myanmar, Khmer, Mongolian, further ones of Asia
+_JOINED_SCRIPTS = (  # Hebrew to Arabic Extended-A, India to Tibet, Myanmar, Khmer, Mongolian, other Asian scripts
     "\u0590-\u0fff\u1000-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\u1900-\u1cff\ua840-\uabff"
     "\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010800-\U00011fff\U0001e800-\U0001efff"
 )
 _VARIANT = "[\ufe00-\ufe0f]"
-_FLAGS = "|".join(  # England, Scotland and Wales: a black flag, the letters of the country as tags, and an end
+_FLAGS = "|".join(  # England, Scotland and Wales: a black flag, the country's letters as tags, and an end tag
     "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in country) + "\U000e007f"
     for country in ("gbeng", "gbsct", "gbwls")
 )
@@ -46,9 +48,9 @@ _KEPT = "|".join(
 _NEEDED_OR_INVISIBLE = re.compile(f"({_KEPT})|[{_INVISIBLE}]")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 _MADE_OF_MARKS = "\u0f73\u0f75\u0f81"
-_SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")  # with the end of its line: the word goes on there
+_SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")  # with its line break: the word continues there
 
-# nupunkt reads a piece at a time: on a megabyte without a blank line that is a third faster and bounds its memory.
+# nupunkt reads pieces: on a megabyte without a blank line, this is a third faster and bounds memory.
 _PIECE_CHARACTERS = 20_000
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -58,10 +60,10 @@ _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
-NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")  # "City: Kiel; Founded: 1242", a spreadsheet's
+NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")  # a spreadsheet's "City: Kiel; Founded: 1242"
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
-# A line that ends like this goes on in the next one: "…, as listed in / Table 3. The …".
+# A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
 _OPEN_END = re.compile(
     r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with|see|section|sections|chapter"
     r"|tables?|figures?|fig\.|algorithm|equation|eq\.|step|page|part|no\.|appendix|point))$",
@@ -70,7 +72,7 @@ _OPEN_END = re.compile(
 
 
 def normalise(text: str) -> str:
-    r"""Return the text in NFC, with newlines as line ends, without characters that cannot be shown or seen.
+    r"""Return the text in NFC, with newlines as line ends, without invisible and undisplayable characters.
 
     >>> normalise("cafe\u0301\r\nb\x00\fc"), normalise("no\u200bt \U000e0041so\xad")
     ('café\nb\nc', 'not so')
@@ -84,16 +86,16 @@ def normalise(text: str) -> str:
 
 
 def _with_few_marks(text: str) -> str:
-    """Return the text with at most 30 combining marks in a row, as Unicode's stream-safe format allows.
+    """Return the text with at most 30 combining marks in a row, as in Unicode's stream-safe format.
 
-    Putting marks in order takes Python a time that grows with the square of their number.
+    Python takes quadratic time to put the marks in order.
     """
     return text if text.isascii() else _long_run_of_marks().sub(r"\1", text)
 
 
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
-    """Match more than 30 characters in a row that are combining marks, or begin with one when they are taken apart."""
+    """Return a pattern for over 30 consecutive characters that are, or decompose to begin with, combining marks."""
     characters = map(chr, range(0x300, 0x1EB00))
     marks = "".join(it for it in characters if unicodedata.combining(it) or it in _MADE_OF_MARKS)
     return re.compile(f"([{marks}]{{30}})[{marks}]+")
@@ -113,9 +115,9 @@ def format_count(number: int, noun: str) -> str:
 
 
 def drop_unshowable(text: str) -> str:
-    r"""Return the text with newlines as line ends and without characters that cannot be shown.
+    r"""Return the text with newlines as line ends and without undisplayable characters.
 
-    Unlike `normalise` it may be given a text in pieces.
+    Unlike `normalise`, it also works on a text in pieces.
 
     >>> drop_unshowable("a\r\n\x1b[1m")
     'a\n[1m'
@@ -124,7 +126,7 @@ def drop_unshowable(text: str) -> str:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets of words and of single punctuation marks: the tokens without an encoder.
+    """Return the offsets of words and single punctuation marks, the tokens when there is no encoder.
 
     >>> word_spans("pH 7.")
     [(0, 2), (3, 4), (4, 5)]
@@ -133,9 +135,9 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    r"""Offsets of sentences: in order, apart, without white space around them, covering everything else.
+    r"""Return the offsets of sentences: in order, not overlapping, trimmed, covering all other text.
 
-    A heading, a list item, a row of a table or a step of an algorithm is a sentence of its own, however it ends.
+    A heading, a list item, a table row or a step of an algorithm is a sentence of its own.
 
     >>> text = "2 Keys\n\nA key is long. It is\nsecret, cf. Sec. 3.\n- one\n- two"
     >>> [text[start:end] for start, end in sentence_spans(text)]
@@ -145,7 +147,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def block_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of the stretches no sentence runs across: paragraphs, headings, items, rows; trimmed, in order."""
+    """Yield the offsets of blocks, which no sentence crosses: paragraphs, headings, items, rows; trimmed, in order."""
     start = offset = 0
     previous = ""
 
@@ -160,7 +162,7 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The span without the white space around it; nothing for a blank one.
+    """Yield the span without surrounding white space, or nothing for a blank one.
 
     >>> list(trim_span(" a ", 0, 3)), list(trim_span("  ", 0, 2))
     ([(1, 2)], [])
@@ -172,7 +174,7 @@ def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[int, int]]:
-    """Stretches that tile `text[start:end]`, none longer than `characters`, cut after white space where there is some.
+    """Yield spans that tile `text[start:end]`, at most `characters` long, cut after white space if possible.
 
     >>> list(pieces("one two three", 0, 13, 5))
     [(0, 4), (4, 8), (8, 13)]
@@ -186,7 +188,7 @@ def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[i
 
 
 def _parts(previous: str, line: str) -> bool:
-    """Whether a block ends between two neighbouring lines (both stripped)."""
+    """Return whether a block ends between two adjacent, stripped lines."""
     if not previous or not line or _stands_alone(previous) or _stands_alone(line):
         return True
     if NAMED_ROW.match(line) and NAMED_ROW.match(previous):
@@ -205,16 +207,16 @@ def _stands_alone(line: str) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line is mostly numbers, as a row of a PDF's table is."""
+    """Return whether a line is mostly numbers, like a table row in a PDF."""
     words = line[:200].split()
     numbers = sum(word[0].isdigit() for word in words)
     return numbers > 1 and 2 * numbers >= len(words)
 
 
 def _ends_early(previous: str, line: str) -> bool:
-    """Whether a line ends well before the next one does: a heading, a last row, the end of a paragraph.
+    """Return whether a line ends well before the next one: a heading, a last row, the end of a paragraph.
 
-    Lines that were wrapped to a width are ragged by a word or two; 0.6 leaves room for a long one.
+    Lines wrapped to a width are ragged by a word or two; 0.6 leaves room for a long word.
     """
     first_word = line[:40].split(maxsplit=1)[0]
     starts_anew = first_word[0].isupper() or first_word[0].isdigit()
@@ -222,7 +224,7 @@ def _ends_early(previous: str, line: str) -> bool:
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The sentences of one block; a label such as "Table 3." stays with what it labels."""
+    """Yield the sentences of one block. A label such as "Table 3." stays with what it labels."""
     from nupunkt import sent_spans
 
     block_start, label = start, None
@@ -237,7 +239,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Return the known names that are spelt most like this one, best first, whatever their case.
+    """Return the known names with the most similar spelling, best first, ignoring case.
 
     >>> closest("PDF", ["eml", "pdf"]), closest("yaer", ["year", "author"]), closest("x", ["year"])
     (['pdf'], ['year'], [])

@@ -1,4 +1,4 @@
-"""Figures: the numbers of a text and what they count, however they are written."""
+"""Find the numbers in a text and what they count, in any notation."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _ONES = """zero one two three four five six seven eight nine ten eleven twelve t
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SPELLED = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
-_COUNT_NOTHING = ("one", "two")  # except before a unit: "one of them"
+_COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them"
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
 _UNIT_WORD = (
@@ -44,7 +44,7 @@ _USE = re.compile(
 )
 _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
-# What a header says that its column is in: "Length (km)", "Price in €", "Share, %", "Key bytes".
+# How a header states the unit of its column: "Length (km)", "Price in €", "Share, %", "Key bytes".
 _IN_UNIT = re.compile(
     rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W{{0,80}}\Z"
 )
@@ -63,18 +63,18 @@ _WORDS_OF = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "%": " per
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A number with its power of ten and its unit; each may be missing."""
+    """A number with its power of ten and its unit, either of which may be empty."""
 
     number: str
     scale: str
     unit: str
 
 
-_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")  # "5 thousand", "(thousand dollars)": no number by itself
+_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")  # "5 thousand", "(thousand dollars)": not a number by itself
 
 
 def in_figures(text: str) -> str:
-    """The text, on one line, with its numbers in figures, apart from their units, and without commas in them.
+    """Return the text on one line, with numbers as figures, without commas, separated from their units.
 
     >>> in_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two, a five-litre pot, two hundred and five%")
     '31 days, 1184 bytes, 80 kg, the 16, one of two, a 5 litre pot, 205 percent'
@@ -87,7 +87,7 @@ def in_figures(text: str) -> str:
 
 
 def _read(found: re.Match[str]) -> str:
-    """A number in figures; "nineteen ninety" are two."""
+    """Return a number as figures; "nineteen ninety" gives two."""
     counts = (found["counts"] or "").replace("-", " ")
     words = re.findall(r"[a-z]+", found[0][: len(found[0]) - len(counts)].lower())
     if words[0] in _SCALES.values() and _COUNTED.search(found.string, 0, found.start()):
@@ -111,7 +111,7 @@ def _read(found: re.Match[str]) -> str:
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers that stand alone: the 768 of ML-KEM-768 is part of a name.
+    """Return the numbers of a text, except parts of names such as the 768 of ML-KEM-768.
 
     >>> numbers("ML-KEM-768 has 1184 bytes.")
     ['1184']
@@ -132,12 +132,12 @@ def uses(text: str) -> Iterator[Use]:
 
 
 def units(text: str) -> set[str]:
-    """Return the units that a text names in words, with a number or without."""
+    """Return the units that a text names in words, with or without a number."""
     return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
 
 
 def header_units(text: str) -> set[str]:
-    """Return the units that a header or a caption says its numbers are in, by name or by sign.
+    """Return the units that a header or a caption gives for its numbers, by name or by sign.
 
     >>> header_units("Length (km)"), header_units("Price in €"), header_units("Second key")
     ({'kilometer'}, {'euro'}, set())
@@ -148,7 +148,7 @@ def header_units(text: str) -> set[str]:
 
 
 def header_scales(text: str) -> set[str]:
-    """Return the powers of ten that a header or a caption gives for the numbers under it.
+    """Return the powers of ten that a header or a caption gives for its numbers.
 
     >>> header_scales("Revenue (in thousands of dollars)"), header_scales("Revenue, $m")
     ({'thousand'}, {'million'})
@@ -158,7 +158,7 @@ def header_scales(text: str) -> set[str]:
 
 
 def _plain(unit: str) -> str:
-    """A unit as it is spelled, in one way.
+    """Return the standard spelling of a unit.
 
     >>> _plain("kg"), _plain("Litres"), _plain("feet")
     ('kilogram', 'liter', 'foot')

@@ -1,6 +1,6 @@
-"""The tokens of the keyword leg: stemmed words, and technical compounds as a whole and in parts.
+"""The tokens of keyword search: stemmed words, and technical compounds whole and in parts.
 
-Made in Python so that every engine searches the same tokens whatever its own analysis can do.
+Tokenizing in Python lets every engine search the same tokens.
 """
 
 import math
@@ -13,14 +13,15 @@ from itertools import chain, islice
 
 import Stemmer
 
-MAX_TERM = 64  # characters; longer ones are encoded data, which users do not type; a SHA-256 in hexadecimal still fits
+MAX_TERM = 64  # characters; longer ones are encoded data, which users do not type; a hexadecimal SHA-256 fits
 
-# A question is read this far. A longer one is a pasted text, and its first 256 distinct terms say what it is about.
+# The part of a question that is searched. A longer one is a pasted text, whose first 256 distinct
+# terms give its topic.
 MAX_QUESTION = 10_000  # characters
 MAX_TERMS = 256
 
-# Lucene's English stop words, and the words that a question is made of: in a technical text "who" or "does" is rare
-# enough to outweigh the words that the question is about.
+# Lucene's English stop words, and question words: in a technical text "who" or "does" is so rare
+# that it would outweigh the topic of the question.
 STOP_WORDS = frozenset(
     """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
     this to was will with am been can could did do does from had has have how i its me my shall should than them
@@ -31,20 +32,21 @@ _PLAIN = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": ""}
 _BIGRAM_SCRIPTS = "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _BIGRAM_SCRIPTS += "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
 _SCRIPT_RUNS = re.compile(f"([{_BIGRAM_SCRIPTS}]+)")
-# Where living scripts keep their combining marks; to look at all of Unicode takes a tenth of a second at every start.
+# Where living scripts have combining marks; scanning all of Unicode takes a tenth of a second per start.
 _MARK_BLOCKS = ((0x300, 0x370), (0x483, 0x1E00), (0x20D0, 0x2100), (0x2CEF, 0x3100), (0xA66F, 0xAC00), (0xFB1E, 0xFE30))
 _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
-# Letters and digits of formulas: users do not type 𝑘 or ℎ. Signs that are not a letter in another font stay.
+# Letters and digits of formulas, because users do not type 𝑘 or ℎ. Other signs stay.
 _FORMULA = re.compile("[\u2102-\u2149\U0001d400-\U0001d7ff]")
 
 
 def terms(text: str) -> list[str]:
-    """The tokens of a text, in order: lowercased, without English stop words, stemmed (Snowball English).
+    """Return the tokens of a text in order: lowercase, stemmed (Snowball English), without English stop words.
 
-    A compound stays whole and unstemmed, and its parts follow it. Diacritics are kept, as in Lucene's English analysis.
+    A compound is kept whole and unstemmed, followed by its parts. Diacritics are kept, as in
+    Lucene's English analysis.
 
     >>> terms("The encapsulation keys of ML-KEM-768")
     ['encapsul', 'key', 'ml-kem-768', 'ml', 'kem', '768']
@@ -55,12 +57,12 @@ def terms(text: str) -> list[str]:
 
 
 def question_terms(question: str) -> list[str]:
-    """The distinct terms a question is searched by, in order of appearance."""
+    """Return the distinct search terms of a question, in order of appearance."""
     return list(dict.fromkeys(terms(question[:MAX_QUESTION])))[:MAX_TERMS]
 
 
 def compounds(text: str) -> set[str]:
-    """The technical words of a text as tokens, each as a whole.
+    """Return the technical words of a text as tokens, each unsplit.
 
     >>> compounds("What is the size of ML-KEM-768?")
     {'ml-kem-768'}
@@ -69,19 +71,19 @@ def compounds(text: str) -> set[str]:
 
 
 def rarities(asked: Iterable[str], held: Sequence[Collection[str]]) -> dict[str, float]:
-    """What each term counts among some texts: log(1 + texts / (1 + texts with it))."""
+    """Return the weight of each term among the texts: log(1 + texts / (1 + texts with it))."""
     uses = Counter(term for words in held for term in words)
     return {term: math.log(1 + len(held) / (1 + uses[term])) for term in asked}
 
 
 def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> list[float]:
-    """The share of all weights that each text holds, 0..1."""
+    """Return the share of the total weight that each text contains, 0..1."""
     whole = sum(weights.values()) or 1.0
     return [math.fsum(weight for term, weight in weights.items() if term in words) / whole for words in held]
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
-    """The distinct identifiers and compounds of a text, as written, in order of appearance, at most `limit`.
+    """Return the distinct identifiers and compounds of a text as written, in order, at most `limit`.
 
     >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF of 3.14 rounds; SHAKE128")
     ('K-PKE.Encrypt', 'SHAKE128', 'snake_case', 'XOF')
@@ -93,21 +95,24 @@ def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
 def _pieces(text: str) -> list[str]:
     """Return words and compounds as written, without trailing underscores."""
     if not text.isascii():
-        for written, plain in _PLAIN.items():  # `translate` takes many times as long
+        for written, plain in _PLAIN.items():  # `translate` is many times slower
             text = text.replace(written, plain)
         text = _FORMULA.sub(_plain_letter, text)
     return _piece().findall(text)
 
 
 def _plain_letter(found: re.Match[str]) -> str:
-    """Return the plain letter or digit of a formula's character (Unicode's compatibility decomposition of fonts)."""
+    """Return the plain letter or digit of a formula's character (Unicode's <font> decomposition)."""
     letter = found[0]
     return unicodedata.normalize("NFKC", letter) if unicodedata.decomposition(letter).startswith("<font>") else letter
 
 
 @cache
 def _piece() -> re.Pattern[str]:
-    """Runs of letters, digits and marks, joined by single connectors; `++` and `#` may end one (C++, F#)."""
+    """Return a pattern for runs of letters, digits and marks, joined by single connectors.
+
+    `++` or `#` may end one (C++, F#).
+    """
     codes = (code for block in _MARK_BLOCKS for code in range(*block))
     marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code))[0] == "M")
     inner = f"[\\w\u200c\u200d{marks}]"
@@ -117,7 +122,7 @@ def _piece() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(piece: str) -> tuple[str, ...]:
-    if piece.isascii() and piece.isalpha() and piece[1:].islower():  # most are; the rest comes to the same, later
+    if piece.isascii() and piece.isalpha() and piece[1:].islower():  # a fast path with the same result
         lowered = piece.lower()
         return () if lowered in STOP_WORDS else (_stem(lowered)[:MAX_TERM],)
 
@@ -134,7 +139,7 @@ def _terms_of(piece: str) -> tuple[str, ...]:
 
 
 def _word_terms(word: str) -> Iterator[str]:
-    """A word without connectors: its stem, the stems of its camelCase parts, or its bigrams."""
+    """Yield the terms of a word without connectors: its stem, the stems of its camelCase parts, or its bigrams."""
     for index, run in enumerate(_SCRIPT_RUNS.split(word)):
         if index % 2:
             yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
@@ -148,7 +153,7 @@ def _word_terms(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
-    # A stemmer keeps the word in itself, so two threads must not share one; making one costs a microsecond.
+    # A stemmer stores the word in itself, so threads must not share one; creating one takes a microsecond.
     stemmed: str = Stemmer.Stemmer("english", 0).stemWord(word)
     return stemmed
 
@@ -159,7 +164,7 @@ def _trimmed(piece: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _is_technical(piece: str) -> bool:
-    if piece.isalpha() and piece[1:].islower():  # most words are; what follows takes five times as long
+    if piece.isalpha() and piece[1:].islower():  # most words are not; the rest takes five times as long
         return False
 
     word = _trimmed(piece)
