@@ -146,7 +146,7 @@ def test_what_another_made_meanwhile_is_taken(cache):
     with closing(cache):
         get_or_compute(cache, key_of(Kind.ANSWER, "other"), Made, make, lambda _: False)
         cache.set_many({KEY: cache.get_many([key_of(Kind.ANSWER, "other")])[key_of(Kind.ANSWER, "other")]}, 60)
-        waiting.join(5)
+        waiting.join(30)
         cache.unlock(KEY, token)
 
     assert late.count == 0
