@@ -176,7 +176,7 @@ def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen)
         (b"press Ctrl-C again or Ctrl-D to end the chat\r\n> ", lambda: question),
         (b"1.7 litres", lambda: b""),
         (b"> ", lambda: CTRL_C),
-        (b"ends the chat\r\n> ", lambda: CTRL_C),
+        (b"to end the chat\r\n> ", lambda: CTRL_C),
     ]
     shown, code = talk(kitchen, script)
 
