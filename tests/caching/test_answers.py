@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from esrag.caching import Kind, answers, seal
+from esrag.caching import Kind, answers, seal, unseal
 from esrag.caching.answers import BRIEFLY_S, code_version, get_or_compute, key_of
 from esrag.caching.opening import open_cache
 from esrag.errors import EngineError
@@ -144,8 +144,9 @@ def test_what_another_made_meanwhile_is_taken(cache):
     waiting.start()
     time.sleep(0.1)
     with closing(cache):
-        get_or_compute(cache, key_of(Kind.ANSWER, "other"), Made, make, lambda _: False)
-        cache.set_many({KEY: cache.get_many([key_of(Kind.ANSWER, "other")])[key_of(Kind.ANSWER, "other")]}, 60)
+        other = key_of(Kind.ANSWER, "other")
+        get_or_compute(cache, other, Made, make, lambda _: False)
+        cache.set_many({KEY: seal(KEY, unseal(other, cache.get_many([other])[other]))}, 60)
         waiting.join(30)
         cache.unlock(KEY, token)
 
