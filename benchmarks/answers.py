@@ -70,12 +70,18 @@ def main() -> None:
     _refusals(cases)
     _coverage([case for case in cases if not case.fitted], arguments.svg)
     for name in SETS if arguments.encoded else ():
-        _encoded(name, [case.asked for case in cases if case.collection == name and case.asked.evidence], opened[name])
+        _encoded(
+            name,
+            [case.asked for case in cases if case.collection == name and case.asked.evidence],
+            opened[name],
+        )
 
 
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> Context:
     flags = {"engine.url": str(folder / name), "answer.refusal": 0}
-    settings = resolve(flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}).settings
+    settings = resolve(
+        flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}
+    ).settings
     work = Work(settings)
     ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Silent())
     return work.context
@@ -93,13 +99,18 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context])
         asked = ask(question["text"], context)
         if answer["answerable"]:
             best = ask(question["text"], alone)
-            gold = [any(_is_gold(said, answer) for said in _sentences_of(each)) for each in (best, asked)]
+            gold = [
+                any(_is_gold(said, answer) for said in _sentences_of(each))
+                for each in (best, asked)
+            ]
             cited = [citation.doc_id.partition("#")[2] for citation in asked.answer.citations]
             yield Case(number % 2 == 0, "answerable", name, asked, *gold, answer["doc"] in cited)
         else:
             yield Case(number % 2 == 0, "unanswerable", name, asked)
     for other in SETS:
-        for number, question in enumerate(questions[count : count + count // 4] if other != name else []):
+        for number, question in enumerate(
+            questions[count : count + count // 4] if other != name else []
+        ):
             yield Case(number % 2 == 0, "foreign", other, ask(question["text"], opened[other]))
 
 
@@ -115,20 +126,32 @@ def _sentences_of(asked: AskResult) -> list[str]:
 
 def _is_gold(said: str, answer: dict) -> bool:
     """Whether a sentence is the annotated one (80 % of its words, and little more), or holds an annotated answer."""
-    gold = [answer["gold_sentence"]] if "gold_sentence" in answer else (answer.get("gold_sentences") or [[]])[0]
+    gold = (
+        [answer["gold_sentence"]]
+        if "gold_sentence" in answer
+        else (answer.get("gold_sentences") or [[]])[0]
+    )
     if not gold:
         return any(text.lower() in said.lower() for text in answer["answers"])
     words = set(terms(said))
     wanted = [set(terms(sentence)) for sentence in gold]
-    return any(w and len(w & words) >= 0.8 * len(w) and len(words) <= 2 * len(w) + 4 for w in wanted)
+    return any(
+        w and len(w & words) >= 0.8 * len(w) and len(words) <= 2 * len(w) + 4 for w in wanted
+    )
 
 
 def _sentences(cases: list[Case]) -> None:
-    print("| collection, reporting half | questions | best is gold | one of three is | gold passage | contract kept |")
+    print(
+        "| collection, reporting half | questions | best is gold | one of three is | gold passage | contract kept |"
+    )
     print("| --- | --- | --- | --- | --- | --- |")
     for name in SETS:
-        rows = [c for c in cases if c.collection == name and c.kind == "answerable" and not c.fitted]
-        best, some, passage = (np.mean([getattr(c, f"{which}_is_gold") for c in rows]) for which in GOLD)
+        rows = [
+            c for c in cases if c.collection == name and c.kind == "answerable" and not c.fitted
+        ]
+        best, some, passage = (
+            np.mean([getattr(c, f"{which}_is_gold") for c in rows]) for which in GOLD
+        )
         kept = np.mean([_is_kept(c.asked) for c in rows])
         print(f"| {name} | {len(rows)} | {best:.3f} | {some:.3f} | {passage:.3f} | {kept:.0%} |")
 
@@ -145,13 +168,17 @@ def _refusals(cases: list[Case]) -> None:
     curve = _fit([c for c in known if c.fitted], [c for c in foreign if c.fitted])
     print(f"\ncurve fitted: {np.round(curve, 2).tolist()} for a constant, relevance, closeness")
     print("\nthe shipped curve, reporting half:\n")
-    print("| questions that must be refused | AUROC | refused at 0.5 | answerable ones answered at 0.5 |")
+    print(
+        "| questions that must be refused | AUROC | refused at 0.5 | answerable ones answered at 0.5 |"
+    )
     print("| --- | --- | --- | --- |")
     sure = np.array([c.asked.confidence for c in known if not c.fitted])
     for kind in ("foreign", "unanswerable"):
         unsure = np.array([c.asked.confidence for c in cases if c.kind == kind and not c.fitted])
         above = (sure[:, None] > unsure).mean() + (sure[:, None] == unsure).mean() / 2
-        print(f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | {(sure >= 0.5).mean():.3f} |")
+        print(
+            f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | {(sure >= 0.5).mean():.3f} |"
+        )
     _each_by_itself([case for case in cases if not case.fitted])
 
 
@@ -161,7 +188,9 @@ def _each_by_itself(cases: list[Case]) -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for name in SETS:
         sure = {
-            kind: np.array([c.asked.confidence for c in cases if (c.collection, c.kind) == (name, kind)])
+            kind: np.array(
+                [c.asked.confidence for c in cases if (c.collection, c.kind) == (name, kind)]
+            )
             for kind in ("answerable", "unanswerable")
         }
         right = (sure["unanswerable"] < 0.5).sum()
@@ -173,16 +202,26 @@ def _each_by_itself(cases: list[Case]) -> None:
 
 def _coverage(cases: list[Case], svg: Path | None) -> None:
     """What each threshold leads to; an answer is right where one of its sentences is gold."""
-    points = curve([Judged(case.asked.confidence, not case.asked.answer.refused, case.some_is_gold) for case in cases])
+    points = curve(
+        [
+            Judged(case.asked.confidence, not case.asked.answer.refused, case.some_is_gold)
+            for case in cases
+        ]
+    )
     shipped = resolve({}, environ={}, folder=Path("/")).settings.answer.refusal
     print(f"\nall {len(cases)} questions of the reporting half\n")
-    print("| refused below | answered | of those right | right ones kept | wrong ones refused |\n|" + " --- |" * 5)
+    print(
+        "| refused below | answered | of those right | right ones kept | wrong ones refused |\n|"
+        + " --- |" * 5
+    )
     for point in thin_points(points, shipped):
         shares = (point.coverage, point.accuracy, point.kept, point.spared)
         print(f"| {point.threshold:.2f} | {' | '.join(f'{share:.3f}' for share in shares)} |")
     if svg:
         chosen = next(point for point in points if point.threshold == shipped)
-        svg.write_text(render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8")
+        svg.write_text(
+            render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8"
+        )
 
 
 def _encoded(name: str, found: list[AskResult], context: Context) -> None:
@@ -202,7 +241,10 @@ def _encoded(name: str, found: list[AskResult], context: Context) -> None:
         fits = [(each.fit, other.fit) for each, other in zip(whole, few, strict=True)]
         lost = [fit for fit, other in fits if fit - other > NOISE and fit >= NEAR * highest]
         best, near = best + (highest in lost), near + bool(lost)
-    print(f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for {len(found)} questions;", end=" ")
+    print(
+        f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for {len(found)} questions;",
+        end=" ",
+    )
     print(f"{best} lose the best statement, {near} one that comes near it")
 
 
@@ -215,7 +257,9 @@ def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:
     for _ in range(50):
         p = 1 / (1 + np.exp(-x @ curve))
         slope = x.T @ (weight * (p - y)) + 1e-3 * curve
-        curve -= np.linalg.solve((x.T * (weight * p * (1 - p))) @ x + 1e-3 * np.eye(len(curve)), slope)
+        curve -= np.linalg.solve(
+            (x.T * (weight * p * (1 - p))) @ x + 1e-3 * np.eye(len(curve)), slope
+        )
     return curve
 
 

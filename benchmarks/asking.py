@@ -54,7 +54,15 @@ DOCUMENTS_A_BATCH = 250
 WARM, RERANKED, ENCODED = 10, 20, 200
 DEPTHS = (10, 50)
 STAGES = ("encode", "keyword", "vector", "fuse", "read", "evidence", "generate", "verify")
-RERANKERS = ("exact-tokens", "lexical", "quality", "round-robin", "mmr", "late-interaction", "cross-encoder")
+RERANKERS = (
+    "exact-tokens",
+    "lexical",
+    "quality",
+    "round-robin",
+    "mmr",
+    "late-interaction",
+    "cross-encoder",
+)
 
 
 class Scripted:
@@ -71,7 +79,11 @@ class Scripted:
     def generate(self, task: GenerationTask) -> Draft:
         """The sentences that fit best, in order."""
         best = sorted(task.statements, key=lambda it: -it.fit)[: task.max_sentences]
-        return Draft(" ".join(f"{self._said(it.text)} [{it.key}]" for it in sorted(best, key=lambda it: it.order)))
+        return Draft(
+            " ".join(
+                f"{self._said(it.text)} [{it.key}]" for it in sorted(best, key=lambda it: it.order)
+            )
+        )
 
     def _said(self, text: str) -> str:
         small = [match.span() for match in re.finditer(r"(?<= )[a-z]{4,}(?= )", text)]
@@ -93,8 +105,15 @@ def main() -> None:
         print(f"{chunks:,} chunks, {arguments.questions} questions\n", flush=True)
         before_ms = _chunk_ms(work.context)
         _answers(work.context, questions)
-        print(f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.context):.1f} ms after these answers\n")
-        _rerankers(settings, work.context, questions[: WARM + RERANKED], _cross_encoder(folder / "cross-encoder"))
+        print(
+            f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.context):.1f} ms after these answers\n"
+        )
+        _rerankers(
+            settings,
+            work.context,
+            questions[: WARM + RERANKED],
+            _cross_encoder(folder / "cross-encoder"),
+        )
         work.close()
 
 
@@ -111,14 +130,22 @@ def _filled(work: Work, folder: Path, wanted: int) -> int:
     ingest(IngestRequest([str(as_file(folder / "texts.jsonl", rows(documents)))]), work, Silent())
     engine = work.context.engine
     chunks = list(engine.chunks())
-    missing = [*_mixed(chunks, engine.vectors_of([text_to_index(chunk) for chunk in chunks]), wanted - len(chunks))]
+    missing = [
+        *_mixed(
+            chunks,
+            engine.vectors_of([text_to_index(chunk) for chunk in chunks]),
+            wanted - len(chunks),
+        )
+    ]
     with engine.writer(work.made) as writer:
         for first in range(0, len(missing), DOCUMENTS_A_BATCH):
             writer.replace(missing[first : first + DOCUMENTS_A_BATCH])
     return len(chunks) + sum(len(document.chunks) for document in missing)
 
 
-def _mixed(chunks: Sequence[Chunk], vectors: Mapping[str, np.ndarray], wanted: int) -> Iterator[Prepared]:
+def _mixed(
+    chunks: Sequence[Chunk], vectors: Mapping[str, np.ndarray], wanted: int
+) -> Iterator[Prepared]:
     """Documents of two chunks, each made of three others."""
     rng = np.random.default_rng(7)
     for number in range(-(-wanted // 2)):
@@ -126,10 +153,15 @@ def _mixed(chunks: Sequence[Chunk], vectors: Mapping[str, np.ndarray], wanted: i
         sources = [[chunks[n] for n in rng.choice(len(chunks), 3, replace=False)] for _ in range(2)]
         texts = tuple(map(_in_turn, sources))
         made = tuple(
-            Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text) for n, text in enumerate(texts)
+            Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text)
+            for n, text in enumerate(texts)
         )
-        means = np.array([sum(vectors[text_to_index(chunk)] for chunk in three) for three in sources])
-        stored = StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), 1, len(texts))
+        means = np.array(
+            [sum(vectors[text_to_index(chunk)] for chunk in three) for three in sources]
+        )
+        stored = StoredDocument(
+            doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), 1, len(texts)
+        )
         yield Prepared(stored, made, texts, means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
@@ -142,7 +174,9 @@ def _in_turn(three: Sequence[Chunk]) -> str:
 def _questions(work: Work, count: int) -> list[str]:
     """SciFact's, spread over all, else the first words of texts."""
     if os.environ.get("BEIR_DATA"):
-        own = [row["text"] for row in lines(Path(os.environ["BEIR_DATA"], "scifact", "queries.jsonl"))]
+        own = [
+            row["text"] for row in lines(Path(os.environ["BEIR_DATA"], "scifact", "queries.jsonl"))
+        ]
     else:
         own = [" ".join(chunk.text.split()[:8]) for chunk in work.context.engine.chunks()]
     return own[:: max(1, len(own) // count)][:count]
@@ -163,9 +197,13 @@ def _answers(context: Context, questions: Sequence[str]) -> None:
         "extractive": context,
         "extractive, without neighbours": context.with_settings({"answer.neighbours": 0}),
         "scripted model, nearly as it stands": replace(context, generator=Scripted),
-        "scripted model, other words": replace(context, generator=partial(Scripted, in_other_words=True)),
+        "scripted model, other words": replace(
+            context, generator=partial(Scripted, in_other_words=True)
+        ),
     }
-    print(f"| answer | answered | p50 ms | p95 ms | {' | '.join(STAGES)} |\n| --- |{' --- |' * (3 + len(STAGES))}")
+    print(
+        f"| answer | answered | p50 ms | p95 ms | {' | '.join(STAGES)} |\n| --- |{' --- |' * (3 + len(STAGES))}"
+    )
     for name, way in ways.items():
         for question in questions[:WARM]:
             ask(question, way)
@@ -183,7 +221,9 @@ def _row(name: str, timed: Sequence[tuple[float, bool, Mapping[str, float]]]) ->
     whole = [took_ms for took_ms, _, _ in timed]
     answered = sum(is_answered for _, is_answered, _ in timed)
     laps = [took_ms for _, _, took_ms in timed]
-    by_stage = [np.median([each[stage] for each in laps if stage in each] or [0]) for stage in STAGES]
+    by_stage = [
+        np.median([each[stage] for each in laps if stage in each] or [0]) for stage in STAGES
+    ]
     figures = [np.percentile(whole, 50), np.percentile(whole, 95), *by_stage]
     return f"| {name} | {answered} of {len(timed)} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
 
@@ -191,7 +231,10 @@ def _row(name: str, timed: Sequence[tuple[float, bool, Mapping[str, float]]]) ->
 def _rerankers(settings: Settings, context: Context, questions: Sequence[str], model: Path) -> None:
     """What the first ten hits cost, and each one after: medians over the questions."""
     deep = settings.retrieval.model_copy(update={"k": max(DEPTHS)})
-    found = {question: retrieve(question, context.engine, context.embedder, deep).hits for question in questions}
+    found = {
+        question: retrieve(question, context.engine, context.embedder, deep).hits
+        for question in questions
+    }
     print(f"\n| reranker | first {DEPTHS[0]} hits, ms | ms per added hit |\n| --- | --- | --- |")
     for name in RERANKERS:
         section = settings.rerank.model_copy(update={"chain": name, "model": str(model)})
@@ -214,7 +257,10 @@ def _cross_encoder(folder: Path) -> Path:
     weights["classifier.weight"] = rng.standard_normal((1, width), dtype=np.float32)
     weights["classifier.bias"] = np.zeros(1, dtype=np.float32)
     # Copies: some of what is read from a file cannot be written anew as it lies.
-    save_file({name: np.ascontiguousarray(value) for name, value in weights.items()}, folder / "model.safetensors")
+    save_file(
+        {name: np.ascontiguousarray(value) for name, value in weights.items()},
+        folder / "model.safetensors",
+    )
     return folder
 
 

@@ -34,14 +34,22 @@ def main() -> None:
     started = time.perf_counter()
     count = sum(1 for _ in _actions(documents))
     making_s = time.perf_counter() - started
-    print(f"{count} entries of {arguments.chunks} chunks, {making_s:.1f} s to make; {arguments.rounds} rounds\n")
-    print("| chunks a batch | esrag, chunks/s | client's helper, chunks/s | ratio |\n| --- | --- | --- | --- |")
+    print(
+        f"{count} entries of {arguments.chunks} chunks, {making_s:.1f} s to make; {arguments.rounds} rounds\n"
+    )
+    print(
+        "| chunks a batch | esrag, chunks/s | client's helper, chunks/s | ratio |\n| --- | --- | --- | --- |"
+    )
     for size in arguments.batch:
         took: dict[str, list[float]] = {"ours": [], "theirs": []}
         for _ in range(arguments.rounds):
             took["ours"].append(_timed(engine, lambda size=size: _write(engine, documents, size)))
-            took["theirs"].append(_timed(engine, lambda size=size: _send(client, bulk, _actions(documents), size)))
-        ours, theirs = (len(documents) * CHUNKS_A_DOCUMENT / statistics.median(s) for s in took.values())
+            took["theirs"].append(
+                _timed(engine, lambda size=size: _send(client, bulk, _actions(documents), size))
+            )
+        ours, theirs = (
+            len(documents) * CHUNKS_A_DOCUMENT / statistics.median(s) for s in took.values()
+        )
         print(f"| {size} | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
     _drop(engine)
 
@@ -57,21 +65,42 @@ def _arguments() -> argparse.Namespace:
 
 def _documents(count: int) -> Iterator[Prepared]:
     rng, vectors = random.Random(7), np.random.default_rng(7)  # noqa: S311 -- made-up words, nothing secret
-    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(20_000)]
+    words = [
+        "".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10)))
+        for _ in range(20_000)
+    ]
     for number in range(count):
-        texts = tuple(" ".join(rng.choices(words, k=WORDS_A_CHUNK)) for _ in range(CHUNKS_A_DOCUMENT))
+        texts = tuple(
+            " ".join(rng.choices(words, k=WORDS_A_CHUNK)) for _ in range(CHUNKS_A_DOCUMENT)
+        )
         rows = vectors.standard_normal((CHUNKS_A_DOCUMENT, MADE.dimensions)).astype(np.float32)
-        yield _prepared(f"document{number:05}", texts, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+        yield _prepared(
+            f"document{number:05}", texts, rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        )
 
 
 def _prepared(doc_id: str, texts: tuple[str, ...], rows: np.ndarray) -> Prepared:
     chunks = tuple(
-        Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text, doc_id, "Part > One", ("ML-KEM",))
+        Chunk(
+            f"{doc_id}::p0001::c{n:03}",
+            doc_id,
+            n,
+            0,
+            len(text),
+            1,
+            1,
+            text,
+            doc_id,
+            "Part > One",
+            ("ML-KEM",),
+        )
         for n, text in enumerate(texts)
     )
     named = {"source_sha256": "0" * 64, "revision": "0" * 32, "kind": "plain", "title": doc_id}
     size = sum(map(len, texts))
-    stored = StoredDocument(doc_id, f"/{doc_id}.txt", **named, characters=size, page_count=1, chunk_count=len(chunks))
+    stored = StoredDocument(
+        doc_id, f"/{doc_id}.txt", **named, characters=size, page_count=1, chunk_count=len(chunks)
+    )
     return Prepared(stored, chunks, texts, rows)
 
 
@@ -101,7 +130,9 @@ def _write(engine: ServerEngine, documents: list[Prepared], size: int) -> None:
             writer.replace(documents[start : start + step])
 
 
-def _send(client: Any, bulk: Callable[..., Any], actions: Iterator[dict[str, Any]], size: int) -> None:
+def _send(
+    client: Any, bulk: Callable[..., Any], actions: Iterator[dict[str, Any]], size: int
+) -> None:
     bulk(client, actions, index=INDEX, chunk_size=size)
     client.indices.refresh(index=INDEX)
 

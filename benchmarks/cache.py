@@ -37,7 +37,9 @@ def main() -> None:
         cache = arguments.url or str(folder / "cache.db")
         first, second = (_ingest(path, folder / made, cache) for made in ("first", "second"))
         encoded, found, texts = _vectors(folder, cache)
-        settings = resolve({"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder).settings
+        settings = resolve(
+            {"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder
+        ).settings
         fresh, kept = _answers(settings)
     print("| what | without | from the cache | |\n| --- | --- | --- | --- |")
     sizes = f"{first['chunks']:,} chunks, {first['embedded']:,} texts encoded, then {second['embedded']:,}"
@@ -54,14 +56,25 @@ def _row(what: str, without: float, kept: float) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", nargs="?", type=Path)
-    parser.add_argument("--documents", type=int, default=1000, help="made-up texts of about 100 words")
+    parser.add_argument(
+        "--documents", type=int, default=1000, help="made-up texts of about 100 words"
+    )
     parser.add_argument("--url", help="address of a Redis, which must be empty")
     return parser.parse_args()
 
 
 def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
     """What the ingest reports, its time among it; the model is opened within that, the interpreter before."""
-    command = [ESRAG, "ingest", str(path), "--engine", str(engine), "--json", "--set", f"cache.url={cache}"]
+    command = [
+        ESRAG,
+        "ingest",
+        str(path),
+        "--engine",
+        str(engine),
+        "--json",
+        "--set",
+        f"cache.url={cache}",
+    ]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
     done = subprocess.run(
         command, env=clean, capture_output=True, text=True, check=False
@@ -72,10 +85,14 @@ def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
 
 def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
     """Seconds to encode texts, and to find their vectors."""
-    settings = resolve({"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder).settings
+    settings = resolve(
+        {"engine.url": str(folder / "first"), "cache.url": cache}, {}, folder
+    ).settings
     context = open_context(settings)
     with closing(context.engine), closing(context.cache):
-        texts = [chunk.text for chunk, _ in zip(context.engine.chunks(), range(TEXTS), strict=False)]
+        texts = [
+            chunk.text for chunk, _ in zip(context.engine.chunks(), range(TEXTS), strict=False)
+        ]
         context.embedder.embed(texts[:1])
         vectors = VectorCache(context.cache, "benchmark", context.embedder.dimensions)
         started = time.perf_counter()
@@ -91,7 +108,9 @@ def _answers(settings: Settings) -> tuple[list[float], list[float]]:
     """Milliseconds of answers that are made and of the same when they are kept; what is opened once is open."""
     context = open_context(settings)
     with closing(context.engine), closing(context.cache):
-        chunks = [chunk for chunk, _ in zip(context.engine.chunks(), range(QUESTIONS + 1), strict=False)]
+        chunks = [
+            chunk for chunk, _ in zip(context.engine.chunks(), range(QUESTIONS + 1), strict=False)
+        ]
         warm, *questions = (" ".join(chunk.text.split()[:8]) for chunk in chunks)
         for _ in range(2):
             ask(warm, context)

@@ -32,10 +32,17 @@ def main() -> int:
         files = sum(_ingest(arguments.folder, whole)[count] for count in ("added", "failed"))
         took = time.perf_counter() - started
         for n in range(arguments.kills):  # fast enough that the work is done before the last kills
-            _kill(arguments.folder, killed, rng.randrange(1 + 2 * files // arguments.kills), rng.uniform(0, 0.1))
+            _kill(
+                arguments.folder,
+                killed,
+                rng.randrange(1 + 2 * files // arguments.kills),
+                rng.uniform(0, 0.1),
+            )
             print(f"kill {n + 1}: {len(_lines('docs', killed))} documents stored", flush=True)
         report = _ingest(arguments.folder, killed)
-        print(f"last run: {report['added']} added, {report['changed']} changed, {report['unchanged']} unchanged")
+        print(
+            f"last run: {report['added']} added, {report['changed']} changed, {report['unchanged']} unchanged"
+        )
         one, other = _content(whole), _content(killed)
         different = [what for what in one if one[what] != other[what]]
         verdict = f"NO, {', '.join(different)} differ" if different else "yes"
@@ -46,7 +53,10 @@ def main() -> int:
 def _ingest(folder: Path, index: Path) -> dict[str, int]:
     """A run that is left alone; it may report files that cannot be read (exit 1)."""
     done = subprocess.run(
-        [ESRAG, "ingest", str(folder), "--engine", str(index), "--json"], stdout=subprocess.PIPE, check=False, text=True
+        [ESRAG, "ingest", str(folder), "--engine", str(index), "--json"],
+        stdout=subprocess.PIPE,
+        check=False,
+        text=True,
     )
     if not done.stdout:
         sys.exit(f"an ingest that was left alone failed with exit code {done.returncode}")
@@ -67,7 +77,10 @@ def _kill(folder: Path, index: Path, after_files: int, after_s: float) -> None:
 
 def _lines(command: str, index: Path) -> list[str]:
     done = subprocess.run(
-        [ESRAG, command, "--engine", str(index), "--json"], capture_output=True, text=True, check=False
+        [ESRAG, command, "--engine", str(index), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode and "no index" not in done.stderr:
         sys.exit(f"esrag {command}: exit code {done.returncode}, {done.stderr}")
@@ -76,7 +89,11 @@ def _lines(command: str, index: Path) -> list[str]:
 
 def _content(index: Path) -> dict[str, object]:
     """Everything an index holds, however it came there."""
-    return {"documents": _lines("docs", index), "chunks": _lines("chunks", index), "vectors": _vectors(index)}
+    return {
+        "documents": _lines("docs", index),
+        "chunks": _lines("chunks", index),
+        "vectors": _vectors(index),
+    }
 
 
 def _vectors(index: Path) -> dict[str, str]:
@@ -85,7 +102,9 @@ def _vectors(index: Path) -> dict[str, str]:
 
     import numpy as np
 
-    folder = next(path for path in index.iterdir() if path.is_dir() and not path.name.startswith("."))
+    folder = next(
+        path for path in index.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
     database = sqlite3.connect(folder / "index.sqlite3")
     name, width = database.execute("SELECT vector_file, dimensions FROM state").fetchone()
     if not width:

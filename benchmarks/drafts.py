@@ -44,7 +44,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     encode = None if arguments.words else open_context(resolve({}, {}).settings).encode
-    rows = [json.loads(line) for path in arguments.files for line in path.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for path in arguments.files
+        for line in path.read_text("utf-8").splitlines()
+    ]
     verdicts = [judge(row, encode) for row in rows]
     print_rates(verdicts)
     for verdict in verdicts if arguments.list else ():
@@ -61,7 +65,9 @@ def judge(row: dict[str, object], encode: Encode | None) -> Verdict:
 def print_rates(verdicts: Iterable[Verdict]) -> None:
     """Print how many drafts of each kind the check got wrong."""
     total = Counter((verdict.supported, verdict.kind) for verdict in verdicts)
-    wrong = Counter((verdict.supported, verdict.kind) for verdict in verdicts if verdict.is_mistaken)
+    wrong = Counter(
+        (verdict.supported, verdict.kind) for verdict in verdicts if verdict.is_mistaken
+    )
 
     print("| drafts | kind | number | mistaken |\n| --- | --- | --- | --- |")
     for supported, kind in sorted(total):

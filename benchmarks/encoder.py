@@ -45,7 +45,9 @@ def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
     if name.startswith("onnx"):
         from esrag.embedding.onnx import OnnxEmbedder
 
-        return OnnxEmbedder(EmbedderOptions(DEFAULT_MODEL, precision=name.split()[1], workers=workers)).embed
+        return OnnxEmbedder(
+            EmbedderOptions(DEFAULT_MODEL, precision=name.split()[1], workers=workers)
+        ).embed
     from sentence_transformers import SentenceTransformer
 
     from esrag.embedding import weights
@@ -62,14 +64,20 @@ def encode_in_turns(name: str, workers: int) -> None:
     for _ in sys.stdin:
         wall, cpu = time.perf_counter(), time.process_time()
         encode(texts)
-        took = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "peak_bytes": peak_bytes()}
+        took = {
+            "wall_s": time.perf_counter() - wall,
+            "cpu_s": time.process_time() - cpu,
+            "peak_bytes": peak_bytes(),
+        }
         print(json.dumps(took), flush=True)
 
 
 def peak_bytes() -> int:
     """Peak memory of this process alone; getrusage would begin with its parent's."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    return 1024 * next(
+        int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")
+    )
 
 
 def measured(
@@ -78,7 +86,9 @@ def measured(
     """For each encoder what each round took."""
     command = [sys.executable, __file__, "--workers", str(workers), "--child"]
     children = {
-        name: subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        name: subprocess.Popen(
+            [*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         for name in names
     }
     for child in children.values():
@@ -100,10 +110,15 @@ def measured(
 def table(results: dict[str, list[dict[str, float]]], count: int) -> str:
     """The figures as a Markdown table; ratios are to the first encoder."""
     base = next(iter(results.values()))
-    lines = ["| encoder | passages/s | ratio | CPU ms a passage | peak MB |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| encoder | passages/s | ratio | CPU ms a passage | peak MB |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name, rounds in results.items():
         rate = median(count / one["wall_s"] for one in rounds)
-        ratio = median(first["wall_s"] / one["wall_s"] for first, one in zip(base, rounds, strict=True))
+        ratio = median(
+            first["wall_s"] / one["wall_s"] for first, one in zip(base, rounds, strict=True)
+        )
         cpu_ms = median(one["cpu_s"] / count * 1e3 for one in rounds)
         peak = max(one["peak_bytes"] for one in rounds) / 1e6
         lines.append(f"| {name} | {rate:.1f} | {ratio:.2f} | {cpu_ms:.1f} | {peak:.0f} |")
@@ -122,12 +137,19 @@ def main() -> None:
     if arguments.child:
         encode_in_turns(arguments.child, arguments.workers)
         return
-    texts = read_texts(arguments.texts, arguments.count) if arguments.texts else made_up_texts(arguments.count)
+    texts = (
+        read_texts(arguments.texts, arguments.count)
+        if arguments.texts
+        else made_up_texts(arguments.count)
+    )
     from esrag.embedding.onnx import usable_cores
 
     names = list(ENCODERS)
     if not find_spec("sentence_transformers"):
-        print("sentence-transformers is left out: pip install '.[sentence-transformers]'\n", flush=True)
+        print(
+            "sentence-transformers is left out: pip install '.[sentence-transformers]'\n",
+            flush=True,
+        )
         names.remove("sentence-transformers")
     results = measured(names, texts, arguments.rounds, arguments.workers)
     print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")

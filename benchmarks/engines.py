@@ -52,7 +52,12 @@ def main() -> None:
 def _settings(url: str, method: str = "hybrid") -> Settings:
     fused = {"retrieval.method": "hybrid", "retrieval.fusion": method}
     legs = fused if method == "weighted" else {"retrieval.method": method}
-    wanted = {"engine.url": url, "engine.index": "scifact", "retrieval.k": DEPTH, "retrieval.candidates": 200}
+    wanted = {
+        "engine.url": url,
+        "engine.index": "scifact",
+        "retrieval.k": DEPTH,
+        "retrieval.candidates": 200,
+    }
     return resolve(wanted | legs).settings
 
 
@@ -87,11 +92,18 @@ def _measure(name: str, context: Context, folder: Path, expected: Firsts) -> Fir
             took_ms.append(whole_ms - encoded_ms * (method != "keyword"))
             firsts[method].append([hit.chunk.chunk_id for hit in result.hits[:10]])
             documents = dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in result.hits)
-            run += [ir_measures.ScoredDoc(number, d, float(DEPTH - n)) for n, d in enumerate(documents)]
+            run += [
+                ir_measures.ScoredDoc(number, d, float(DEPTH - n)) for n, d in enumerate(documents)
+            ]
             path = result.path
-        found = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judged, run)[ir_measures.nDCG @ 10]
+        found = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judged, run)[
+            ir_measures.nDCG @ 10
+        ]
         same = f"{_shared(firsts[method], expected[method]):.1%}" if expected else ""
-        print(f"| {name} | {method} | {path} | {found:.4f} | {same} | {statistics.median(took_ms):.1f} |", flush=True)
+        print(
+            f"| {name} | {method} | {path} | {found:.4f} | {same} | {statistics.median(took_ms):.1f} |",
+            flush=True,
+        )
     return firsts
 
 
@@ -99,10 +111,14 @@ def _test_split(folder: Path) -> tuple[list[ir_measures.Qrel], dict[str, str]]:
     """The judgements, and the judged questions by id."""
     with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
-    judged = [ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"])) for row in rows]
+    judged = [
+        ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"])) for row in rows
+    ]
     wanted = {judgement.query_id for judgement in judged}
     questions = map(json.loads, (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines())
-    return judged, {question["_id"]: question["text"] for question in questions if question["_id"] in wanted}
+    return judged, {
+        question["_id"]: question["text"] for question in questions if question["_id"] in wanted
+    }
 
 
 def _timed(call: Callable[..., Any], *arguments: object) -> tuple[float, Any]:

@@ -35,7 +35,9 @@ def main() -> int:
 
     different = 0
     for name, files, questions in _cases(arguments.data, arguments.questions):
-        old, new = (_answers(command, files, questions) for command in (arguments.old, arguments.new))
+        old, new = (
+            _answers(command, files, questions) for command in (arguments.old, arguments.new)
+        )
         unequal = [(a, b) for a, b in zip(old, new, strict=True) if _common(a, b) != _common(b, a)]
         print(f"{name}: {len(old) - len(unequal)} of {len(old)} answers are equal")
         for a, b in unequal[:SHOWN]:
@@ -62,7 +64,9 @@ def _cases(data: Path, count: int) -> Iterator[tuple[str, list[Path], list[str]]
 def _answers(command: Path, files: list[Path], questions: list[str]) -> list[dict[str, Any]]:
     """Return each explained answer, from an index that the command makes."""
     with tempfile.TemporaryDirectory() as folder:
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
+        variables = {
+            name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")
+        }
 
         def run(*words: str | Path, stdin: str = "") -> str:
             done = subprocess.run(
@@ -79,14 +83,20 @@ def _answers(command: Path, files: list[Path], questions: list[str]) -> list[dic
         run("ingest", *files)
         typed = "".join(f"{question}\n/explain\n/new\n" for question in questions)
         return [
-            answer for answer in map(json.loads, run("chat", "--json", stdin=typed).splitlines()) if "hits" in answer
+            answer
+            for answer in map(json.loads, run("chat", "--json", stdin=typed).splitlines())
+            if "hits" in answer
         ]
 
 
 def _common(answer: Any, other: Any) -> Any:
     """Return the parts of an answer that the other one has as well."""
     if isinstance(answer, dict) and isinstance(other, dict):
-        return {key: _common(answer[key], other[key]) for key in answer if key in other and key not in IGNORED}
+        return {
+            key: _common(answer[key], other[key])
+            for key in answer
+            if key in other and key not in IGNORED
+        }
     if isinstance(answer, list) and isinstance(other, list) and len(answer) == len(other):
         return [_common(one, its) for one, its in zip(answer, other, strict=True)]
     return answer

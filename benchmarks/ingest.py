@@ -39,7 +39,10 @@ def main() -> None:
     if find_spec("sentence_transformers"):
         encoders[TORCH] = "sentence-transformers"
     else:
-        print("sentence-transformers is left out: pip install '.[sentence-transformers]'\n", flush=True)
+        print(
+            "sentence-transformers is left out: pip install '.[sentence-transformers]'\n",
+            flush=True,
+        )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         corpus = as_file(folder / "corpus.jsonl", rows(arguments.documents))
@@ -51,10 +54,19 @@ def main() -> None:
             for what, encoder in encoders.items():
                 took[what].append(_encode(texts, encoder))
             took["ingest"].append(_ingest(corpus, folder / f"index{n}"))
-    print(f"{arguments.documents} documents in {len(texts)} chunks, medians of {arguments.rounds} rounds in turn\n")
-    _table({name: Took(*map(statistics.median, zip(*each, strict=True))) for name, each in took.items()})
+    print(
+        f"{arguments.documents} documents in {len(texts)} chunks, medians of {arguments.rounds} rounds in turn\n"
+    )
+    _table(
+        {
+            name: Took(*map(statistics.median, zip(*each, strict=True)))
+            for name, each in took.items()
+        }
+    )
     print("\npeak resident memory of an ingest, parse process included:", end=" ")
-    print(f"{peaks_mb[0]:.0f} MB over these, {peaks_mb[1]:.0f} MB over two documents of a million characters")
+    print(
+        f"{peaks_mb[0]:.0f} MB over these, {peaks_mb[1]:.0f} MB over two documents of a million characters"
+    )
 
 
 def _arguments() -> argparse.Namespace:
@@ -79,7 +91,9 @@ def _used_s() -> float:
 
 def peak_memory_mb(corpus: Path, index: Path) -> float:
     """Peak memory of the processes of an ingest together; looking at it takes time, so this one is not timed."""
-    process = subprocess.Popen(_command(corpus, index), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        _command(corpus, index), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, _resident_mb(process.pid))
@@ -97,7 +111,10 @@ def _resident_mb(pid: int) -> float:
 
     try:
         process = psutil.Process(pid)
-        return sum(p.memory_full_info().pss for p in (process, *process.children(recursive=True))) / 1e6
+        return (
+            sum(p.memory_full_info().pss for p in (process, *process.children(recursive=True)))
+            / 1e6
+        )
     except psutil.Error:
         return 0.0
 
@@ -105,10 +122,15 @@ def _resident_mb(pid: int) -> float:
 def _indexed_texts(index: Path) -> list[str]:
     """What an ingest embeds, so that the encoder alone gets the very same texts."""
     listed = subprocess.run(
-        [ESRAG, "chunks", "--engine", str(index), "--json"], capture_output=True, text=True, check=True
+        [ESRAG, "chunks", "--engine", str(index), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     chunks = [json.loads(line) for line in listed.stdout.splitlines()]
-    return ["\n".join(part for part in (c["title"], c["section"], c["text"]) if part) for c in chunks]
+    return [
+        "\n".join(part for part in (c["title"], c["section"], c["text"]) if part) for c in chunks
+    ]
 
 
 def _encode(texts: list[str], encoder: str) -> Took:
@@ -121,7 +143,9 @@ def _encode(texts: list[str], encoder: str) -> Took:
 
 def _table(took: dict[str, Took]) -> None:
     base = took[ALONE]
-    print("| what | seconds | throughput against the encoder alone | processor seconds | the same of these |")
+    print(
+        "| what | seconds | throughput against the encoder alone | processor seconds | the same of these |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for name, one in took.items():
         pairs = zip(one, base, strict=True)

@@ -29,10 +29,14 @@ def main(url: str, chunks: int) -> None:
     """Prints one Markdown table."""
     engine = ServerEngine(EngineOptions(url, INDEX))
     build(engine, chunks)
-    print("| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine cpu ms | bare cpu ms |")
+    print(
+        "| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine cpu ms | bare cpu ms |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for method in METHODS:
-        path, (whole_ms, cpu_ms), (bare_ms, bare_cpu_ms) = measure(engine, url, RetrievalSettings(method=method))
+        path, (whole_ms, cpu_ms), (bare_ms, bare_cpu_ms) = measure(
+            engine, url, RetrievalSettings(method=method)
+        )
         beyond_ms = whole_ms - bare_ms
         shown = f"| {method} | {path} | {whole_ms:.1f} | {bare_ms:.1f} | {beyond_ms:.1f} | {beyond_ms / bare_ms:.0%} |"
         print(f"{shown} {cpu_ms:.1f} | {bare_cpu_ms:.1f} |")

@@ -72,7 +72,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3, help="0: no ingests")
-    parser.add_argument("--files", type=int, default=1_000_000, help="of the job that nobody works on; 0: no such job")
+    parser.add_argument(
+        "--files",
+        type=int,
+        default=1_000_000,
+        help="of the job that nobody works on; 0: no such job",
+    )
     return parser.parse_args()
 
 
@@ -80,7 +85,9 @@ def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> No
     docs = folder / "docs"
     docs.mkdir()
     for row in rows(arguments.documents):
-        (docs / f"{int(row['id']):05}.txt").write_text(f"{row['title']}\n\n{row['text']}\n", encoding="utf-8")
+        (docs / f"{int(row['id']):05}.txt").write_text(
+            f"{row['title']}\n\n{row['text']}\n", encoding="utf-8"
+        )
     took: dict[str, list[Took]] = {BASE: [], "a new worker": [], "the same worker again": []}
     for number in range(arguments.rounds):
         index = folder / f"index-{number}"
@@ -97,13 +104,22 @@ def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> No
     for name, each in took.items():
         medians = [statistics.median(seconds) for seconds in zip(*each, strict=True)]
         pairs = zip(medians, bases, strict=True)
-        print("|", name, *(f"| {mine:.1f} | {100 * (mine / base - 1):+.1f} %" for mine, base in pairs), "|")
+        print(
+            "|",
+            name,
+            *(f"| {mine:.1f} | {100 * (mine / base - 1):+.1f} %" for mine, base in pairs),
+            "|",
+        )
 
 
 def _variables(index: Path, url: str = "", **others: str) -> dict[str, str]:
     """The settings by default but for the index and the queue, without those of whoever runs it."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
-    return mine | {"ESRAG_ENGINE__URL": str(index), "ESRAG_QUEUE__URL": url, "PYTHONUNBUFFERED": "1"} | others
+    return (
+        mine
+        | {"ESRAG_ENGINE__URL": str(index), "ESRAG_QUEUE__URL": url, "PYTHONUNBUFFERED": "1"}
+        | others
+    )
 
 
 def _ingest(docs: Path, index: str, variables: dict[str, str]) -> Took:
@@ -122,7 +138,9 @@ def _used_s() -> float:
     from psutil import Process
 
     times = (process.cpu_times() for process in (Process(), *Process().children(recursive=True)))
-    return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))
+    return float(
+        sum(one.user + one.system + one.children_user + one.children_system for one in times)
+    )
 
 
 @contextmanager
@@ -143,13 +161,18 @@ def _worker(variables: dict[str, str], log: Path) -> Iterator[None]:
 
 def _print_memory(files: int, index: Path, url: str) -> None:
     """A job that nobody works on: all of it is in the ledger, and a window of it in the queue."""
-    variables = _variables(index, url, ESRAG_EMBEDDING__PROVIDER="hashing", ESRAG_EMBEDDING__MODEL="hashing")
+    variables = _variables(
+        index, url, ESRAG_EMBEDDING__PROVIDER="hashing", ESRAG_EMBEDDING__MODEL="hashing"
+    )
     settings = resolve({}, variables, index.parent).settings
     with closing(Work(settings)) as work:
         before_mb = _used_mb(url)
         started = time.perf_counter()
         now_ms, size = round(1000 * time.time()), settings.queue.batch_files
-        work.ledger.open(Job("large", "large", settings.engine.index, work.made, now_ms, files), _batches(files, size))
+        work.ledger.open(
+            Job("large", "large", settings.engine.index, work.made, now_ms, files),
+            _batches(files, size),
+        )
         opened = time.perf_counter()
         queue = Queue(settings.queue)
         sweep(work, queue)
@@ -158,7 +181,9 @@ def _print_memory(files: int, index: Path, url: str) -> None:
         ledger_mb = (index / "ledger.sqlite3").stat().st_size / MB
         print(f"\n{files:,} files in {batches:,} batches, and no worker\n")
         print("| what | figure |\n| --- | --- |")
-        print(f"| to write the job into the ledger | {opened - started:.1f} s, {ledger_mb:.0f} MB |")
+        print(
+            f"| to write the job into the ledger | {opened - started:.1f} s, {ledger_mb:.0f} MB |"
+        )
         print(f"| first sweep | {swept - opened:.2f} s, {queue.depth()} batches in the queue |")
         print(f"| memory of the Redis | {_used_mb(url):.2f} MB, {before_mb:.2f} MB before |")
 
@@ -167,7 +192,10 @@ def _batches(files: int, size: int) -> Iterator[list[Task]]:
     for first in range(0, files, size):
         numbers = range(first, min(first + size, files))
         folders = ((number, f"archive/{number // 1000:04}") for number in numbers)
-        yield [Task(f"/srv/{folder}/document-{n:07}.pdf", f"{n:032x}", folder, "added") for n, folder in folders]
+        yield [
+            Task(f"/srv/{folder}/document-{n:07}.pdf", f"{n:032x}", folder, "added")
+            for n, folder in folders
+        ]
 
 
 def _used_mb(url: str) -> float:

@@ -125,12 +125,16 @@ def _hits(question: str, settings: Settings, work: Work) -> Sequence[Hit]:
 
 def _documents(question_id: str, hits: Sequence[Hit]) -> Iterator[ir_measures.ScoredDoc]:
     """Each document once, at its best chunk's place."""
-    for rank, doc_id in enumerate(dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in hits)):
+    for rank, doc_id in enumerate(
+        dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in hits)
+    ):
         yield ir_measures.ScoredDoc(question_id, doc_id, float(HITS - rank))
 
 
 def _by_question(qrels: Sequence[ir_measures.Qrel], run: Sequence[ir_measures.ScoredDoc]) -> Scores:
-    found = {it.query_id: it.value for it in ir_measures.iter_calc([ir_measures.nDCG @ CUT], qrels, run)}
+    found = {
+        it.query_id: it.value for it in ir_measures.iter_calc([ir_measures.nDCG @ CUT], qrels, run)
+    }
     return np.array([found.get(name, 0.0) for name in dict.fromkeys(it.query_id for it in qrels)])
 
 
@@ -138,7 +142,9 @@ def _judgements(folder: Path) -> Mapping[str, list[ir_measures.Qrel]]:
     judged = defaultdict(list)
     with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            judged[row["query-id"]].append(ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"])))
+            judged[row["query-id"]].append(
+                ir_measures.Qrel(row["query-id"], row["corpus-id"], int(row["score"]))
+            )
     return judged
 
 
@@ -149,7 +155,9 @@ def _half(values: Mapping[str, Scores], rest: int) -> dict[str, Scores]:
 def _table(title: str, measured: Mapping[str, Mapping[str, Scores]]) -> None:
     print(f"\n| nDCG@10, {title} | {' | '.join(measured)} |\n| --- |{' --- |' * len(measured)}")
     for order in next(iter(measured.values())):
-        print(f"| {order} | {' | '.join(f'{values[order].mean():.3f}' for values in measured.values())} |")
+        print(
+            f"| {order} | {' | '.join(f'{values[order].mean():.3f}' for values in measured.values())} |"
+        )
 
 
 def _differences(measured: Mapping[str, Mapping[str, Scores]]) -> None:
@@ -160,7 +168,9 @@ def _differences(measured: Mapping[str, Mapping[str, Scores]]) -> None:
             if order != FUSED:
                 difference = values[order] - values[FUSED]
                 tests.append((_chance(difference), name, order, difference.mean()))
-    print("\n| collection | order | difference | p | p after Holm |\n| --- | --- | --- | --- | --- |")
+    print(
+        "\n| collection | order | difference | p | p after Holm |\n| --- | --- | --- | --- | --- |"
+    )
     least = 0.0
     for n, (p, name, order, difference) in enumerate(sorted(tests)):
         least = max(least, min(1.0, p * (len(tests) - n)))
@@ -170,7 +180,9 @@ def _differences(measured: Mapping[str, Mapping[str, Scores]]) -> None:
 def _chance(differences: Scores) -> float:
     """How often signs drawn by lot give a mean as far from zero."""
     signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(DRAWS, len(differences)))
-    return float((1 + (abs(signs @ differences) >= abs(differences.sum()) - 1e-12).sum()) / (1 + DRAWS))
+    return float(
+        (1 + (abs(signs @ differences) >= abs(differences.sum()) - 1e-12).sum()) / (1 + DRAWS)
+    )
 
 
 if __name__ == "__main__":

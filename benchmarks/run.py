@@ -20,7 +20,9 @@ def main(wanted: list[str]) -> int:
     cores = sorted(os.sched_getaffinity(0))[:CORES]  # the processes started from here inherit them
     os.sched_setaffinity(0, cores)
     print(f"on the cores {', '.join(map(str, cores))}", flush=True)
-    commands = re.findall(r"^Command: `python (.+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    commands = re.findall(
+        r"^Command: `python (.+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     failed = [command for command in commands if _is_wanted(command, wanted) and not _run(command)]
     print("".join(f"\nfailed: {command}" for command in failed))
     return bool(failed)
@@ -37,7 +39,9 @@ def _run(command: str) -> bool:
     if missing := [word for word in words if "$" in word]:
         print(f"left out: {missing[0]} is not set")
         return True
-    return subprocess.run([sys.executable, *words], cwd=PAGE.parents[2], check=False).returncode == 0
+    return (
+        subprocess.run([sys.executable, *words], cwd=PAGE.parents[2], check=False).returncode == 0
+    )
 
 
 if __name__ == "__main__":

@@ -45,10 +45,20 @@ def document(rng: np.random.Generator, number: int) -> Prepared:
     texts = tuple(" ".join(row) for row in words)
     year = {"year": 2000 + number % 25}
     chunks = tuple(
-        Chunk(f"{doc_id}::c{i:03}", doc_id, i, 0, len(text), i + 1, i + 1, text) for i, text in enumerate(texts)
+        Chunk(f"{doc_id}::c{i:03}", doc_id, i, 0, len(text), i + 1, i + 1, text)
+        for i, text in enumerate(texts)
     )
     stored = StoredDocument(
-        doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), len(texts), len(texts), year
+        doc_id,
+        f"/{doc_id}",
+        "",
+        "",
+        "plain",
+        "",
+        sum(map(len, texts)),
+        len(texts),
+        len(texts),
+        year,
     )
     return Prepared(stored, chunks, texts, unit_rows(rng, len(texts)))
 
@@ -68,7 +78,10 @@ def questions() -> Iterator[SearchRequest]:
     """Questions with their vectors."""
     rng = np.random.default_rng(1)
     for _ in range(QUESTIONS):
-        words = [*rng.choice(VOCABULARY, rng.integers(3, 11), p=SHARE), *rng.choice(VOCABULARY[:100], 2)]
+        words = [
+            *rng.choice(VOCABULARY, rng.integers(3, 11), p=SHARE),
+            *rng.choice(VOCABULARY[:100], 2),
+        ]
         yield SearchRequest(" ".join(words), unit_rows(rng, 1)[0])
 
 
@@ -94,7 +107,9 @@ def measure(url: str, method: str) -> dict[str, float]:
 
 def in_process(*arguments: str) -> dict[str, float]:
     """One step in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout)
 
 
@@ -112,7 +127,11 @@ def main(chunks: int) -> None:
         for method in ("keyword", "vector", "hybrid"):
             row = in_process("measure", url, method)
             beside_mb = row["peak_mb"] - (vectors_mb if method != "keyword" else 0)
-            print(f"| {method} | " + " | ".join(f"{value:.0f}" for value in [*row.values(), beside_mb]) + " |")
+            print(
+                f"| {method} | "
+                + " | ".join(f"{value:.0f}" for value in [*row.values(), beside_mb])
+                + " |"
+            )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,15 @@ FILES_A_BATCH = 2
 DOWN_S = 4  # as long as the Redis stays away, at most
 MAX_WAIT_S = 3600
 SHOW_S = 3  # from one `esrag jobs show` to the next
-COUNTED = ("added", "changed", "renamed", "skipped", "failed", "queued", "dropped")  # each file in one of these
+COUNTED = (
+    "added",
+    "changed",
+    "renamed",
+    "skipped",
+    "failed",
+    "queued",
+    "dropped",
+)  # each file in one of these
 ROUNDING = 1e-5  # of a number of a vector that a search server gives back: it keeps unit vectors and their lengths
 RESTARTS = (  # in turn: the signal, and whether what it held is gone
     (signal.SIGKILL, False),
@@ -82,26 +90,45 @@ def _arguments() -> argparse.Namespace:
 def _write_files(folder: Path, count: int, rng: random.Random) -> None:
     """Texts of one to some ten chunks, no two alike."""
     folder.mkdir()
-    words = ["".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(5000)]
+    words = [
+        "".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 10))) for _ in range(5000)
+    ]
     for number in range(count):
-        paragraphs = (" ".join(f"{' '.join(rng.choices(words, k=12))}." for _ in range(6)) for _ in range(number % 9))
-        (folder / f"file-{number:05}.txt").write_text(f"File number {number}.\n\n" + "\n\n".join(paragraphs) + "\n")
+        paragraphs = (
+            " ".join(f"{' '.join(rng.choices(words, k=12))}." for _ in range(6))
+            for _ in range(number % 9)
+        )
+        (folder / f"file-{number:05}.txt").write_text(
+            f"File number {number}.\n\n" + "\n\n".join(paragraphs) + "\n"
+        )
 
 
-def _events(arguments: argparse.Namespace, batches: int, rng: random.Random) -> list[tuple[int, str]]:
+def _events(
+    arguments: argparse.Namespace, batches: int, rng: random.Random
+) -> list[tuple[int, str]]:
     """What happens when so many batches are done; by progress and not by the clock, so that all find work under way."""
     what = ["kill"] * arguments.kills + ["restart"] * arguments.restarts
     rng.shuffle(what)
     moments = range(max(1, round(0.98 * batches)))
-    chosen = rng.sample(moments, len(what)) if len(what) <= len(moments) else rng.choices(moments, k=len(what))
+    chosen = (
+        rng.sample(moments, len(what))
+        if len(what) <= len(moments)
+        else rng.choices(moments, k=len(what))
+    )
     return list(zip(sorted(chosen), what, strict=True))
 
 
-def _variables(encoder: dict[str, str], engine: dict[str, str], queue: dict[str, object]) -> dict[str, str]:
+def _variables(
+    encoder: dict[str, str], engine: dict[str, str], queue: dict[str, object]
+) -> dict[str, str]:
     """The settings of all that runs here, without those of whoever runs it."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
     given = [("EMBEDDING", encoder), ("ENGINE", engine), ("QUEUE", queue)]
-    ours = {f"ESRAG_{section}__{k.upper()}": str(v) for section, values in given for k, v in values.items()}
+    ours = {
+        f"ESRAG_{section}__{k.upper()}": str(v)
+        for section, values in given
+        for k, v in values.items()
+    }
     return mine | ours | {"PYTHONUNBUFFERED": "1"}
 
 
@@ -160,7 +187,9 @@ class Supervised:
             self.process = None
         if self.process is None:
             with self.log.open("ab") as out:
-                self.process = subprocess.Popen([ESRAG, "worker"], env=self.variables, stdout=out, stderr=out)
+                self.process = subprocess.Popen(
+                    [ESRAG, "worker"], env=self.variables, stdout=out, stderr=out
+                )
 
     def kill(self, rng: random.Random) -> tuple[str, int]:
         """Kills -9 the whole worker or its child, which does the work: which it was, and the child's number."""
@@ -186,15 +215,25 @@ class Soak:
     def __init__(self, arguments: argparse.Namespace, folder: Path, rng: random.Random) -> None:
         self._folder, self._rng, self._started = folder, rng, time.perf_counter()
         self._docs, self._made_up = str(arguments.docs or folder / "docs"), not arguments.docs
-        self._engine = {"url": arguments.engine or str(folder / "index"), "index": f"soak-{os.getpid()}"}
+        self._engine = {
+            "url": arguments.engine or str(folder / "index"),
+            "index": f"soak-{os.getpid()}",
+        }
         self._on_a_server = is_address(self._engine["url"])
         threads = {"workers": str(max(1, (os.cpu_count() or 1) // 2))}  # of each of the two
         self._encoder = {"provider": "hashing", "model": "hashing"} if self._made_up else threads
         self._broker = Broker(folder / "redis", rng)
         # One more attempt than kills, and some for leases that end on a busy machine: even if every kill met the same
         # batch, that would be no reason for it to be dead.
-        limits = {"batch_files": FILES_A_BATCH, "lease_s": 5, "sweep_s": 1, "attempts": min(100, arguments.kills + 10)}
-        self._variables = _variables(self._encoder, self._engine, {"url": self._broker.url, **limits})
+        limits = {
+            "batch_files": FILES_A_BATCH,
+            "lease_s": 5,
+            "sweep_s": 1,
+            "attempts": min(100, arguments.kills + 10),
+        }
+        self._variables = _variables(
+            self._encoder, self._engine, {"url": self._broker.url, **limits}
+        )
         self._work = Work(resolve({}, self._variables, folder).settings)
         self._workers = [Supervised(n, self._variables, folder / f"worker-{n}.log") for n in (1, 2)]
         self._queued: dict[str, int] = {}
@@ -219,7 +258,9 @@ class Soak:
                 time.sleep(self._rng.uniform(0, 0.3))
                 self._kill() if events.pop(0)[1] == "kill" else self._say(self._broker.end())
             time.sleep(0.5 if self._on_a_server else 0.05)  # there each question costs a refresh
-        self._say(f"job {self._job_id} is {self._work.ledger.job(self._job_id).state}, {len(events)} events left over")
+        self._say(
+            f"job {self._job_id} is {self._work.ledger.job(self._job_id).state}, {len(events)} events left over"
+        )
 
     def summary(self) -> list[str]:
         """Prints the figures; what is wrong, each in some words."""
@@ -227,16 +268,31 @@ class Soak:
         print("\n" + _ran(self._variables, "jobs", "show", self._job_id).decode())
         batches = list(self._work.ledger.batches(self._job_id))
         attempts = Counter(batch.attempts for batch in batches)
-        print(f"kills {self._kills}, restarts of the Redis {self._broker.restarts}, batches {len(batches)}")
+        print(
+            f"kills {self._kills}, restarts of the Redis {self._broker.restarts}, batches {len(batches)}"
+        )
         again = "" if self._on_a_server else f"queued again {self._again}, "
-        print(f"{again}attempts > 1: {len(batches) - attempts[1]}, {dict(sorted(attempts.items()))}")
-        print(f"esrag jobs show was asked {self._shown} times; its figures did not add up {len(self._untrue)} times")
+        print(
+            f"{again}attempts > 1: {len(batches) - attempts[1]}, {dict(sorted(attempts.items()))}"
+        )
+        print(
+            f"esrag jobs show was asked {self._shown} times; its figures did not add up {len(self._untrue)} times"
+        )
         ends = sum((one.ends for one in self._workers), Counter())
         print(f"workers started again after exit code {dict(ends)}; {took_s:.0f} s")
-        print("the workers said:", *(f"{times} × {line}" for line, times in self._troubles()), sep="\n  ")
+        print(
+            "the workers said:",
+            *(f"{times} × {line}" for line, times in self._troubles()),
+            sep="\n  ",
+        )
         states = Counter(batch.state for batch in batches)
         unfinished = [f"batches {dict(states)}"] if set(states) != {"done"} else []
-        return [*unfinished, *self._untrue, *(it.what for it in problems(self._work)), *self._differs()]
+        return [
+            *unfinished,
+            *self._untrue,
+            *(it.what for it in problems(self._work)),
+            *self._differs(),
+        ]
 
     def close(self) -> None:
         """Ends all that was started."""
@@ -255,7 +311,10 @@ class Soak:
             self._job_id = handed["job_id"]
             return
         command = [ESRAG, "ingest", self._docs, "--json"]
-        with (self._folder / "report").open("wb") as out, (self._folder / "said").open("wb") as said:
+        with (
+            (self._folder / "report").open("wb") as out,
+            (self._folder / "said").open("wb") as said,
+        ):
             self._ingest = subprocess.Popen(command, env=self._variables, stdout=out, stderr=said)
         while not self._job_id:
             time.sleep(0.2)
@@ -270,7 +329,9 @@ class Soak:
         running = list(self._work.ledger.batches(self._job_id, {"running"}))
         held = [batch.batch_id[-6:] for batch in running if batch.owner.split()[1] == str(child)]
         self._kills += 1
-        self._say(f"kill -9 {self._kills}: {what}, {f'at work on {held[0]}' if held else 'without a batch'}")
+        self._say(
+            f"kill -9 {self._kills}: {what}, {f'at work on {held[0]}' if held else 'without a batch'}"
+        )
 
     def _say(self, what: str) -> None:
         print(f"{self._seconds():6.1f} s {self._done():5} done: {what}", flush=True)
@@ -293,7 +354,9 @@ class Soak:
         with closing(connect(Path(self._engine["url"], "ledger.sqlite3"), "ro")) as ledger:
             waiting = "SELECT key, queued_ms FROM entries WHERE kind = 'batch' AND state = 'pending' AND queued_ms > 0"
             queued = dict(ledger.execute(waiting))
-        self._again += sum(self._queued.get(key, queued_ms) != queued_ms for key, queued_ms in queued.items())
+        self._again += sum(
+            self._queued.get(key, queued_ms) != queued_ms for key, queued_ms in queued.items()
+        )
         self._queued |= queued
 
     def _show(self) -> None:
@@ -307,9 +370,15 @@ class Soak:
 
     def _troubles(self) -> list[tuple[str, int]]:
         """What the workers said beside what was done, without the numbers."""
-        lines = (line for one in self._workers for line in one.log.read_text(errors="replace").splitlines())
+        lines = (
+            line
+            for one in self._workers
+            for line in one.log.read_text(errors="replace").splitlines()
+        )
         told = (re.sub(r"^[-\d]+ [:,\d]+ ", "", line) for line in lines if " done: " not in line)
-        return Counter(re.sub(r"[\w-]*\d[\w.:/-]*", "#", line)[:120] for line in told).most_common(12)
+        return Counter(re.sub(r"[\w-]*\d[\w.:/-]*", "#", line)[:120] for line in told).most_common(
+            12
+        )
 
     def _differs(self) -> list[str]:
         """From an index that was made by one command without a queue."""
@@ -320,15 +389,23 @@ class Soak:
         mine, single = (_printed(variables) for variables in (self._variables, plain))
         ids = [json.loads(line)["chunk_id"] for line in mine["chunks"].splitlines()]
         twice = len(ids) - len(set(ids))
-        print(f"{len(mine['docs'].splitlines())} documents, {len(ids)} chunks, {twice} of them twice")
+        print(
+            f"{len(mine['docs'].splitlines())} documents, {len(ids)} chunks, {twice} of them twice"
+        )
         different = [what for what in single if mine[what] != single[what]]
         different += ["vectors"] * (not self._same_vectors(plain)) + self._told_otherwise(report)
-        return [f"{what} are not those of the single ingest" for what in different] + twice * ["a chunk is there twice"]
+        return [f"{what} are not those of the single ingest" for what in different] + twice * [
+            "a chunk is there twice"
+        ]
 
     def _same_vectors(self, plain: dict[str, str]) -> bool:
         """To the bit where the index is in a folder."""
-        (mine, rows), (single, others) = (_vectors(variables, self._folder) for variables in (self._variables, plain))
-        return mine == single and np.allclose(rows, others, rtol=0, atol=ROUNDING * self._on_a_server)
+        (mine, rows), (single, others) = (
+            _vectors(variables, self._folder) for variables in (self._variables, plain)
+        )
+        return mine == single and np.allclose(
+            rows, others, rtol=0, atol=ROUNDING * self._on_a_server
+        )
 
     def _told_otherwise(self, single: dict[str, object]) -> list[str]:
         """Figures that the waiting command told otherwise than the single one."""

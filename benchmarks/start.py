@@ -15,10 +15,14 @@ def main() -> None:
     """Prints one Markdown table; an interpreter that does nothing is the yardstick."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        text = "The kettle holds 1.7 litres. It boils in three minutes. The lid opens at a button.\n"
+        text = (
+            "The kettle holds 1.7 litres. It boils in three minutes. The lid opens at a button.\n"
+        )
         (folder / "kettle.txt").write_text(text, encoding="utf-8")
         at = ["--engine", str(folder / "index")]
-        subprocess.run([ESRAG, "ingest", str(folder / "kettle.txt"), *at], check=True, capture_output=True)
+        subprocess.run(
+            [ESRAG, "ingest", str(folder / "kettle.txt"), *at], check=True, capture_output=True
+        )
         commands = {
             "python -c pass": [sys.executable, "-c", "pass"],
             "esrag --help": [ESRAG, "--help"],
@@ -33,7 +37,9 @@ def main() -> None:
     base = statistics.median(took["python -c pass"])
     print("| command | seconds, median | against the bare interpreter |\n| --- | --- | --- |")
     for name, seconds in took.items():
-        print(f"| {name} | {statistics.median(seconds):.2f} | {statistics.median(seconds) / base:.0f} × |")
+        print(
+            f"| {name} | {statistics.median(seconds):.2f} | {statistics.median(seconds) / base:.0f} × |"
+        )
 
 
 if __name__ == "__main__":

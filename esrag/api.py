@@ -29,7 +29,10 @@ StrPath = str | os.PathLike[str]
 
 
 def open_index(
-    location: StrPath | None = None, *, settings: Mapping[str, object] | None = None, preset: str | None = None
+    location: StrPath | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    preset: str | None = None,
 ) -> "Index":
     """Open an index for questions and ingests; it need not exist yet.
 
@@ -56,7 +59,10 @@ class Index:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -65,7 +71,9 @@ class Index:
         """The settings that are in force."""
         return self._context.settings
 
-    def ask(self, question: str, *, where: Where = None, on_sentence: OnSentence = ignore) -> AskResult:
+    def ask(
+        self, question: str, *, where: Where = None, on_sentence: OnSentence = ignore
+    ) -> AskResult:
         """Return the cited answer to a question, or the refusal.
 
         `where` restricts the passages, such as `{"folder": "nist", "year": [2023, 2024]}` or `["year>=2023"]`.
@@ -84,7 +92,9 @@ class Index:
 
         Raises: as `ask`.
         """
-        context = self._context.with_settings({"retrieval.k": k}) if k is not None else self._context
+        context = (
+            self._context.with_settings({"retrieval.k": k}) if k is not None else self._context
+        )
         return Hits(question, search(question, context, to_filter(where)))
 
     def ingest(
@@ -102,7 +112,8 @@ class Index:
         """
         if not paths and not rebuild:
             raise UsageError(
-                "expected a path to ingest, found none", hint='name a file or folder: index.ingest("docs")'
+                "expected a path to ingest, found none",
+                hint='name a file or folder: index.ingest("docs")',
             )
 
         request = IngestRequest(
@@ -123,7 +134,9 @@ class Index:
         """Yield the stored chunks by document and position. Raises: IndexMissing, UsageError."""
         return self._context.engine.chunks(to_filter(where))
 
-    def remove(self, *doc_ids: str, sources: Sequence[StrPath] = (), where: Where = None) -> tuple[StoredDocument, ...]:
+    def remove(
+        self, *doc_ids: str, sources: Sequence[StrPath] = (), where: Where = None
+    ) -> tuple[StoredDocument, ...]:
         """Remove documents by id, by source or by condition, and return them. Raises: UsageError, EngineError."""
         removal = Removal(doc_ids, [os.fspath(source) for source in sources], to_filter(where))
         with self._writing:
@@ -132,7 +145,9 @@ class Index:
 
     def verify(self, draft: str, passages: Sequence[Passage]) -> DraftVerdict:
         """Check each sentence of a draft against the passages that it cites: the first is `c1`. Raises: UsageError."""
-        return verify_draft(draft, passages, self._context.encode, quotes=self.settings.answer.quotes)
+        return verify_draft(
+            draft, passages, self._context.encode, quotes=self.settings.answer.quotes
+        )
 
     def close(self) -> None:
         """Close files, connections and the parsing process."""
@@ -152,7 +167,9 @@ class AnswerStream:
     def __iter__(self) -> Iterator[str]:
         sentences: SimpleQueue[str | None] = SimpleQueue()
         with ThreadPoolExecutor(1) as thread:
-            asked = thread.submit(self._index.ask, self._question, where=self._where, on_sentence=sentences.put)
+            asked = thread.submit(
+                self._index.ask, self._question, where=self._where, on_sentence=sentences.put
+            )
             asked.add_done_callback(lambda _: sentences.put(None))
             yield from iter(sentences.get, None)
             self._result = asked.result()
@@ -161,11 +178,15 @@ class AnswerStream:
     def result(self) -> AskResult:
         """The whole answer. Raises: UsageError before the stream was read to its end."""
         if self._result is None:
-            raise UsageError("the answer is not complete yet", hint="read the stream to its end first")
+            raise UsageError(
+                "the answer is not complete yet", hint="read the stream to its end first"
+            )
         return self._result
 
 
-def verify(draft: str, passages: Sequence[Passage], *, settings: Mapping[str, object] | None = None) -> DraftVerdict:
+def verify(
+    draft: str, passages: Sequence[Passage], *, settings: Mapping[str, object] | None = None
+) -> DraftVerdict:
     """Check each sentence of a draft against the passages that it cites, as `esrag verify` does; no index is needed.
 
     The first passage is `c1`: its text, or a mapping of `text`, `title` and `section`. `settings` are as in `open`.
@@ -177,4 +198,6 @@ def verify(draft: str, passages: Sequence[Passage], *, settings: Mapping[str, ob
     True
     """
     resolved = resolve(flatten(settings or {}), is_code=True).settings
-    return verify_draft(draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes)
+    return verify_draft(
+        draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes
+    )

@@ -22,13 +22,23 @@ def cache_answers(ask: Ask) -> Ask:
 
     @wraps(ask)
     def cached(
-        question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
+        question: str,
+        context: Context,
+        where: Filter | None = None,
+        on_sentence: OnSentence = ignore,
     ) -> AskResult:
         if context.cache is None:
             return ask(question, context, where, on_sentence)
 
         clock = Clock()
-        key = key_of(Kind.ANSWER, code_version(), question, where, *context.identity, *context.writer_identity)
+        key = key_of(
+            Kind.ANSWER,
+            code_version(),
+            question,
+            where,
+            *context.identity,
+            *context.writer_identity,
+        )
         result, found = get_or_compute(
             context.cache,
             key,
@@ -51,7 +61,9 @@ def cache_hits(search: Search) -> Search:
             return search(question, context, where)
 
         key = key_of(Kind.QUERY, code_version(), question, where, *context.identity)
-        found, _ = get_or_compute(context.cache, key, SearchResult, lambda: search(question, context, where), is_brief)
+        found, _ = get_or_compute(
+            context.cache, key, SearchResult, lambda: search(question, context, where), is_brief
+        )
         return found
 
     return cached

@@ -63,7 +63,10 @@ class Context:
         """
         settings, engine = self.settings, self.settings.engine
         address = engine.url if is_address(engine.url) else str(Path(engine.url).resolve())
-        user = (engine.username, engine.api_key.get_secret_value())  # a server may let each user see other documents
+        user = (
+            engine.username,
+            engine.api_key.get_secret_value(),
+        )  # a server may let each user see other documents
         index = (address, engine.index, self.engine.generation(), *user)
         model = self.embedder.fingerprint if self.embedder else ""
         chain = [
@@ -84,14 +87,21 @@ class Context:
     def vectors(self) -> VectorCache | None:
         """The vectors of the embedder that are kept in the cache."""
         embedder = self.embedder
-        return VectorCache(self.cache, embedder.fingerprint, embedder.dimensions) if self.cache and embedder else None
+        return (
+            VectorCache(self.cache, embedder.fingerprint, embedder.dimensions)
+            if self.cache and embedder
+            else None
+        )
 
 
 def open_context(settings: Settings) -> Context:
     """Return the context that the settings describe; nothing slow happens yet. Raises: SettingsError, ModelError."""
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
-    rerankers, generator = partial(open_rerankers, settings, embedder), partial(open_generator, settings)
+    rerankers, generator = (
+        partial(open_rerankers, settings, embedder),
+        partial(open_generator, settings),
+    )
     engine = open_engine(settings.engine)
     return Context(settings, engine, embedder, cache, once(rerankers), once(generator))
 
@@ -122,7 +132,9 @@ def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:
 
 def rerank_options(settings: Settings, embedder: Embedder | None) -> RerankOptions:
     """The section `rerank` of the settings, as rerankers take it."""
-    section = settings.rerank.model_dump(exclude={"chain", "depth", "budget_ms", "api_key", "indicators"})
+    section = settings.rerank.model_dump(
+        exclude={"chain", "depth", "budget_ms", "api_key", "indicators"}
+    )
     return RerankOptions(
         embedder,
         api_key=settings.rerank.api_key.get_secret_value(),
@@ -135,17 +147,25 @@ def rerank_options(settings: Settings, embedder: Embedder | None) -> RerankOptio
 
 def embedder_options(settings: Settings) -> EmbedderOptions:
     """The encoder's section of the settings, as embedders take it; workers share limits through the queue's Redis."""
-    secrets = {"api_key": settings.embedding.api_key.get_secret_value(), "limits_url": settings.queue.url}
+    secrets = {
+        "api_key": settings.embedding.api_key.get_secret_value(),
+        "limits_url": settings.queue.url,
+    }
     return EmbedderOptions(**{**settings.embedding.model_dump(exclude={"provider"}), **secrets})
 
 
 def open_engine(where: EngineSettings) -> Engine:
     """The engine alone."""
-    engine: Engine = plugins.load("engines", "server" if is_address(where.url) else "embedded")(engine_options(where))
+    engine: Engine = plugins.load("engines", "server" if is_address(where.url) else "embedded")(
+        engine_options(where)
+    )
     return engine
 
 
 def engine_options(where: EngineSettings) -> EngineOptions:
     """An engine's section of the settings, as engines take it."""
-    secrets = {"password": where.password.get_secret_value(), "api_key": where.api_key.get_secret_value()}
+    secrets = {
+        "password": where.password.get_secret_value(),
+        "api_key": where.api_key.get_secret_value(),
+    }
     return EngineOptions(**{**where.model_dump(), **secrets})

@@ -83,7 +83,13 @@ def require_reasonable(filter_: Filter) -> None:
             raise UsageError(
                 f"the filter has more than {MAX_FILTER_PARTS} parts, or more than {MAX_FILTER_DEPTH} in a row"
             )
-        inner = part.parts if isinstance(part, And | Or) else (part.part,) if isinstance(part, Not) else ()
+        inner = (
+            part.parts
+            if isinstance(part, And | Or)
+            else (part.part,)
+            if isinstance(part, Not)
+            else ()
+        )
         waiting += [(one, depth + 1) for one in inner]
 
 
@@ -112,7 +118,10 @@ def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -
             return {"field": field, "prefix": value}
         case Terms(field, values):
             return {"field": field, "values": [*values]}
-    return {"field": filter_.field, "range": [filter_.low, filter_.high, filter_.low_open, filter_.high_open]}
+    return {
+        "field": filter_.field,
+        "range": [filter_.low, filter_.high, filter_.low_open, filter_.high_open],
+    }
 
 
 def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PLR0911 -- one for each form
@@ -140,7 +149,9 @@ def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PL
             return Prefix(field, value)
         case {"field": str(field), "values": [*values]} if values:
             return Terms(field, _values(field, values))
-        case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if _are_bounds(low, high):
+        case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if (
+            _are_bounds(low, high)
+        ):
             return Range(field, low, high, low_open, high_open)
     raise UsageError(f"expected a filter, found {str(written)[:MAX_SHOWN]!r}")
 
@@ -173,9 +184,13 @@ def to_filter(where: Where) -> Filter | None:
 
 
 def _values(field: str, value: Scalar | Sequence[Scalar]) -> tuple[Scalar, ...]:
-    values = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    values = (
+        tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    )
     if not values or not all(isinstance(each, str | int | float) for each in values):
-        raise UsageError(f"expected a value or a list of values for {field}, found {str(value)[:MAX_SHOWN]!r}")
+        raise UsageError(
+            f"expected a value or a list of values for {field}, found {str(value)[:MAX_SHOWN]!r}"
+        )
     return values
 
 
@@ -200,7 +215,11 @@ def parse(condition: str) -> Filter:
         return Not(equal) if operator == "!=" else equal
 
     bound, is_open = scalar(value), operator in (">", "<")
-    return Range(field, low=bound, low_open=is_open) if ">" in operator else Range(field, high=bound, high_open=is_open)
+    return (
+        Range(field, low=bound, low_open=is_open)
+        if ">" in operator
+        else Range(field, high=bound, high_open=is_open)
+    )
 
 
 def _equal(field: str, value: str) -> Filter:

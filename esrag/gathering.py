@@ -53,10 +53,14 @@ def retrieve_hits(question: str, context: Context, where: Filter | None = None) 
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
     wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
 
-    found = [retrieve(wording, context.engine, context.embedder, deep, where) for wording in wordings]
+    found = [
+        retrieve(wording, context.engine, context.embedder, deep, where) for wording in wordings
+    ]
     clock = Clock()
     hits = fuse_searches([each.hits for each in found], wanted.rank_constant)
-    reranked = rerank(question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf))
+    reranked = rerank(
+        question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf)
+    )
     if chain:
         clock.lap("rerank")
 
@@ -86,10 +90,14 @@ def gather_evidence(question: str, context: Context, where: Filter | None = None
         raise AssertionError("the question itself is the first query")
 
     retrieved = replace(best.retrieved, notes=(*best.retrieved.notes, *notes))
-    return replace(best, retrieved=retrieved, lacks=_reason(best, steps, context, where), steps=tuple(steps))
+    return replace(
+        best, retrieved=retrieved, lacks=_reason(best, steps, context, where), steps=tuple(steps)
+    )
 
 
-def _reason(found: Gathered, steps: Sequence[Step], context: Context, where: Filter | None) -> Reason | None:
+def _reason(
+    found: Gathered, steps: Sequence[Step], context: Context, where: Filter | None
+) -> Reason | None:
     """Return why the evidence does not suffice, told as precisely as it can be known after all searches."""
     if found.lacks == "no-hits" and where and retrieve_hits(steps[0].query, context).hits:
         return "filtered-out"
@@ -117,7 +125,9 @@ def _reformulate(question: str, queries: Sequence[str], context: Context, notes:
     """Return the model's next query; "" if it has none or fails."""
     generator = context.generator()
     try:
-        return reformulate(question, queries, generator, context.prompts) if generator.prompted else ""
+        return (
+            reformulate(question, queries, generator, context.prompts) if generator.prompted else ""
+        )
     except GeneratorError as error:
         notes.append(f"the model's other words were left out: {error.line}")
         return ""
@@ -181,7 +191,9 @@ def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason 
 
 def _closeness(retrieved: SearchResult) -> float | None:
     """Return the best cosine among the hits; None if the vector leg was not searched or found nothing."""
-    return max((hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None)
+    return max(
+        (hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None
+    )
 
 
 def _closeness_to(question: str, result: SearchResult, context: Context) -> float | None:

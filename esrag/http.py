@@ -25,7 +25,9 @@ from esrag.errors import KeyRefused, SettingsError
 from esrag.settings import is_address, variable
 from esrag.text import normalise
 
-if TYPE_CHECKING:  # the client is imported where it is used, so that other services need not have it
+if (
+    TYPE_CHECKING
+):  # the client is imported where it is used, so that other services need not have it
     from cohere import ClientV2
 
 Entry = TypeVar("Entry")
@@ -69,15 +71,22 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
     def require_settings(self, message: str, section: str) -> None:
         """Raises: KeyRefused, SettingsError where it is the key, the address or the model that is wrong."""
         if self.refuses_key:
-            raise KeyRefused(message, hint=f"is the key in {variable(f'{section}.api_key')} the right one?") from None
+            raise KeyRefused(
+                message, hint=f"is the key in {variable(f'{section}.api_key')} the right one?"
+            ) from None
         if self.finds_nothing:
-            raise SettingsError(message, hint=f"look at {section}.url and {section}.model") from None
+            raise SettingsError(
+                message, hint=f"look at {section}.url and {section}.model"
+            ) from None
 
 
 @contextmanager
 def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
     """The answer to a JSON body, to be read; a key is sent where there is one. Raises: Failed."""
-    headers = {"Content-Type": "application/json", "User-Agent": "esrag"}  # some turn urllib's own name away
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "esrag",
+    }  # some turn urllib's own name away
     if key:
         headers["Authorization"] = f"Bearer {key}"
     request = Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- http or https: looked at before
@@ -109,7 +118,9 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
     >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\nevent: end\ndata: [DONE]\n\ndata: half"]))
     ['1\n2', '[DONE]']
     """
-    decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
+    decoder = IncrementalNewlineDecoder(
+        getincrementaldecoder("utf-8-sig")("replace"), translate=True
+    )
     rest, data = "", []
 
     for part in body:
@@ -118,7 +129,9 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
             name, _, value = line.partition(":")
             if name == "data":
                 data.append(value.removeprefix(" "))
-            elif name == "error":  # no field of the standard, but llama.cpp's up to 2025: data would have come instead
+            elif (
+                name == "error"
+            ):  # no field of the standard, but llama.cpp's up to 2025: data would have come instead
                 data.append(f'{{"error":{value}}}')
             elif not line:
                 if any(data):
@@ -140,7 +153,9 @@ def within(
     Thread(target=_give, args=(source, came.put, left.is_set), daemon=True).start()
 
     try:
-        while (still_s := ends - clock()) > 0:  # looked at each time: entries may come faster than they are taken
+        while (
+            still_s := ends - clock()
+        ) > 0:  # looked at each time: entries may come faster than they are taken
             try:
                 found = came.get(timeout=still_s)
             except Empty:
@@ -189,7 +204,9 @@ def words_of(body: Any) -> str:
     if isinstance(body, list) and body:
         return words_of(body[0])
     if isinstance(body, Mapping):
-        return next((words_of(body[key]) for key in ("error", "message", "detail") if body.get(key)), "")
+        return next(
+            (words_of(body[key]) for key in ("error", "message", "detail") if body.get(key)), ""
+        )
     return body if isinstance(body, str) else ""
 
 
@@ -219,12 +236,19 @@ def sound_address(url: str, section: str) -> str:
     """The address without a slash at its end. Raises: SettingsError, which does not quote what may hold a password."""
     try:
         parts = urlsplit(url)
-        is_sound = is_address(url) and bool(parts.hostname) and (parts.port or 1) and not parts.query + parts.fragment
+        is_sound = (
+            is_address(url)
+            and bool(parts.hostname)
+            and (parts.port or 1)
+            and not parts.query + parts.fragment
+        )
     except ValueError:
         is_sound = False
     if not is_sound or "@" in url or not re.fullmatch(r"[!-~]+", url):
         hint = f"write https://host/path, and the key as {variable(f'{section}.api_key')}"
-        raise SettingsError(f"{section}.url must be the address of a service, without user and password", hint=hint)
+        raise SettingsError(
+            f"{section}.url must be the address of a service, without user and password", hint=hint
+        )
     return url.rstrip("/")
 
 

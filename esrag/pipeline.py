@@ -39,7 +39,9 @@ from esrag.verifying.sources import name_sources
 from esrag.verifying.verify import Check, Rules, refusal, verify
 
 
-def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False) -> IngestReport:
+def ingest(
+    request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False
+) -> IngestReport:
     """Make the index hold what the files hold, in this process, after what earlier ingests left to do.
 
     A file that cannot be loaded is in the report. With `eager` the first error of any batch is raised.
@@ -51,7 +53,9 @@ def ingest(request: IngestRequest, work: Work, progress: Progress, *, eager: boo
     engine, key = work.context.engine, request.key(work.settings)
 
     with engine.writer(work.made, rebuild=request.rebuild) as writer:
-        known_vectors = (lambda _: {}) if request.rebuild else engine.vectors_of  # a rebuild trusts nothing stored
+        known_vectors = (
+            (lambda _: {}) if request.rebuild else engine.vectors_of
+        )  # a rebuild trusts nothing stored
         target = Target(work.made, lambda: nullcontext(writer), known_vectors)
 
         total = 0
@@ -79,7 +83,9 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
         return open_job(work, plan_ingest(request, work), request.key(work.settings))
 
 
-def ask(question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore) -> AskResult:
+def ask(
+    question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
+) -> AskResult:
     """Return the cited answer to a question, or the refusal; from the cache if the same was asked before.
 
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is what is returned:
@@ -96,7 +102,9 @@ def ask(question: str, context: Context, where: Filter | None = None, on_sentenc
 
 
 @cache_answers
-def _answer(question: str, context: Context, where: Filter | None, on_sentence: OnSentence) -> AskResult:
+def _answer(
+    question: str, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult:
     generator = context.generator()  # a missing key is reported before anything is done
     found = gather_evidence(question, context, where)
     clock, draft, prompt = Clock(), Draft(REFUSAL), NO_PROMPT
@@ -143,7 +151,11 @@ def _refuse(question: str, found: Gathered) -> Answer | None:
 def _rules(context: Context) -> Rules:
     """Return what a draft is held to. A generator without a prompt keeps to `max_sentences` by itself."""
     limits = context.settings.answer
-    return Rules(limits.unsupported, limits.quotes, limits.max_sentences if context.generator().prompted else None)
+    return Rules(
+        limits.unsupported,
+        limits.quotes,
+        limits.max_sentences if context.generator().prompted else None,
+    )
 
 
 def _prompt(question: str, found: Gathered, context: Context) -> Prompt:
@@ -155,10 +167,14 @@ def _prompt(question: str, found: Gathered, context: Context) -> Prompt:
     if generator.takes_documents:
         prompt = context.prompts.prompt(question, (), limits.max_sentences, quotes=limits.quotes)
         return replace(prompt, documents=documents(found.evidence))
-    return context.prompts.prompt(question, found.evidence, limits.max_sentences, quotes=limits.quotes)
+    return context.prompts.prompt(
+        question, found.evidence, limits.max_sentences, quotes=limits.quotes
+    )
 
 
-def _task(question: str, found: Gathered, prompt: Prompt, context: Context, on_piece: OnSentence) -> GenerationTask:
+def _task(
+    question: str, found: Gathered, prompt: Prompt, context: Context, on_piece: OnSentence
+) -> GenerationTask:
     return GenerationTask(
         question=question,
         evidence=found.evidence,
@@ -174,7 +190,10 @@ def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answe
     steps = verify(extract_steps(question, found.evidence), found.evidence)
     if steps.refused:
         return refused
-    return replace(steps, notes=(f"the draft was refused ({refused.reason}): these are the document's own steps",))
+    return replace(
+        steps,
+        notes=(f"the draft was refused ({refused.reason}): these are the document's own steps",),
+    )
 
 
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:

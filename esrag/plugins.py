@@ -8,7 +8,13 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.metadata import (
+    Distribution,
+    EntryPoint,
+    PackageNotFoundError,
+    distribution,
+    entry_points,
+)
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,7 +38,10 @@ class Plugin:
 @cache
 def _entries(stage: str) -> dict[str, EntryPoint]:
     """The stage's entry points by name; of two with one name, a third party's wins over the built-in one."""
-    found = sorted(entry_points(group=f"esrag.{stage}"), key=lambda e: (e.name, _package(e) != "esrag", e.value))
+    found = sorted(
+        entry_points(group=f"esrag.{stage}"),
+        key=lambda e: (e.name, _package(e) != "esrag", e.value),
+    )
     return {entry.name: entry for entry in found}
 
 
@@ -63,7 +72,9 @@ def distribution_of(stage: str, name: str) -> str:
 def require_extra(what: str, extra: str) -> None:
     """Raises: SettingsError where the package that an extra is named for is not installed."""
     if find_spec(extra.replace("-", "_")) is None:
-        raise SettingsError(f"{what} needs a package that is not installed", hint=install_hint(extra))
+        raise SettingsError(
+            f"{what} needs a package that is not installed", hint=install_hint(extra)
+        )
 
 
 def install_hint(extra: str) -> str:
@@ -105,9 +116,13 @@ def load(stage: str, name: str) -> Any:
     """
     entry = _entries(stage).get(name)
     if entry is None:
-        raise SettingsError(f"no {stage[:-1]} named {name!r}", hint=f"choose one of {', '.join(names(stage))}")
+        raise SettingsError(
+            f"no {stage[:-1]} named {name!r}", hint=f"choose one of {', '.join(names(stage))}"
+        )
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:
         hint = f"reinstall the package {_package(entry)}, or remove it"
-        raise SettingsError(f"the {stage[:-1]} {name!r} ({entry.value}) does not load: {error}", hint=hint) from error
+        raise SettingsError(
+            f"the {stage[:-1]} {name!r} ({entry.value}) does not load: {error}", hint=hint
+        ) from error

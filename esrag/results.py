@@ -73,7 +73,9 @@ class AskResult:
         """What was left out or failed on the way, in words."""
         return (*self.answer.notes, *self.retrieved.notes)
 
-    def to_dict(self, *, evidence: bool = False, prompt: bool = False, explain: bool = False) -> dict[str, Any]:
+    def to_dict(
+        self, *, evidence: bool = False, prompt: bool = False, explain: bool = False
+    ) -> dict[str, Any]:
         """Return what `esrag ask --json` prints; only `explain` has times, so that equal answers are equal bytes."""
         return {
             "schema": "esrag.answer/1",
@@ -91,7 +93,11 @@ class AskResult:
             "cached": self.cached,
             "took_ms": dict(self.took_ms) if explain else {},
             **({"run_id": self.run_id} if self.run_id else {}),
-            **({"evidence": [_evidence_to_dict(item) for item in self.evidence]} if evidence else {}),
+            **(
+                {"evidence": [_evidence_to_dict(item) for item in self.evidence]}
+                if evidence
+                else {}
+            ),
             **({"prompt": asdict(self.prompt)} if prompt else {}),
             **(self._explanation() if explain else {}),
         }

@@ -22,5 +22,8 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 nitpick_ignore_regex = [  # types of annotations that are not on the site; nothing is fetched to look them up
     ("py:class", r"(collections\.abc|os)\..*|tuple\[str"),
-    ("py:class", r"esrag\.(engines|evidence|filters|generating|ingesting|settings)\..*|esrag\.results\.Step"),
+    (
+        "py:class",
+        r"esrag\.(engines|evidence|filters|generating|ingesting|settings)\..*|esrag\.results\.Step",
+    ),
 ]

@@ -13,7 +13,9 @@ import pytest
 from esrag.embedding import weights
 from esrag.errors import ModelError
 
-sys.path.insert(0, str(Path(__file__).parent))  # for made_up_models.py, which the tests of several folders use
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # for made_up_models.py, which the tests of several folders use
 
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
 hypothesis.settings.load_profile("esrag")
@@ -112,7 +114,9 @@ def corpus(esrag):
         "# Kettle\n\n## Size\n\nThe kettle holds 1.7 litres. It weighs 900 grams.\n\n"
         "## Use\n\nFill it to the mark. It boils in three minutes.\n"
     )
-    (folder / "kitchen" / "toaster.txt").write_text("The toaster has two slots. Its cable is 80 centimetres long.\n")
+    (folder / "kitchen" / "toaster.txt").write_text(
+        "The toaster has two slots. Its cable is 80 centimetres long.\n"
+    )
     (folder / "lamp.html").write_text(
         "<html><head><title>Lamp</title></head><body><h1>Lamp</h1><p>The lamp takes an E27 bulb of at most "
         "60 watts. It has a dimmer and a linen shade, and its foot is made of oiled beech.</p></body></html>"
@@ -126,7 +130,9 @@ def real_model():
     try:
         return weights.locate("all-MiniLM-L6-v2", offline=True).path
     except ModelError as error:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{error}: run `esrag models get`")
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            f"{error}: run `esrag models get`"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,23 @@ from esrag.generating import GeneratorOptions
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-WORDS = ["the", "cat", "sat", "on", "mat", "dog", "ran", "far", "rain", "fell", "all", "day", ".", ",", "?"]
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "mat",
+    "dog",
+    "ran",
+    "far",
+    "rain",
+    "fell",
+    "all",
+    "day",
+    ".",
+    ",",
+    "?",
+]
 VOCABULARY = [*SPECIAL, *WORDS, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
 CONFIG = {
     "model_type": "bert",
@@ -41,11 +57,15 @@ MEAN = {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True}
 
 def write_tokenizer(path):
     """A WordPiece tokeniser; like the real model's file it asks for truncation and padding, which must be ignored."""
-    tokenizer = Tokenizer(models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
+    )
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     specials = [(name, VOCABULARY.index(name)) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", specials)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", specials
+    )
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=8)
     tokenizer.save(str(path))
@@ -118,7 +138,8 @@ class Reference:
     def __init__(self, folder):
         self.config = json.loads((folder / "config.json").read_text())
         self.w = {
-            name: value.astype(np.float64) for name, value in load_file(str(folder / "model.safetensors")).items()
+            name: value.astype(np.float64)
+            for name, value in load_file(str(folder / "model.safetensors")).items()
         }
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
@@ -143,11 +164,22 @@ class Reference:
 
     def states(self, *text):
         encoding = self.tokenizer.encode(*text)
-        tables = {"word": encoding.ids, "position": range(len(encoding.ids)), "token_type": encoding.type_ids}
-        x = sum(self.w[f"embeddings.{table}_embeddings.weight"][list(rows)] for table, rows in tables.items())
+        tables = {
+            "word": encoding.ids,
+            "position": range(len(encoding.ids)),
+            "token_type": encoding.type_ids,
+        }
+        x = sum(
+            self.w[f"embeddings.{table}_embeddings.weight"][list(rows)]
+            for table, rows in tables.items()
+        )
         x = self.norm(x, "embeddings.LayerNorm")
-        for layer in (f"encoder.layer.{number}" for number in range(self.config["num_hidden_layers"])):
-            y = self.dense(self.attention(x, f"{layer}.attention.self"), f"{layer}.attention.output.dense")
+        for layer in (
+            f"encoder.layer.{number}" for number in range(self.config["num_hidden_layers"])
+        ):
+            y = self.dense(
+                self.attention(x, f"{layer}.attention.self"), f"{layer}.attention.output.dense"
+            )
             x = self.norm(x + y, f"{layer}.attention.output.LayerNorm")
             y = ACTIVATIONS[self.config["hidden_act"]](self.dense(x, f"{layer}.intermediate.dense"))
             x = self.norm(x + self.dense(y, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
@@ -159,7 +191,9 @@ class Reference:
         return pooled / np.linalg.norm(pooled)
 
     def logits(self, first, second):
-        return self.dense(np.tanh(self.dense(self.states(first, second)[0], "pooler.dense")), "classifier")
+        return self.dense(
+            np.tanh(self.dense(self.states(first, second)[0], "pooler.dense")), "classifier"
+        )
 
 
 @pytest.fixture(scope="session")
@@ -232,18 +266,37 @@ class Service(ThreadingHTTPServer):
             question, *rows = self.encoder.embed([asked["query"], *asked["documents"]])
             scores = {n: float(row @ question) for n, row in enumerate(rows)}
             ranked = sorted(scores, key=scores.get, reverse=True)
-            return {"id": "1", "results": [{"index": n, "relevance_score": scores[n]} for n in ranked], "meta": META}
+            return {
+                "id": "1",
+                "results": [{"index": n, "relevance_score": scores[n]} for n in ranked],
+                "meta": META,
+            }
         if path == "/v2/chat":
             return cohere_chat(self.said, self.cited, asked)
         if path == "/v1/chat/completions":
             return openai_chat(self.said, asked)
         rows = 3 * self.encoder.embed(asked["texts" if path == "/v2/embed" else "input"])
         if path == "/v2/embed":
-            found = {"id": "1", "embeddings": {"float": rows.tolist()}, "texts": asked["texts"], "meta": META}
+            found = {
+                "id": "1",
+                "embeddings": {"float": rows.tolist()},
+                "texts": asked["texts"],
+                "meta": META,
+            }
             return found | {"response_type": "embeddings_by_type"}
-        coded = [b64encode(row.tobytes()).decode() if self.in_base64 else row.tolist() for row in rows]
-        data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(coded)]
-        return {"object": "list", "data": data[::-1], "model": asked["model"], "usage": {"total_tokens": len(rows)}}
+        coded = [
+            b64encode(row.tobytes()).decode() if self.in_base64 else row.tolist() for row in rows
+        ]
+        data = [
+            {"object": "embedding", "index": number, "embedding": row}
+            for number, row in enumerate(coded)
+        ]
+        return {
+            "object": "list",
+            "data": data[::-1],
+            "model": asked["model"],
+            "usage": {"total_tokens": len(rows)},
+        }
 
 
 class Stream(list):
@@ -253,7 +306,10 @@ class Stream(list):
     def of(cls, entries, *, named=False):
         """Objects and the end of a stream; Cohere names each event by its type."""
         names = [f"event: {entry['type']}\n" if named else "" for entry in entries]
-        events = [f"{name}data: {json.dumps(entry)}\n\n" for name, entry in zip(names, entries, strict=True)]
+        events = [
+            f"{name}data: {json.dumps(entry)}\n\n"
+            for name, entry in zip(names, entries, strict=True)
+        ]
         return cls([*events, "data: [DONE]\n\n"])
 
 
@@ -264,36 +320,58 @@ def openai_chat(said, asked):
     if not asked.get("stream"):
         message = {"role": "assistant", "content": "".join(said)}
         choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        return {"id": "1", "object": "chat.completion", "model": model, "choices": choices, "usage": usage}
+        return {
+            "id": "1",
+            "object": "chat.completion",
+            "model": model,
+            "choices": choices,
+            "usage": usage,
+        }
     deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in said), {}]
-    choices = [[{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}] for delta in deltas]
+    choices = [
+        [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}]
+        for delta in deltas
+    ]
     chunks = [{"choices": few, "usage": None} for few in choices]
     if asked.get("stream_options", {}).get("include_usage"):
         chunks.append({"choices": [], "usage": usage})
-    return Stream.of([{"id": "1", "object": "chat.completion.chunk", "model": model} | chunk for chunk in chunks])
+    return Stream.of(
+        [{"id": "1", "object": "chat.completion.chunk", "model": model} | chunk for chunk in chunks]
+    )
 
 
 def cohere_chat(said, cited, asked):
     """An answer in Cohere's form: whole, or as a stream whose citations come after the text."""
-    text, documents = "".join(said), {each["id"]: each["data"] for each in asked.get("documents", [])}
+    text, documents = (
+        "".join(said),
+        {each["id"]: each["data"] for each in asked.get("documents", [])},
+    )
     citations = [
         {
             "start": start,
             "end": end,
             "text": text[start:end],
             "sources": [
-                {"type": "document", "id": key, "document": {"id": key} | documents.get(key, {})} for key in keys
+                {"type": "document", "id": key, "document": {"id": key} | documents.get(key, {})}
+                for key in keys
             ],
             "type": "TEXT_CONTENT",
         }
         for start, end, keys in cited
     ]
     tokens = {"input_tokens": 70, "output_tokens": len(said)}
-    usage = {"billed_units": {"input_tokens": 9, "output_tokens": 1}, "tokens": tokens, "cached_tokens": 16}
+    usage = {
+        "billed_units": {"input_tokens": 9, "output_tokens": 1},
+        "tokens": tokens,
+        "cached_tokens": 16,
+    }
     end = {"finish_reason": "COMPLETE", "usage": usage}
     if not asked.get("stream"):
         content = [{"type": "text", "text": text}]
-        return {"id": "1", "message": {"role": "assistant", "content": content, "citations": citations}} | end
+        return {
+            "id": "1",
+            "message": {"role": "assistant", "content": content, "citations": citations},
+        } | end
     role = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
     texts = [{"type": "text", "text": ""}, *({"text": piece} for piece in said)]
     sent = [
@@ -308,7 +386,9 @@ def cohere_chat(said, cited, asked):
         ),
     ]
     for number, each in enumerate(citations):
-        sent.append({"type": "citation-start", "index": number, "delta": {"message": {"citations": each}}})
+        sent.append(
+            {"type": "citation-start", "index": number, "delta": {"message": {"citations": each}}}
+        )
         sent.append({"type": "citation-end", "index": number})
     ends = [{"type": "content-end", "index": 0}, {"type": "message-end", "delta": end}]
     return Stream.of([*sent, *ends], named=True)
@@ -316,7 +396,9 @@ def cohere_chat(said, cited, asked):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body leave together, else the second waits for the first to be acknowledged
+    wbufsize = (
+        -1
+    )  # head and body leave together, else the second waits for the first to be acknowledged
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -336,7 +418,9 @@ def answer(handler, body, status=200, headers=None, part=1.0):
         return
     sent = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     handler.send_response(status)
-    for name, value in ({"Content-Type": "application/json", "Content-Length": len(sent)} | (headers or {})).items():
+    for name, value in (
+        {"Content-Type": "application/json", "Content-Length": len(sent)} | (headers or {})
+    ).items():
         handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(sent[: round(part * len(sent))])
@@ -379,7 +463,9 @@ class Answering:
 
     def __call__(self, status, body=None, headers=None):
         """Another answer than the honest one."""
-        return lambda handler, honest: answer(handler, honest if body is None else body, status, headers)
+        return lambda handler, honest: answer(
+            handler, honest if body is None else body, status, headers
+        )
 
     def changed(self, change):
         """The honest answer, changed."""

@@ -10,7 +10,12 @@ def on_a_terminal(esrag, *arguments):
     terminal, slave = pty.openpty()
     environment = esrag.environment(TERM="xterm", COLUMNS="120")
     running = subprocess.Popen(
-        esrag.command(*arguments), cwd=esrag.folder, env=environment, stdin=slave, stdout=slave, stderr=slave
+        esrag.command(*arguments),
+        cwd=esrag.folder,
+        env=environment,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
     )
     os.close(slave)
     shown = []

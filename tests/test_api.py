@@ -33,8 +33,14 @@ def test_an_answer_names_its_sources(index, corpus):
     """Text, citations and refusal are at hand."""
     answer = index.ask(QUESTION)
     assert isinstance(answer, package.AskResult)
-    assert (answer.text, answer.refused, answer.reason) == ("The kettle holds 1.7 litres. [c1]", False, "")
-    assert [citation.source for citation in answer.citations] == [str(corpus / "kitchen" / "kettle.md")]
+    assert (answer.text, answer.refused, answer.reason) == (
+        "The kettle holds 1.7 litres. [c1]",
+        False,
+        "",
+    )
+    assert [citation.source for citation in answer.citations] == [
+        str(corpus / "kitchen" / "kettle.md")
+    ]
 
 
 def test_exports_are_what_the_commands_print(index, esrag):
@@ -42,20 +48,26 @@ def test_exports_are_what_the_commands_print(index, esrag):
     engine = ("--engine", "index")
     parts = ("--show-evidence", "--show-prompt", "--explain")
     printed = esrag("ask", QUESTION, "--json", *engine, *parts).json
-    exported = json.loads(json.dumps(index.ask(QUESTION).to_dict(evidence=True, prompt=True, explain=True)))
+    exported = json.loads(
+        json.dumps(index.ask(QUESTION).to_dict(evidence=True, prompt=True, explain=True))
+    )
     assert printed.pop("kibana_url") == ""
     assert printed | {"took_ms": {}} == exported | {"took_ms": {}}
     assert printed["took_ms"].keys() == exported["took_ms"].keys()
 
     assert esrag("search", QUESTION, "--json", *engine).json == index.search(QUESTION).to_dict()
     again = index.ingest("docs").to_dict()
-    assert esrag("ingest", "docs", "--json", *engine).json | {"took_ms": 0} == again | {"took_ms": 0}
+    assert esrag("ingest", "docs", "--json", *engine).json | {"took_ms": 0} == again | {
+        "took_ms": 0
+    }
 
 
 def test_hits_are_a_sequence(index):
     """Counted, sliced and iterated; `k` limits them."""
     hits = index.search("kettle")
-    assert [hit.chunk.chunk_id for hit in hits] == [hits[n].chunk.chunk_id for n in range(len(hits))]
+    assert [hit.chunk.chunk_id for hit in hits] == [
+        hits[n].chunk.chunk_id for n in range(len(hits))
+    ]
     assert len(index.search("kettle", k=1)) == len(hits[:1]) == 1
 
 
@@ -64,11 +76,16 @@ def test_hits_are_a_sequence(index):
 )
 def test_a_filter_may_be_written_in_several_ways(index, where):
     """As fields, as conditions; only what passes is found."""
-    assert {hit.chunk.doc_id for hit in index.search("cable dimmer litres", where=where)} == {"kettle", "toaster"}
+    assert {hit.chunk.doc_id for hit in index.search("cable dimmer litres", where=where)} == {
+        "kettle",
+        "toaster",
+    }
     assert {chunk.doc_id for chunk in index.chunks(where=where)} == {"kettle", "toaster"}
 
 
-@pytest.mark.parametrize("where", [{"foldr": "kitchen"}, "folder", {"folder": []}, {"folder": {"a": 1}}])
+@pytest.mark.parametrize(
+    "where", [{"foldr": "kitchen"}, "folder", {"folder": []}, {"folder": {"a": 1}}]
+)
 def test_a_filter_that_cannot_be_meant_is_an_error(index, where):
     """With a name that can be caught."""
     with pytest.raises(package.EsragError):
@@ -118,8 +135,12 @@ def test_many_threads_ask_while_one_ingests(index, corpus):
 def test_documents_are_removed(index, corpus):
     """By id, by source, by condition; those that are gone are returned."""
     assert [document.doc_id for document in index.remove("lamp")] == ["lamp"]
-    assert [document.doc_id for document in index.remove(sources=[corpus / "kitchen" / "kettle.md"])] == ["kettle"]
-    assert [document.doc_id for document in index.remove(where={"folder": "kitchen"})] == ["toaster"]
+    assert [
+        document.doc_id for document in index.remove(sources=[corpus / "kitchen" / "kettle.md"])
+    ] == ["kettle"]
+    assert [document.doc_id for document in index.remove(where={"folder": "kitchen"})] == [
+        "toaster"
+    ]
     assert list(index.documents()) == []
     with pytest.raises(UsageError):
         index.remove("lamp")
@@ -138,7 +159,9 @@ def test_settings_may_hold_a_secret(esrag, settings, monkeypatch):
         assert "'k'" not in repr(opened.settings)
 
 
-@pytest.mark.parametrize("values", [{"engin.url": "x"}, {"retrieval": {"k": "many"}}, {"retrieval": 3}])
+@pytest.mark.parametrize(
+    "values", [{"engin.url": "x"}, {"retrieval": {"k": "many"}}, {"retrieval": 3}]
+)
 def test_a_wrong_setting_is_an_error(values):
     """Before anything is opened."""
     with pytest.raises(SettingsError):
@@ -147,7 +170,10 @@ def test_a_wrong_setting_is_an_error(values):
 
 def test_no_index_is_an_error_with_a_hint(tmp_path, settings):
     """What a command would say."""
-    with package.open(tmp_path / "none", settings=settings) as opened, pytest.raises(IndexMissing) as caught:
+    with (
+        package.open(tmp_path / "none", settings=settings) as opened,
+        pytest.raises(IndexMissing) as caught,
+    ):
         opened.ask(QUESTION)
     assert "esrag ingest" in caught.value.hint
 
@@ -162,7 +188,17 @@ def test_all_names_are_there_and_typed():
 
 def test_importing_loads_nothing_heavy():
     """No model, engine or web library, in a fresh interpreter."""
-    heavy = {"numpy", "onnxruntime", "elasticsearch", "opensearchpy", "celery", "redis", "jinja2", "click", "pydantic"}
+    heavy = {
+        "numpy",
+        "onnxruntime",
+        "elasticsearch",
+        "opensearchpy",
+        "celery",
+        "redis",
+        "jinja2",
+        "click",
+        "pydantic",
+    }
     code = f"import sys, esrag; print(sorted(set(sys.modules) & {heavy!r}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -172,6 +208,11 @@ def test_nothing_is_printed(esrag, corpus, settings):
     """What a library's user did not ask for does not appear."""
     code = f"import esrag; i = esrag.open('x', settings={settings!r}); i.ingest('docs'); i.ask({QUESTION!r}); i.close()"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=esrag.folder, capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code],
+        cwd=esrag.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
     assert (done.stdout, done.stderr) == ("", "")

@@ -21,7 +21,11 @@ def drawn():
 def test_the_drawing_is_the_tree():
     """Every class is drawn under its base with its exit code, and nothing else is."""
     classes = [member for _, member in inspect.getmembers(errors, inspect.isclass)]
-    actual = {cls.__name__: (cls.__base__.__name__, cls.exit_code) for cls in classes if cls is not errors.EsragError}
+    actual = {
+        cls.__name__: (cls.__base__.__name__, cls.exit_code)
+        for cls in classes
+        if cls is not errors.EsragError
+    }
     assert drawn() == actual
 
 

@@ -34,7 +34,9 @@ def test_conditions(condition, expected):
     assert expected == parse(condition)
 
 
-@pytest.mark.parametrize("condition", ["", "year", "=x", "year=", "1x=2", "a b=c", "year~1", "q==x", "q=>1", "q=,"])
+@pytest.mark.parametrize(
+    "condition", ["", "year", "=x", "year=", "1x=2", "a b=c", "year~1", "q==x", "q=>1", "q=,"]
+)
 def test_what_is_no_condition(condition):
     """A UsageError that shows how one is written."""
     with pytest.raises(UsageError) as caught:
@@ -59,7 +61,9 @@ def number(value):
 
 def equal(stored, wanted):
     read = scalar(written(wanted))
-    return written(stored) == written(wanted) or (number(stored) and number(read) and stored == read)
+    return written(stored) == written(wanted) or (
+        number(stored) and number(read) and stored == read
+    )
 
 
 def within(value, leaf):
@@ -99,7 +103,9 @@ def holds(filter_, document, chunk):  # noqa: PLR0911 -- one for each case
         case Prefix(field, start):
             return field != "page" and any(written(value).startswith(start) for value in values)
         case _:
-            if filter_.field == "page" and not all(number(b) for b in (filter_.low, filter_.high) if b is not None):
+            if filter_.field == "page" and not all(
+                number(b) for b in (filter_.low, filter_.high) if b is not None
+            ):
                 return False
             return any(within(value, filter_) for value in values)
 
@@ -107,11 +113,20 @@ def holds(filter_, document, chunk):  # noqa: PLR0911 -- one for each case
 SCALARS = st.sampled_from(VALUES)
 BOUNDS = st.none() | SCALARS
 LEAVES = st.one_of(
-    st.builds(Terms, st.sampled_from(FIELDS), st.lists(SCALARS | st.integers(1, 4), max_size=3).map(tuple)),
-    st.builds(Prefix, st.sampled_from(FIELDS), SCALARS.map(str) | st.sampled_from(["d", "K", "Part"])),
+    st.builds(
+        Terms, st.sampled_from(FIELDS), st.lists(SCALARS | st.integers(1, 4), max_size=3).map(tuple)
+    ),
+    st.builds(
+        Prefix, st.sampled_from(FIELDS), SCALARS.map(str) | st.sampled_from(["d", "K", "Part"])
+    ),
     st.builds(Range, st.sampled_from(FIELDS), BOUNDS, BOUNDS, st.booleans(), st.booleans()),
     st.builds(
-        Range, st.just("page"), st.integers(0, 5) | st.just(1.5), st.integers(0, 5), st.booleans(), st.booleans()
+        Range,
+        st.just("page"),
+        st.integers(0, 5) | st.just(1.5),
+        st.integers(0, 5),
+        st.booleans(),
+        st.booleans(),
     ),
 )
 FILTERS = st.recursive(
@@ -128,11 +143,24 @@ FILTERS = st.recursive(
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """An index over chunks with every value under every key, and those chunks with their documents."""
-    engine, pairs, documents = EmbeddedEngine(EngineOptions(str(tmp_path_factory.mktemp("filters")))), [], []
+    engine, pairs, documents = (
+        EmbeddedEngine(EngineOptions(str(tmp_path_factory.mktemp("filters")))),
+        [],
+        [],
+    )
     for i, value in enumerate(VALUES):
         own = {KEYS[i % len(KEYS)]: VALUES[-1 - i]} if i % 2 else {}
         document = StoredDocument(
-            f"d{i}", f"/{written(value)}", "", "", f"k{i % 3}", "", 1, 3, 2, {KEYS[j]: value for j in range(i % 6)}
+            f"d{i}",
+            f"/{written(value)}",
+            "",
+            "",
+            f"k{i % 3}",
+            "",
+            1,
+            3,
+            2,
+            {KEYS[j]: value for j in range(i % 6)},
         )
         chunks = tuple(
             Chunk(f"d{i}::{n}", f"d{i}", n, 0, 1, 1 + n * i % 3, 2 + n * i % 3, "word", written(value), f"Part {n}",
@@ -147,7 +175,9 @@ def stored(tmp_path_factory):
     engine.close()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None
+)
 @given(FILTERS)
 def test_any_filter_means_what_it_says(stored, filter_):
     """The engine's choice is the plain evaluation's, for any filter."""

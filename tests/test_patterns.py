@@ -27,14 +27,53 @@ import esrag
 
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = "search|match|fullmatch|sub|subn|split|findall|finditer"
-ROUNDS = ((1_000, 8), (10_000, 2), (100_000, 0))  # characters, and how many of the slowest texts go on
-CPU_S = 4.0  # for 100,000 characters: what is linear takes at most a second, what is quadratic a minute
+ROUNDS = (
+    (1_000, 8),
+    (10_000, 2),
+    (100_000, 0),
+)  # characters, and how many of the slowest texts go on
+CPU_S = (
+    4.0  # for 100,000 characters: what is linear takes at most a second, what is quadratic a minute
+)
 UNFIT = "\x01"
 MAX_PARTS = 10
-OPENING = ("esrag.loading.sources", "esrag.loading.object_stores", "esrag.loading.listing", "esrag.loading.reading")
+OPENING = (
+    "esrag.loading.sources",
+    "esrag.loading.object_stores",
+    "esrag.loading.listing",
+    "esrag.loading.reading",
+)
 PIECES = [
-    *("a", " ", "\n", ".", "([", ")", "a\u0301\u0316", "1,", "1.", '"', "“a ", "A. ", "| ", "- x\n", "# a\n"),
-    *("[c1] ", "a [c", "not ", "12 kg ", "Mr. A ", "a:", "a, and ", "Algorithm 1 ", "ML-KEM-768 ", "<b>", "http://"),
+    *(
+        "a",
+        " ",
+        "\n",
+        ".",
+        "([",
+        ")",
+        "a\u0301\u0316",
+        "1,",
+        "1.",
+        '"',
+        "“a ",
+        "A. ",
+        "| ",
+        "- x\n",
+        "# a\n",
+    ),
+    *(
+        "[c1] ",
+        "a [c",
+        "not ",
+        "12 kg ",
+        "Mr. A ",
+        "a:",
+        "a, and ",
+        "Algorithm 1 ",
+        "ML-KEM-768 ",
+        "<b>",
+        "http://",
+    ),
 ]
 
 
@@ -75,20 +114,29 @@ def written(tree):
     for call in ast.walk(tree):
         match call:
             case ast.Call(
-                func=ast.Attribute(ast.Name("re"), method), args=[ast.Constant(str() | bytes() as text), *rest]
+                func=ast.Attribute(ast.Name("re"), method),
+                args=[ast.Constant(str() | bytes() as text), *rest],
             ):
                 named = {word.arg: word.value for word in call.keywords}
                 given = named.get("flags", rest[-1] if rest else None)
                 flags = 0
                 for flag in ast.walk(given) if given is not None else ():
-                    if isinstance(flag, ast.Attribute) and isinstance(flag.value, ast.Name) and flag.value.id == "re":
+                    if (
+                        isinstance(flag, ast.Attribute)
+                        and isinstance(flag.value, ast.Name)
+                        and flag.value.id == "re"
+                    ):
                         flags |= getattr(re, flag.attr)
                 yield re.compile(text, flags), method
 
 
 def collected():
     """Every pattern, by its text and flags: where it is, and the methods that it is used with."""
-    sources = {path: path.read_text() for top in ("esrag", "workers") for path in (ROOT / top).rglob("*.py")}
+    sources = {
+        path: path.read_text()
+        for top in ("esrag", "workers")
+        for path in (ROOT / top).rglob("*.py")
+    }
     everything = "\n".join(sources.values())
     found = {}
 
@@ -100,14 +148,21 @@ def collected():
         for name, value in list(vars(module).items()):
             for pattern in held(value):
                 users = module_text(module) if name.startswith("_") else everything
-                uses = set(re.findall(rf"\b{name}(?:\(\))?\.({METHODS})\b", users)) or {"search", "fullmatch"}
+                uses = set(re.findall(rf"\b{name}(?:\(\))?\.({METHODS})\b", users)) or {
+                    "search",
+                    "fullmatch",
+                }
                 note(pattern, f"{module.__name__}.{name}", uses)
     for path, text in sources.items():
         for pattern, method in written(ast.parse(text)):
             if method != "compile":
                 note(pattern, f"{path.relative_to(ROOT)} {pattern.pattern!r}", {method})
             elif (pattern.pattern, pattern.flags) not in found:
-                note(pattern, f"{path.relative_to(ROOT)} {pattern.pattern!r}", {"search", "fullmatch"})
+                note(
+                    pattern,
+                    f"{path.relative_to(ROOT)} {pattern.pattern!r}",
+                    {"search", "fullmatch"},
+                )
     return sorted(found.values(), key=lambda one: one[0])
 
 
@@ -171,7 +226,11 @@ def parts_of(nodes):
             case (kinds.BRANCH, (_, choices)):
                 for choice in choices[:12]:
                     yield from parts_of(choice)
-            case (kinds.SUBPATTERN, (_, _, _, inner)) | (kinds.ATOMIC_GROUP, inner) | (kinds.ASSERT, (_, inner)):
+            case (
+                (kinds.SUBPATTERN, (_, _, _, inner))
+                | (kinds.ATOMIC_GROUP, inner)
+                | (kinds.ASSERT, (_, inner))
+            ):
                 yield from parts_of(inner)
             case (kinds.ASSERT_NOT, (_, inner)):
                 yield from parts_of(inner)
@@ -189,7 +248,9 @@ def hostile(pattern):
     parts = [part for part in dict.fromkeys([*parts_of(tree), whole, " ", "\n", "a", "1"]) if part]
     small = sorted(parts, key=len)[:MAX_PARTS]
 
-    for repeated in dict.fromkeys([*parts, *(one + other for one, other in itertools.permutations(small, 2))]):
+    for repeated in dict.fromkeys(
+        [*parts, *(one + other for one, other in itertools.permutations(small, 2))]
+    ):
         yield "", repeated, UNFIT
     for repeated in small:
         for start in {whole[: len(whole) // 2], whole, parts[0]}:
@@ -228,10 +289,14 @@ def slowest(pattern, method):
     return None
 
 
-@pytest.mark.parametrize(("name", "pattern", "methods"), FOUND, ids=[name[:80] for name, _, _ in FOUND])
+@pytest.mark.parametrize(
+    ("name", "pattern", "methods"), FOUND, ids=[name[:80] for name, _, _ in FOUND]
+)
 def test_a_hostile_text_takes_linear_time(name, pattern, methods):
     """A hundred thousand characters of anything are done in well under four seconds of the processor."""
-    assert not [(method, found) for method in sorted(methods) if (found := slowest(pattern, method))]
+    assert not [
+        (method, found) for method in sorted(methods) if (found := slowest(pattern, method))
+    ]
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+b", r"\s+$", "<!--.*?-->x"])
@@ -246,8 +311,14 @@ def functions():
         for name, function in vars(module).items():
             if not inspect.isfunction(function) or function.__module__ != module.__name__:
                 continue
-            needed = [it for it in inspect.signature(function).parameters.values() if it.default is it.empty]
-            if [it.annotation for it in needed] == [str] and not module.__name__.startswith(OPENING):
+            needed = [
+                it
+                for it in inspect.signature(function).parameters.values()
+                if it.default is it.empty
+            ]
+            if [it.annotation for it in needed] == [str] and not module.__name__.startswith(
+                OPENING
+            ):
                 yield f"{module.__name__}.{name}", function
 
 
@@ -257,7 +328,10 @@ def test_a_function_takes_linear_time(piece):
     text, late = piece * (100_000 // len(piece)), []
     for name, function in functions():
         try:
-            with limited(CPU_S), suppress(Exception):  # what it says of such a text is not asked here
+            with (
+                limited(CPU_S),
+                suppress(Exception),
+            ):  # what it says of such a text is not asked here
                 found = function(text)
                 if isinstance(found, Iterator):
                     deque(found, maxlen=0)

@@ -26,7 +26,9 @@ def installed(tmp_path, monkeypatch):
     plugins._entries.cache_clear()
 
 
-@pytest.mark.parametrize("plugin", plugins.plugins(), ids=lambda plugin: f"{plugin.stage}-{plugin.name}")
+@pytest.mark.parametrize(
+    "plugin", plugins.plugins(), ids=lambda plugin: f"{plugin.stage}-{plugin.name}"
+)
 def test_every_built_in_loads(plugin):
     """What the package registers is there, under the class its entry names."""
     assert plugins.load(plugin.stage, plugin.name).__name__ == plugin.target.partition(":")[2]
@@ -34,7 +36,10 @@ def test_every_built_in_loads(plugin):
 
 def test_every_stage_has_an_implementation():
     """No stage is empty, and names are sorted."""
-    assert all(plugins.names(stage) == tuple(sorted(plugins.names(stage))) != () for stage in plugins.STAGES)
+    assert all(
+        plugins.names(stage) == tuple(sorted(plugins.names(stage))) != ()
+        for stage in plugins.STAGES
+    )
 
 
 @pytest.mark.parametrize("name", ["nope", "", "os:system", "../cut"])
@@ -48,14 +53,23 @@ def test_an_unknown_name_lists_the_known(name):
 
 def test_an_installed_package_adds_a_stage(installed):
     """A package adds a chunker by its entry point alone, and is named as its source."""
-    installed("lines_for_esrag", "[esrag.chunkers]\nlines = lines_for_esrag:Lines\n", "class Lines: pass\n")
+    installed(
+        "lines_for_esrag",
+        "[esrag.chunkers]\nlines = lines_for_esrag:Lines\n",
+        "class Lines: pass\n",
+    )
     assert plugins.load("chunkers", "lines").__name__ == "Lines"
-    assert plugins.Plugin("chunkers", "lines", "lines_for_esrag:Lines", "lines_for_esrag") in plugins.plugins()
+    assert (
+        plugins.Plugin("chunkers", "lines", "lines_for_esrag:Lines", "lines_for_esrag")
+        in plugins.plugins()
+    )
 
 
 def test_an_installed_package_wins_over_the_built_in(installed):
     """Who installs a package with a known name means it."""
-    installed("a_better_one", "[esrag.chunkers]\nsentence = a_better_one:Better\n", "class Better: pass\n")
+    installed(
+        "a_better_one", "[esrag.chunkers]\nsentence = a_better_one:Better\n", "class Better: pass\n"
+    )
     assert plugins.load("chunkers", "sentence").__name__ == "Better"
     assert plugins.names("chunkers").count("sentence") == 1
 
@@ -86,14 +100,22 @@ Requires-Dist: a; python_version > "3" and extra == 'search'
     [
         ('{"dir_info": {"editable": true}, "url": "file://%s"}', "pip install -e '{}[queue]'"),
         ('{"dir_info": {}, "url": "file://%s"}', "pip install '{}[queue]'"),
-        ('{"archive_info": {}, "url": "file://%s/esrag-1.0-py3-none-any.whl"}', "pip install '{}/{wheel}[queue]'"),
-        ('{"archive_info": {}, "url": "file://%s/gone.whl"}', "pip install 'celery[redis]<6,>=5.7'"),
+        (
+            '{"archive_info": {}, "url": "file://%s/esrag-1.0-py3-none-any.whl"}',
+            "pip install '{}/{wheel}[queue]'",
+        ),
+        (
+            '{"archive_info": {}, "url": "file://%s/gone.whl"}',
+            "pip install 'celery[redis]<6,>=5.7'",
+        ),
         ('{"url": "https://example.org/esrag.whl"}', "pip install 'celery[redis]<6,>=5.7'"),
         ("[]", "pip install 'celery[redis]<6,>=5.7'"),
         ("", "pip install 'celery[redis]<6,>=5.7'"),
     ],
 )
-def test_what_to_install_names_the_checkout_the_wheel_or_the_packages(tmp_path, monkeypatch, origin, command):
+def test_what_to_install_names_the_checkout_the_wheel_or_the_packages(
+    tmp_path, monkeypatch, origin, command
+):
     """Never esrag by its name, which anybody could register."""
     source = tmp_path / "a checkout"
     source.mkdir()
@@ -116,4 +138,6 @@ def test_no_message_tells_to_install_esrag_by_name():
     """Not one in the package."""
     package = Path(plugins.__file__).parent
     texts = {path: path.read_text() for path in package.rglob("*.py")}
-    assert [path for path, text in texts.items() if re.search(r"pip install ['\"]?esrag\b", text)] == []
+    assert [
+        path for path, text in texts.items() if re.search(r"pip install ['\"]?esrag\b", text)
+    ] == []

@@ -17,8 +17,12 @@ from esrag.settings.layers import preset_layer, presets, resolve
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a file for every layer that is a file."""
-    (tmp_path / "esrag.yaml").write_text("preset: precise\nchunking:\n  size: 101\n  overlap: 11\nretrieval: {k: 3}\n")
-    (tmp_path / "esrag.prod.yaml").write_text("chunking: {size: 102, overlap: 12}\nretrieval: {candidates: 20}\n")
+    (tmp_path / "esrag.yaml").write_text(
+        "preset: precise\nchunking:\n  size: 101\n  overlap: 11\nretrieval: {k: 3}\n"
+    )
+    (tmp_path / "esrag.prod.yaml").write_text(
+        "chunking: {size: 102, overlap: 12}\nretrieval: {candidates: 20}\n"
+    )
     return tmp_path
 
 
@@ -34,9 +38,15 @@ def refused(flags=None, environ=None, folder=None, text=None):
 
 def test_later_layers_win(folder):
     """Defaults < preset < esrag.yaml < esrag.prod.yaml < variables < flags, and each value knows where it came from."""
-    environ = {"ESRAG_ENVIRONMENT": "prod", "ESRAG_CHUNKING__OVERLAP": "13", "ESRAG_ANSWER__REFUSAL": "0.1"}
+    environ = {
+        "ESRAG_ENVIRONMENT": "prod",
+        "ESRAG_CHUNKING__OVERLAP": "13",
+        "ESRAG_ANSWER__REFUSAL": "0.1",
+    }
     resolved = resolve({"answer.refusal": 0.2}, environ, folder)
-    found = {key: (value_of(resolved.settings, key), origin) for key, origin in resolved.origins.items()}
+    found = {
+        key: (value_of(resolved.settings, key), origin) for key, origin in resolved.origins.items()
+    }
     assert found == {
         "preset": ("precise", str(folder / "esrag.yaml")),
         "embedding.precision": ("fp32", "preset precise"),
@@ -171,7 +181,10 @@ def test_what_is_named_must_exist(tmp_path, environ, named):
 
 def test_bombs_of_aliases_are_not_unfolded(tmp_path):
     """Mappings nested by aliases are refused at once, not unfolded."""
-    lines = ["a0: &a0 {x: 1}", *(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}, r: *a{n - 1}}}" for n in range(1, 40))]
+    lines = [
+        "a0: &a0 {x: 1}",
+        *(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}, r: *a{n - 1}}}" for n in range(1, 40)),
+    ]
     assert "unknown setting 'a0'" in str(refused(folder=tmp_path, text="\n".join(lines)))
 
 
@@ -198,14 +211,19 @@ def test_every_setting_has_a_description_and_a_variable():
     assert all(info.description and info.description.endswith(".") for info in leaves.values())
     values = {key: mask_value(value_of(Settings(), key)) for key in leaves if key != "preset"}
     environ = {
-        variable(key): value if isinstance(value, str) else yaml.safe_dump(value) for key, value in values.items()
+        variable(key): value if isinstance(value, str) else yaml.safe_dump(value)
+        for key, value in values.items()
     }
     assert resolve({}, environ).settings == Settings()
 
 
 def test_settings_are_frozen():
     """Nobody changes a setting after it was resolved."""
-    branches = [cls for _, cls in inspect.getmembers(settings, inspect.isclass) if issubclass(cls, settings.Section)]
+    branches = [
+        cls
+        for _, cls in inspect.getmembers(settings, inspect.isclass)
+        if issubclass(cls, settings.Section)
+    ]
     assert all(branch.model_config["frozen"] for branch in branches)
     with pytest.raises(ValueError, match="frozen"):
         Settings().chunking.size = 3
@@ -217,23 +235,31 @@ def test_secrets_come_from_the_environment_alone(key, where, tmp_path):
     """A file is shared and a command is seen; whatever form the secret has, it is not printed."""
     section, name = key.split(".")
     (tmp_path / "esrag.yaml").write_text(f"{section}: {{{name}: 12345}}" if where == "file" else "")
-    with pytest.raises(SettingsError, match=rf"{key} .*{where if where == 'flag' else 'yaml'}.* secret") as caught:
+    with pytest.raises(
+        SettingsError, match=rf"{key} .*{where if where == 'flag' else 'yaml'}.* secret"
+    ) as caught:
         resolve({key: "12345"} if where == "flag" else {}, {}, tmp_path)
     assert "12345" not in str(caught.value)
     assert caught.value.hint == f"set {variable(key)}"
     assert (
-        value_of(resolve({}, {variable(key): "12345"}, tmp_path / "other").settings, key).get_secret_value() == "12345"
+        value_of(
+            resolve({}, {variable(key): "12345"}, tmp_path / "other").settings, key
+        ).get_secret_value()
+        == "12345"
     )
 
 
-@pytest.mark.parametrize("address", ["http://me:a@s3c/ret@host", "https://me:s3cret@host:9200", "http://s3cret@host"])
+@pytest.mark.parametrize(
+    "address", ["http://me:a@s3c/ret@host", "https://me:s3cret@host:9200", "http://s3cret@host"]
+)
 def test_a_password_in_an_address_is_masked(address):
     """Whatever characters it has."""
     assert mask_value(address) in {"http://********@host", "https://********@host:9200"}
 
 
 @pytest.mark.parametrize(
-    "value", [["http://u:s3krit@h:9200"], {"a": "http://u:s3krit@h"}, "http://u:s3krit\udcff@h:9200"]
+    "value",
+    [["http://u:s3krit@h:9200"], {"a": "http://u:s3krit@h"}, "http://u:s3krit\udcff@h:9200"],
 )
 def test_an_address_of_the_wrong_form_is_not_shown(value):
     """It may hold a password."""
@@ -307,7 +333,9 @@ def test_a_relative_name_of_a_file_is_no_permission(state, monkeypatch):
     """It is another file in each folder."""
     written(state / "mine.yaml", "generator.url", "https://service.example")
     monkeypatch.chdir(state)
-    assert "mine.yaml sets generator.url" in str(refused(environ={"ESRAG_CONFIG": "mine.yaml"}, folder=state))
+    assert "mine.yaml sets generator.url" in str(
+        refused(environ={"ESRAG_CONFIG": "mine.yaml"}, folder=state)
+    )
 
 
 @pytest.mark.parametrize(
@@ -339,7 +367,9 @@ def test_a_file_does_not_undo_what_an_allowed_one_says(state):
     path = written(state / "esrag.yaml", "engine.certificate_fingerprint", "ab" * 32)
     trust.allow(path, path.read_bytes())
     written(state / "esrag.prod.yaml", "engine.certificate_fingerprint", "")
-    assert "esrag.prod.yaml sets engine.cert" in str(refused(environ={"ESRAG_ENVIRONMENT": "prod"}, folder=state))
+    assert "esrag.prod.yaml sets engine.cert" in str(
+        refused(environ={"ESRAG_ENVIRONMENT": "prod"}, folder=state)
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -403,12 +433,20 @@ def test_lists_and_tables_are_yaml(tmp_path):
 
     environ = {"ESRAG_RERANK__CHAIN": "[quality]", "ESRAG_RERANK__AUTHORITY": "{edu: 1}"}
     later = resolve({"rerank.completeness": "{100: 1}"}, environ, tmp_path).settings.rerank
-    assert (later.chain, later.authority, later.completeness) == (("quality",), {"edu": 1}, {100: 1})
+    assert (later.chain, later.authority, later.completeness) == (
+        ("quality",),
+        {"edu": 1},
+        {100: 1},
+    )
 
 
 def test_a_text_is_taken_as_it_was_typed(tmp_path):
     """What YAML would read as a number, as nothing or as a truth value."""
-    environ = {"ESRAG_EMBEDDING__MODEL": "007", "ESRAG_ENGINE__PASSWORD": "null", "ESRAG_GENERATOR__MODEL": "on"}
+    environ = {
+        "ESRAG_EMBEDDING__MODEL": "007",
+        "ESRAG_ENGINE__PASSWORD": "null",
+        "ESRAG_GENERATOR__MODEL": "on",
+    }
     found = resolve({"generator.url": "1.50"}, environ, tmp_path).settings
     assert (found.embedding.model, found.engine.password.get_secret_value()) == ("007", "null")
     assert (found.generator.model, found.generator.url) == ("on", "1.50")
@@ -417,10 +455,22 @@ def test_a_text_is_taken_as_it_was_typed(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rerank: {chain: lexical}", "rerank.chain (from FILE): expected a list, such as [a, b], got 'lexical'"),
-        ("rerank: {chain: [a, b, a]}", "rerank.chain (from FILE): 'a' is there twice, got ['a', 'b', 'a']"),
-        ("rerank: {chain: [a, 1]}", "rerank.chain[1] (from FILE): input should be a valid string, got 1"),
-        ("rerank: {authority: [gov]}", "rerank.authority (from FILE): expected a table, such as {a: b}, got ['gov']"),
+        (
+            "rerank: {chain: lexical}",
+            "rerank.chain (from FILE): expected a list, such as [a, b], got 'lexical'",
+        ),
+        (
+            "rerank: {chain: [a, b, a]}",
+            "rerank.chain (from FILE): 'a' is there twice, got ['a', 'b', 'a']",
+        ),
+        (
+            "rerank: {chain: [a, 1]}",
+            "rerank.chain[1] (from FILE): input should be a valid string, got 1",
+        ),
+        (
+            "rerank: {authority: [gov]}",
+            "rerank.authority (from FILE): expected a table, such as {a: b}, got ['gov']",
+        ),
         (
             "rerank: {authority: {gov: high}}",
             "rerank.authority.gov (from FILE): input should be a valid number, ",

@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted(path for folder in ("esrag", "workers") for path in (ROOT / folder).rglob("*.py"))
-TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+TREES = {
+    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES
+}
 MAX_FUNCTION = 40
 
 
@@ -36,19 +38,28 @@ def public(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield node
             if isinstance(node, ast.ClassDef):
-                yield from (inner for inner in node.body if isinstance(inner, ast.FunctionDef) and inner.name[0] != "_")
+                yield from (
+                    inner
+                    for inner in node.body
+                    if isinstance(inner, ast.FunctionDef) and inner.name[0] != "_"
+                )
 
 
 def test_functions_fit_a_screen():
     """No function is longer than 40 lines."""
     functions = nodes(ast.FunctionDef, ast.AsyncFunctionDef)
-    assert [where for where, node in functions if node.end_lineno - node.lineno >= MAX_FUNCTION] == []
+    assert [
+        where for where, node in functions if node.end_lineno - node.lineno >= MAX_FUNCTION
+    ] == []
 
 
 def test_public_names_have_docstrings():
     """Every public function, class and method says what it is."""
     bare = [
-        f"{name}: {node.name}" for name, tree in TREES.items() for node in public(tree) if not ast.get_docstring(node)
+        f"{name}: {node.name}"
+        for name, tree in TREES.items()
+        for node in public(tree)
+        if not ast.get_docstring(node)
     ]
     assert bare == []
 
@@ -66,25 +77,37 @@ def test_files_import(name):
 
 def test_only_the_command_line_prints():
     """Below `cli` and the workers' protocol nothing is written to the terminal."""
-    calls = ((where, node.func) for where, node in nodes(ast.Call) if not where.startswith("esrag/cli/"))
-    assert [where for where, func in calls if isinstance(func, ast.Name) and func.id == "print"] == []
+    calls = (
+        (where, node.func) for where, node in nodes(ast.Call) if not where.startswith("esrag/cli/")
+    )
+    assert [
+        where for where, func in calls if isinstance(func, ast.Name) and func.id == "print"
+    ] == []
 
 
 def test_nothing_runs_data():
     """No pickle, no eval and no exec: what is read is never run."""
     forbidden = {"pickle", "marshal", "shelve", "dill", "joblib"}
     assert [
-        name for name, tree in TREES.items() for module in imported(tree) if module.split(".")[0] in forbidden
+        name
+        for name, tree in TREES.items()
+        for module in imported(tree)
+        if module.split(".")[0] in forbidden
     ] == []
     calls = ((where, node.func) for where, node in nodes(ast.Call))
-    assert [where for where, func in calls if isinstance(func, ast.Name) and func.id in {"eval", "exec"}] == []
+    assert [
+        where for where, func in calls if isinstance(func, ast.Name) and func.id in {"eval", "exec"}
+    ] == []
 
 
 def test_esrag_never_imports_its_workers():
     """Workers are started as processes by name; importing one would bring its limits or its libraries along."""
     files = {name: tree for name, tree in TREES.items() if name.startswith("esrag/")}
     assert [
-        name for name, tree in files.items() for module in imported(tree) if module.startswith("esrag.workers")
+        name
+        for name, tree in files.items()
+        for module in imported(tree)
+        if module.startswith("esrag.workers")
     ] == []
 
 

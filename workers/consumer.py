@@ -12,7 +12,12 @@ from celery.worker import consumer
 from kombu.transport import redis, virtual
 
 _AGAIN_S = 2
-_HEADERS = ("lang", "task", "id", "expires")  # what our messages need; others, of the wrong kind, stop Celery's pool
+_HEADERS = (
+    "lang",
+    "task",
+    "id",
+    "expires",
+)  # what our messages need; others, of the wrong kind, stop Celery's pool
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +47,9 @@ class _Channel(redis.Channel):
         except Empty:
             raise
         except Exception as error:
-            if isinstance(error, self.connection_errors) and not isinstance(error, KeyError):  # KeyError is one of them
+            if isinstance(error, self.connection_errors) and not isinstance(
+                error, KeyError
+            ):  # KeyError is one of them
                 raise
             reason = f"{type(error).__name__}: {error}"
             _log.error("dropped an entry of the queue that is not a message: %s", reason)

@@ -27,7 +27,9 @@ from esrag.records import Source
 from .sandbox import forbid_sockets
 
 PAGES_EVERY_S = 0.25  # seldom enough that the lines never fill the pipe of a parent that is busy
-_MAX_HELD_BYTES = 16 * 2**20  # of an answer that is held in memory; a longer one goes to a temporary file
+_MAX_HELD_BYTES = (
+    16 * 2**20
+)  # of an answer that is held in memory; a longer one goes to a temporary file
 
 
 def main(arguments: list[str]) -> None:
@@ -46,7 +48,9 @@ def main(arguments: list[str]) -> None:
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         with SpooledTemporaryFile(max_size=_MAX_HELD_BYTES) as documents:
             first = _parse(json.loads(line), documents, max_bytes, max_characters)
-            signal.setitimer(signal.ITIMER_REAL, 0)  # the parent may take long to read what it was given before
+            signal.setitimer(
+                signal.ITIMER_REAL, 0
+            )  # the parent may take long to read what it was given before
             try:
                 answers.write(json.dumps(first).encode() + b"\n")
                 if "error" not in first:
@@ -57,7 +61,9 @@ def main(arguments: list[str]) -> None:
                 return
 
 
-def _parse(request: dict[str, Any], documents: IO[bytes], max_bytes: int, max_characters: int) -> dict[str, Any]:
+def _parse(
+    request: dict[str, Any], documents: IO[bytes], max_bytes: int, max_characters: int
+) -> dict[str, Any]:
     """Parse a source to its end, its documents into a file, a line each; return the answer's first line.
 
     So nothing of a source that fails half-way is stored, and two million rows are never in memory.
@@ -66,7 +72,9 @@ def _parse(request: dict[str, Any], documents: IO[bytes], max_bytes: int, max_ch
         source, keep_hidden = request["source"], request.get("keep_hidden", False)
         data = read(source, max_bytes, request.get("root", ""))
         count, skipped = 0, []
-        for part in parts(Source(request["doc_id"], path_of(source).name, data, keep_hidden), max_characters):
+        for part in parts(
+            Source(request["doc_id"], path_of(source).name, data, keep_hidden), max_characters
+        ):
             if isinstance(part, Skipped):
                 skipped.append([part.where, part.reason])
             else:

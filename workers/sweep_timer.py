@@ -22,7 +22,9 @@ class Sweeping(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def start(self, c: Any) -> None:
         """Sends a sweep now and then again and again; Celery ends what is timed together with the connection."""
-        if QueueName.CONTROL in c.app.amqp.queues.consume_from:  # a worker without this queue would fill it for nobody
+        if (
+            QueueName.CONTROL in c.app.amqp.queues.consume_from
+        ):  # a worker without this queue would fill it for nobody
             c.timer.call_repeatedly(c.app.tasks[SWEEP_TASK].every_s, _send, (c.app,))
             _send(c.app)
 

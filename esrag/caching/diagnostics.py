@@ -17,7 +17,11 @@ _Facts = Mapping[str, Any]
 def examine(settings: Settings) -> Iterator[Finding]:
     """Check the configured cache and queue. Raises: SettingsError for an invalid Redis address."""
     cache, queue = settings.cache.url, settings.queue.url
-    asked = {url: _asked(url, name) for name, url in (("cache.url", cache), ("queue.url", queue)) if is_redis(url)}
+    asked = {
+        url: _asked(url, name)
+        for name, url in (("cache.url", cache), ("queue.url", queue))
+        if is_redis(url)
+    }
     if cache:
         yield from _cache(settings.cache, asked.get(cache, {}))
     if queue:
@@ -56,15 +60,23 @@ def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Findi
     finally:
         opened.close()
     if isinstance(facts, Exception):
-        yield Finding("warning", f"{where} does not report its memory and policy: {facts}", "give its user +info")
+        yield Finding(
+            "warning",
+            f"{where} does not report its memory and policy: {facts}",
+            "give its user +info",
+        )
     elif facts and (not facts.get("maxmemory") or facts.get("maxmemory_policy") == "noeviction"):
-        limit = f"maxmemory {facts.get('maxmemory')}, maxmemory-policy {facts.get('maxmemory_policy')}"
+        limit = (
+            f"maxmemory {facts.get('maxmemory')}, maxmemory-policy {facts.get('maxmemory_policy')}"
+        )
         yield Finding("warning", f"{where} evicts nothing when it is full: {limit}", _EVICTS)
 
 
 def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
     if isinstance(facts, Exception):
-        yield Finding("error", f"queue {where} does not answer: {facts}", "start it, or check queue.url")
+        yield Finding(
+            "error", f"queue {where} does not answer: {facts}", "start it, or check queue.url"
+        )
         return
 
     yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
@@ -74,5 +86,7 @@ def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
         what = f"queue {where} drops batches when it is full: maxmemory-policy {policy}"
         yield Finding("error", what, "set its maxmemory-policy to noeviction")
     if not facts.get("aof_enabled"):
-        what = f"queue {where} loses queued batches on a restart, until the next sweep: appendonly no"
+        what = (
+            f"queue {where} loses queued batches on a restart, until the next sweep: appendonly no"
+        )
         yield Finding("warning", what, "set its appendonly to yes")

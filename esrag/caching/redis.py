@@ -26,7 +26,9 @@ class RedisCache:
 
     def __init__(self, url: str, ttl_s: float) -> None:
         self.ttl_s = ttl_s
-        self._client: Any = client(url, "cache.url", TIMEOUT_S)  # Any: its types say str for values that are bytes
+        self._client: Any = client(
+            url, "cache.url", TIMEOUT_S
+        )  # Any: its types say str for values that are bytes
         import redis
 
         self._where = mask_value(url)
@@ -40,7 +42,9 @@ class RedisCache:
         for some in _portions(list(keys)):
             mget = partial(self._client.mget, [PREFIX + key for key in some])
             values: list[bytes | None] = self._breaker.run(mget, [None] * len(some))
-            found |= {key: value for key, value in zip(some, values, strict=True) if value is not None}
+            found |= {
+                key: value for key, value in zip(some, values, strict=True) if value is not None
+            }
         return found
 
     def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
@@ -54,7 +58,9 @@ class RedisCache:
     def lock(self, key: str, for_s: float) -> str | None:
         """Return a token, or None if another caller holds the lock; see `Cache.lock`."""
         name, token = f"{PREFIX}{Kind.LOCK}:{key}", token_hex(16)
-        got = self._breaker.run(lambda: self._client.set(name, token, nx=True, px=round(1000 * for_s)), otherwise=True)
+        got = self._breaker.run(
+            lambda: self._client.set(name, token, nx=True, px=round(1000 * for_s)), otherwise=True
+        )
         return token if got else None
 
     def unlock(self, key: str, token: str) -> None:
@@ -65,7 +71,9 @@ class RedisCache:
         """Return the usage, with the size of the whole instance. Raises: EsragError."""
         try:
             kinds = Counter(
-                name[len(PREFIX) :].partition(b":")[0].decode() for names in self._scanned() for name in names
+                name[len(PREFIX) :].partition(b":")[0].decode()
+                for names in self._scanned()
+                for name in names
             )
             size_bytes = self._size_bytes()
         except self._failed as error:
@@ -88,7 +96,9 @@ class RedisCache:
 
         try:
             self._client.eval(_RELEASE, 1, name, token)
-        except NoPermissionError:  # a user without +eval: another caller may take the lock in between, and computes too
+        except (
+            NoPermissionError
+        ):  # a user without +eval: another caller may take the lock in between, and computes too
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 
@@ -110,7 +120,9 @@ class RedisCache:
 
     def _explained(self, error: Exception, rights: str) -> EsragError:
         if isinstance(error, self._refused):
-            return EsragError(f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}")
+            return EsragError(
+                f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}"
+            )
         message = f"the cache {self._where} does not answer: {error}"
         return CacheUnreachable(message, hint="start it, or check cache.url")
 
@@ -130,7 +142,10 @@ def client(url: str, setting: str, timeout_s: float) -> "Redis":
         raise SettingsError(message, hint=install_hint("redis")) from error
     try:
         opened: Redis = Redis.from_url(
-            url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0)
+            url,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=Retry(NoBackoff(), 0),
         )
     except ValueError as error:  # the error is hidden because it may contain a password
         hint = "write redis://user:password@host:6379/0, the password URL-quoted"

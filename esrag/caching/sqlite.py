@@ -58,7 +58,11 @@ class SqliteCache:
         """Return a token, or None if another caller holds the lock; see `Cache.lock`."""
         token = token_hex(16)
         return (
-            token if self._breaker.run(lambda: self._took(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True) else None
+            token
+            if self._breaker.run(
+                lambda: self._took(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True
+            )
+            else None
         )
 
     def unlock(self, key: str, token: str) -> None:
@@ -71,7 +75,9 @@ class SqliteCache:
         with self._explained(), self._connected() as connection:
             kinds = dict(connection.execute(sql, (self._clock(),)).fetchall())
             (size_bytes,) = connection.execute(_SIZE).fetchone()
-        vectors, answers, queries = (kinds.get(kind, 0) for kind in (Kind.VECTOR, Kind.ANSWER, Kind.QUERY))
+        vectors, answers, queries = (
+            kinds.get(kind, 0) for kind in (Kind.VECTOR, Kind.ANSWER, Kind.QUERY)
+        )
         return Usage(vectors, answers, queries, size_bytes)
 
     def clear(self) -> int:
@@ -79,7 +85,9 @@ class SqliteCache:
         with self._explained(), self._connected() as connection:
             with connection:
                 count = connection.execute("DELETE FROM entries").rowcount
-            with suppress(sqlite3.OperationalError):  # another process is reading: the space is reused later
+            with suppress(
+                sqlite3.OperationalError
+            ):  # another process is reading: the space is reused later
                 connection.execute("VACUUM")
         return count
 
@@ -116,7 +124,9 @@ class SqliteCache:
 
     def _released(self, name: str, token: str) -> None:
         with self._connected() as connection, connection:
-            connection.execute("DELETE FROM entries WHERE key = ? AND value = ?", (name, token.encode()))
+            connection.execute(
+                "DELETE FROM entries WHERE key = ? AND value = ?", (name, token.encode())
+            )
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -132,7 +142,9 @@ class SqliteCache:
             yield
         except (sqlite3.Error, OSError) as error:
             hint = "check cache.url; a damaged cache file can be deleted"
-            raise EsragError(f"the cache {self._path} cannot be used: {error}", hint=hint) from error
+            raise EsragError(
+                f"the cache {self._path} cannot be used: {error}", hint=hint
+            ) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -144,7 +156,9 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.executescript(_SCHEMA)
-            with suppress(sqlite3.OperationalError):  # another process is doing it at the same moment
+            with suppress(
+                sqlite3.OperationalError
+            ):  # another process is doing it at the same moment
                 connection.execute("PRAGMA journal_mode = WAL")
         _require_ours(connection)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -23,7 +23,11 @@ class VectorCache:
         """Return the cached vectors by text: unit rows, float32, shape (dimensions,). Damaged ones are missing."""
         keys = {self._key(text): text for text in texts}
         found = self._cache.get_many(list(keys))
-        whole = {keys[key]: body for key, value in found.items() if (body := unseal(key, value)) is not None}
+        whole = {
+            keys[key]: body
+            for key, value in found.items()
+            if (body := unseal(key, value)) is not None
+        }
         rows = np.frombuffer(b"".join(whole.values()), dtype=_STORED).reshape(-1, self._dimensions)
         return dict(zip(whole, _units(rows), strict=True))
 
@@ -31,7 +35,9 @@ class VectorCache:
         """Store the rows and return them as `known` will, so that a cache never changes an index."""
         stored = rows.astype(_STORED)
         bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
-        self._cache.set_many({key: seal(key, body) for key, body in bodies.items()}, self._cache.ttl_s)
+        self._cache.set_many(
+            {key: seal(key, body) for key, body in bodies.items()}, self._cache.ttl_s
+        )
         return _units(stored)
 
     def _key(self, text: str) -> str:

@@ -31,7 +31,9 @@ class Budget:
             raise SettingsError(f"chunking.size must be at least 1 token, got {self.size}")
         if not 0 <= self.overlap < self.size:
             hint = "choose an overlap well below the size, or 0"
-            raise SettingsError(f"chunking.overlap must be from 0 to {self.size - 1}, got {self.overlap}", hint=hint)
+            raise SettingsError(
+                f"chunking.overlap must be from 0 to {self.size - 1}, got {self.overlap}", hint=hint
+            )
 
     def measure(self, text: str) -> "Measured":
         """The text with its tokens counted."""
@@ -48,7 +50,10 @@ class Measured:
     @cached_property
     def _offsets(self) -> "tuple[array[int], array[int]]":
         """Starts and ends of the tokens: rising, none empty, none over `_TOKEN_CHARACTERS` long."""
-        starts, ends = array("q"), array("q")  # a list would take five times the memory: 600 MB for a long text
+        starts, ends = (
+            array("q"),
+            array("q"),
+        )  # a list would take five times the memory: 600 MB for a long text
         for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
             tokens = self._budget.tokens(self._text[piece_start:piece_end])
             if not all(0 < end - start <= _TOKEN_CHARACTERS for start, end in tokens):
@@ -100,7 +105,10 @@ class Measured:
         first = 0
         while first < len(units):
             last = first + 1
-            while last < len(units) and self.count(units[first].start, units[last].end) <= self._budget.size:
+            while (
+                last < len(units)
+                and self.count(units[first].start, units[last].end) <= self._budget.size
+            ):
                 last += 1
             yield Span(units[first].start, units[last - 1].end)
             if last == len(units):
@@ -116,7 +124,10 @@ class Measured:
 
     def _may_repeat(self, units: Sequence[Span], start: int, last: int) -> bool:
         shared = self.count(units[start].start, units[last - 1].end)
-        return shared <= self._budget.overlap and self.count(units[start].start, units[last].end) <= self._budget.size
+        return (
+            shared <= self._budget.overlap
+            and self.count(units[start].start, units[last].end) <= self._budget.size
+        )
 
 
 def _parts(start: int, end: int) -> Iterator[tuple[int, int]]:

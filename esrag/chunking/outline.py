@@ -9,6 +9,13 @@ def outline(document: Document) -> list[Section]:
     >>> outline(Document("d", "plain", "By me.\nKeys", sections=(Section(("Keys",), 7, 11),)))
     [Section(path=(), start=0, end=7), Section(path=('Keys',), start=7, end=11)]
     """
-    begun = [Section((), 0, 0), *sorted(document.sections, key=lambda section: (section.start, len(section.path)))]
+    begun = [
+        Section((), 0, 0),
+        *sorted(document.sections, key=lambda section: (section.start, len(section.path))),
+    ]
     ends = [*(section.start for section in begun[1:]), len(document.text)]
-    return [Section(part.path, part.start, end) for part, end in zip(begun, ends, strict=True) if end > part.start]
+    return [
+        Section(part.path, part.start, end)
+        for part, end in zip(begun, ends, strict=True)
+        if end > part.start
+    ]

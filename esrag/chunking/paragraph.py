@@ -24,7 +24,9 @@ class ParagraphChunker:
                 units.append(Span(start, end))
             else:
                 inner = sentence_spans(document.text[start:end])
-                units.extend(measured.fitted((start + first, start + last) for first, last in inner))
+                units.extend(
+                    measured.fitted((start + first, start + last) for first, last in inner)
+                )
 
         return measured.pack(units)
 

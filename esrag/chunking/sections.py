@@ -31,7 +31,9 @@ class SectionsChunker:
         tables = sorted(document.tables, key=lambda table: table.start)
         table_starts = [table.start for table in tables]
         for part in self._joined(measured, outline(document)):
-            inside = tables[bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)]
+            inside = tables[
+                bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)
+            ]
             yield from measured.pack(self._units(measured, document.text, part, inside))
 
     def _joined(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
@@ -45,8 +47,12 @@ class SectionsChunker:
 
     def _belong_together(self, measured: Measured, first: Section, second: Section) -> bool:
         """Whether a short lead goes on in its own subsection, or two neighbours, one of them small, fit one chunk."""
-        first_count, second_count = (measured.count(part.start, part.end) for part in (first, second))
-        is_below = len(second.path) > len(first.path) and second.path[: len(first.path)] == first.path
+        first_count, second_count = (
+            measured.count(part.start, part.end) for part in (first, second)
+        )
+        is_below = (
+            len(second.path) > len(first.path) and second.path[: len(first.path)] == first.path
+        )
         if is_below and self._is_small(first_count):
             return True
         is_sibling = len(second.path) == len(first.path) and second.path[:-1] == first.path[:-1]
@@ -56,7 +62,9 @@ class SectionsChunker:
     def _is_small(self, count: int) -> bool:
         return count <= self._budget.size * _SMALL_SHARE
 
-    def _units(self, measured: Measured, text: str, part: Section, tables: Iterable[Span]) -> list[Span]:
+    def _units(
+        self, measured: Measured, text: str, part: Section, tables: Iterable[Span]
+    ) -> list[Span]:
         """Yield the spans that are kept whole: sentences, and tables with the short caption or heading above them."""
         units: list[Span] = []
         cursor = part.start
@@ -72,14 +80,18 @@ class SectionsChunker:
 
         return units + self._sentences(measured, text, part, cursor, part.end)
 
-    def _is_label(self, measured: Measured, text: str, part: Section, units: Sequence[Span]) -> bool:
+    def _is_label(
+        self, measured: Measured, text: str, part: Section, units: Sequence[Span]
+    ) -> bool:
         """Whether the last unit is a short caption, or a heading with nothing under it yet."""
         last = units[-1]
         is_heading = len(units) == 1 and bool(part.path)
         is_named = is_heading or bool(CAPTION.match(text, last.start))
         return is_named and self._is_small(measured.count(last.start, last.end))
 
-    def _sentences(self, measured: Measured, text: str, part: Section, start: int, end: int) -> list[Span]:
+    def _sentences(
+        self, measured: Measured, text: str, part: Section, start: int, end: int
+    ) -> list[Span]:
         """Sentences that fit; the section's heading is one with the sentence after it."""
         spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
         if start == part.start and part.path and len(spans) > 1:

@@ -15,4 +15,6 @@ class SlidingWindowChunker:
 
     def __call__(self, document: Document) -> Iterator[Span]:
         """Spans in order that cover the text."""
-        return self._budget.measure(document.text).windows(0, len(document.text), self._budget.overlap)
+        return self._budget.measure(document.text).windows(
+            0, len(document.text), self._budget.overlap
+        )

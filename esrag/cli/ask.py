@@ -32,11 +32,19 @@ class Parts:
 @question_argument
 @click.option("--show-evidence", is_flag=True, help="Print the passages available to the answer.")
 @click.option("--show-prompt", is_flag=True, help="Print the prompt sent to the language model.")
-@click.option("--stream", is_flag=True, help="Print each sentence as soon as it has passed its check.")
 @click.option(
-    "--explain", is_flag=True, help="Print ranks and scores of each hit, the search path and the time of each stage."
+    "--stream", is_flag=True, help="Print each sentence as soon as it has passed its check."
 )
-@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of this run to a file.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print ranks and scores of each hit, the search path and the time of each stage.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the record of this run to a file.",
+)
 @retrieval_options
 def ask(
     words: tuple[str, ...],
@@ -61,7 +69,9 @@ def ask(
 
     stop_unread()
     if stream and as_json:
-        raise click.UsageError("--stream and --json cannot be combined: --json prints one object at the end")
+        raise click.UsageError(
+            "--stream and --json cannot be combined: --json prints one object at the end"
+        )
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
     question = question_of(words)
     settings = settings_of(**options)
@@ -141,6 +151,8 @@ def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str
     for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
     if sentences and not is_printed:
-        remark("the sentences above the last answer passed their checks, but the rest of their draft did not")
+        remark(
+            "the sentences above the last answer passed their checks, but the rest of their draft did not"
+        )
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

@@ -50,5 +50,7 @@ def _opened(settings: "Settings") -> "Cache":
 
     opened = open_cache(settings.cache)
     if opened is None:
-        raise SettingsError("no cache: cache.url is empty", hint="set cache.url to a file or a Redis URL")
+        raise SettingsError(
+            "no cache: cache.url is empty", hint="set cache.url to a file or a Redis URL"
+        )
     return opened

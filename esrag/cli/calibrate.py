@@ -21,13 +21,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path))
-@click.option("--accuracy", type=click.FloatRange(0, 1), help="Choose the lowest threshold with this share correct.")
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0, 1),
+    help="Choose the lowest threshold with this share correct.",
+)
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the curve to this file as SVG.")
-@click.option("--write", is_flag=True, help="Write answer.refusal to the settings file; needs 20 questions.")
+@click.option(
+    "--write", is_flag=True, help="Write answer.refusal to the settings file; needs 20 questions."
+)
 @json_option
 @settings_options
 def calibrate(
-    questions: Path, *, accuracy: float | None, svg: Path | None, write: bool, as_json: bool, **options: Any
+    questions: Path,
+    *,
+    accuracy: float | None,
+    svg: Path | None,
+    write: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Fit answer.refusal to your own questions.
 
@@ -54,7 +66,10 @@ def calibrate(
     if write:
         _write(path, fitted.threshold)
     if svg:
-        svg.write_text(render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n", encoding="utf-8")
+        svg.write_text(
+            render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n",
+            encoding="utf-8",
+        )
     remark(f"answer.refusal = {fitted.threshold}: {_reason(fitted)}")
     for line in _how_sure(fitted):
         remark(line)
@@ -65,7 +80,9 @@ def calibrate(
     return 0
 
 
-def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, write: bool) -> "Calibration":
+def _fitted(
+    questions: Path, settings: "Settings", accuracy: float | None, *, write: bool
+) -> "Calibration":
     from esrag.cli.progress import few
     from esrag.context import open_context
     from esrag.evaluation.calibrating import MIN_QUESTIONS, read_labelled
@@ -73,7 +90,9 @@ def _fitted(questions: Path, settings: "Settings", accuracy: float | None, *, wr
 
     labelled = read_labelled(questions)
     if write and len(labelled) < MIN_QUESTIONS:
-        came = f"--write needs at least {MIN_QUESTIONS} questions, but {questions} has {len(labelled)}"
+        came = (
+            f"--write needs at least {MIN_QUESTIONS} questions, but {questions} has {len(labelled)}"
+        )
         raise UsageError(came, hint="add questions, or omit --write to see the curve")
     with few() as told:
         return run(_counted(labelled, told), open_context(settings), accuracy)
@@ -103,7 +122,9 @@ def _write(path: Path, threshold: float) -> None:
 def _reason(fitted: "Calibration") -> str:
     """Return the reason why a threshold was chosen."""
     if fitted.chosen_by == "accuracy":
-        return f"the lowest threshold that reaches the accuracy on {fitted.fitted_questions} questions"
+        return (
+            f"the lowest threshold that reaches the accuracy on {fitted.fitted_questions} questions"
+        )
     if fitted.chosen_by == "plateau":
         return f"the middle of the best thresholds on {fitted.fitted_questions} questions"
     if fitted.chosen_by == "default":
@@ -159,12 +180,18 @@ def with_refusal(text: str, threshold: float) -> str:
     if section is None:
         lines += ["answer:", f"  refusal: {threshold}"]
     else:
-        ends = next((n for n in range(section + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines))
-        old = next((n for n in range(section + 1, ends) if re.match(r"\s+refusal:", lines[n])), None)
+        ends = next(
+            (n for n in range(section + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines)
+        )
+        old = next(
+            (n for n in range(section + 1, ends) if re.match(r"\s+refusal:", lines[n])), None
+        )
         if old is None:
             lines.insert(section + 1, f"  refusal: {threshold}")
         else:
-            lines[old] = re.sub(r"\A(\s++refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
+            lines[old] = re.sub(
+                r"\A(\s++refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1
+            )
     changed = "\n".join(lines) + "\n"
     try:
         before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
@@ -173,7 +200,8 @@ def with_refusal(text: str, threshold: float) -> str:
         is_safe = False
     if not is_safe:
         raise SettingsError(
-            "the settings file cannot be changed safely", hint=f"set answer.refusal: {threshold} by hand"
+            "the settings file cannot be changed safely",
+            hint=f"set answer.refusal: {threshold} by hand",
         )
     return changed
 

@@ -34,7 +34,9 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     from esrag.retrieving.conditions import check_filter
 
     stop_unread()
-    conversation = Conversation(open_context(settings_of(**options)), parse_all(where), as_json=as_json)
+    conversation = Conversation(
+        open_context(settings_of(**options)), parse_all(where), as_json=as_json
+    )
     conversation.context.generator()  # so that a missing key or an invalid filter is reported before the first question
     check_filter(conversation.where, conversation.context.engine)
     if sys.stdin.isatty():
@@ -140,7 +142,9 @@ class Conversation:
     def _print_json(self, *, evidence: bool = False, explain: bool = False) -> None:
         from esrag.cli.ask import Parts, to_dict
 
-        answer = to_dict(self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain))
+        answer = to_dict(
+            self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain)
+        )
         print_json(answer | {"typed": self.typed})
 
     def _forget(self) -> None:

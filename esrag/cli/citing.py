@@ -41,7 +41,10 @@ def _pieces(answer: Answer) -> Iterator[str]:
     >>> "".join(_pieces(Answer("Thayer is an actress. [c1] She was born in Portland. [c1]", False, citations=(her,))))
     'Thayer is an actress. [c1] She was born in Portland. [c1] (Maria Thayer)'
     """
-    names = {citation.key: citation.title or citation.section.rpartition(" > ")[2] for citation in answer.citations}
+    names = {
+        citation.key: citation.title or citation.section.rpartition(" > ")[2]
+        for citation in answer.citations
+    }
     start = 0
 
     for markers in _MARKERS.finditer(answer.text):
@@ -79,9 +82,17 @@ def _relative(source: str) -> str:
 
 def _link(text: str, citation: Citation) -> str:
     """Return the text as a hyperlink (OSC 8) to the cited page, if stdout is a terminal that may support it."""
-    if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb" or "NO_COLOR" in os.environ:
+    if (
+        not sys.stdout.isatty()
+        or os.environ.get("TERM", "dumb") == "dumb"
+        or "NO_COLOR" in os.environ
+    ):
         return text
 
     is_file = citation.source.startswith("/")
-    address = f"file://{quote(citation.source)}#page={citation.start_page}" if is_file else quote(citation.source, ":/")
+    address = (
+        f"file://{quote(citation.source)}#page={citation.start_page}"
+        if is_file
+        else quote(citation.source, ":/")
+    )
     return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"

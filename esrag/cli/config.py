@@ -12,7 +12,9 @@ from esrag.cli.output import print_json, print_text, remark
 if TYPE_CHECKING:
     from esrag.settings.layers import Layer
 
-file_argument = click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+file_argument = click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 
 
 @click.group()
@@ -53,7 +55,8 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
         print_text(f"{indent}# {info.description}")
         is_hidden = values[key] != to_plain(value_of(resolved.settings, key))
         print_text(
-            f"{indent}{'# ' if is_hidden else ''}{_yaml(name, values[key])}" + (f"  # {origins[key]}" if origin else "")
+            f"{indent}{'# ' if is_hidden else ''}{_yaml(name, values[key])}"
+            + (f"  # {origins[key]}" if origin else "")
         )
     return 0
 
@@ -102,7 +105,9 @@ def _yaml(name: str, value: Any) -> str:
     """
     import yaml
 
-    written = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6)
+    written = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6
+    )
     return f"{name}: {written.strip().removesuffix('...').strip()}"
 
 
@@ -113,5 +118,7 @@ def _layers(file: Path | None) -> "list[Layer]":
 
     layers = [read_file(file)] if file else [*file_layers(os.environ, Path())]
     if not layers:
-        raise UsageError("no esrag.yaml found here or in a parent folder", hint="esrag init writes one")
+        raise UsageError(
+            "no esrag.yaml found here or in a parent folder", hint="esrag init writes one"
+        )
     return layers

@@ -42,7 +42,10 @@ def doctor(*, as_json: bool, **options: Any) -> int:
         if as_json:
             print_json({"schema": "esrag.finding/1", **asdict(finding)})
         else:
-            print_text(f"{finding.level:8} {finding.what}" + (f": {finding.advice}" if finding.advice else ""))
+            print_text(
+                f"{finding.level:8} {finding.what}"
+                + (f": {finding.advice}" if finding.advice else "")
+            )
     return code
 
 
@@ -63,7 +66,9 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
 
     context = work.context
     index, code = _tried(_index(work))
-    there = code != EngineUnreachable.exit_code  # otherwise each check would wait for the same timeout
+    there = (
+        code != EngineUnreachable.exit_code
+    )  # otherwise each check would wait for the same timeout
     sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
     engine = context.engine.examine() if there else ()
     found: dict[str, Finding] = {}
@@ -78,7 +83,9 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
         *_tried(examine(work.settings))[0],
     ):
         found.setdefault(finding.what, finding)
-    return [*found.values()], code or int(any(finding.level == "error" for finding in found.values()))
+    return [*found.values()], code or int(
+        any(finding.level == "error" for finding in found.values())
+    )
 
 
 def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
@@ -90,7 +97,9 @@ def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
         for finding in looking:
             findings.append(finding)  # noqa: PERF402 -- keeps what was found before an error
     except EsragError as error:
-        return [*findings, _failed(error)], error.exit_code if isinstance(error, EngineUnreachable) else 1
+        return [*findings, _failed(error)], error.exit_code if isinstance(
+            error, EngineUnreachable
+        ) else 1
     return findings, 0
 
 
@@ -136,8 +145,12 @@ def _index(work: "Work") -> "Iterator[Finding]":
     require_same_model(engine, context.embedder)
     was, now = engine.fingerprint().chunker, work.made.chunker
     if was != now:  # searching still works
-        what = f"the index was chunked with {was}, but the settings say {now}: nothing can be ingested"
-        yield Finding("warning", what, "run: esrag ingest --rebuild, or restore the chunking settings")
+        what = (
+            f"the index was chunked with {was}, but the settings say {now}: nothing can be ingested"
+        )
+        yield Finding(
+            "warning", what, "run: esrag ingest --rebuild, or restore the chunking settings"
+        )
 
 
 def _sound(work: "Work") -> "Iterator[Finding]":
@@ -152,7 +165,9 @@ def _sound(work: "Work") -> "Iterator[Finding]":
     if not wrong and engine.exists():
         sizes = [document.chunk_count for document in engine.documents()]
         made = engine.fingerprint().model or "no model"
-        yield Finding("ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}")
+        yield Finding(
+            "ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}"
+        )
         yield from _recall(work.context, sum(sizes))
 
 
@@ -167,8 +182,16 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     time.sleep(LOOK_AGAIN_S if idle else 0)
     for job in (ledger.job(job.job_id) for job in idle):
         if is_idle(ledger, job, ledger.counts(job.job_id)):
-            advice = "start a worker: esrag worker" if work.settings.queue.url else "run: esrag ingest FOLDER"
-            yield Finding("warning", f"job {job.job_id} is open, and no worker or command is running it", advice)
+            advice = (
+                "start a worker: esrag worker"
+                if work.settings.queue.url
+                else "run: esrag ingest FOLDER"
+            )
+            yield Finding(
+                "warning",
+                f"job {job.job_id} is open, and no worker or command is running it",
+                advice,
+            )
     failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding(
@@ -210,8 +233,15 @@ def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
     from esrag.engines.recall import MIN_RECALL, recall
 
     if chunks > MAX_SAMPLED_CHUNKS:
-        yield Finding("ok", f"{chunks:,} chunks are too many to sample recall: esrag index check-recall measures it")
+        yield Finding(
+            "ok",
+            f"{chunks:,} chunks are too many to sample recall: esrag index check-recall measures it",
+        )
     elif measured := recall(context.engine, 10, 10, candidates=100):
         what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
         low = measured.mean < MIN_RECALL
-        yield Finding("warning", what, "run: esrag index check-recall") if low else Finding("ok", what)
+        yield (
+            Finding("warning", what, "run: esrag index check-recall")
+            if low
+            else Finding("ok", what)
+        )

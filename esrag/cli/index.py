@@ -94,7 +94,9 @@ def swap(name: str, **options: Any) -> int:
     engine = open_engine(settings.engine)
     problem = next((one.problem for one in engine.indexes() if one.name == name), "")
     if problem:
-        raise UsageError(f"{name} cannot be used: {problem}", hint="esrag index list shows all indexes")
+        raise UsageError(
+            f"{name} cannot be used: {problem}", hint="esrag index list shows all indexes"
+        )
     former = engine.swap(name)
     _forget(settings, settings.engine.index, replaced=True)
     print_text(f"{settings.engine.index} now holds what {name} held")
@@ -113,7 +115,9 @@ def refresh(**options: Any) -> int:
 
 
 @index.command()
-@click.option("--to", metavar="FOLDER|URL", help="Move the index here; by default it stays where it is.")
+@click.option(
+    "--to", metavar="FOLDER|URL", help="Move the index here; by default it stays where it is."
+)
 @click.option("--model", help="Embed the texts with this model; by default vectors are copied.")
 @json_option
 @settings_options
@@ -134,10 +138,16 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     embeds = ("embedding.model",) if model else ("embedding",)
     _require_applicable(options["sets"], ("loading", *embeds))
     settings = settings_of(**options)
-    aim = _aim(settings, settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model))
+    aim = _aim(
+        settings,
+        settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model),
+    )
     context = open_context(aim)
     if model and context.embedder is None:
-        raise UsageError("without a model there is nothing to embed", hint="esrag ingest --rebuild drops the vectors")
+        raise UsageError(
+            "without a model there is nothing to embed",
+            hint="esrag ingest --rebuild drops the vectors",
+        )
     moves = aim.engine.url != settings.engine.url
     source = open_engine(settings.engine) if moves else context.engine
     require_same_chunks(source.fingerprint(), fingerprint(aim, None))
@@ -152,7 +162,10 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     _tell(moved, as_json=as_json)
     if as_json:
         return 0
-    wanted = [*([f"engine.url to {mask_value(to)}"] if to else []), *([f"embedding.model to {model}"] if model else [])]
+    wanted = [
+        *([f"engine.url to {mask_value(to)}"] if to else []),
+        *([f"embedding.model to {model}"] if model else []),
+    ]
     if wanted:
         remark(f"now set {' and '.join(wanted)}")
     _say_the_way_back(moved.former)
@@ -160,8 +173,20 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
 
 
 @index.command("check-recall")
-@click.option("--questions", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of vectors.")
-@click.option("--k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Compare this many hits.")
+@click.option(
+    "--questions",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Number of vectors.",
+)
+@click.option(
+    "--k",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Compare this many hits.",
+)
 @json_option
 @settings_options
 def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> int:
@@ -170,9 +195,13 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     from esrag.engines.recall import MIN_RECALL, recall
 
     settings = settings_of(**options)
-    measured = recall(open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k))
+    measured = recall(
+        open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k)
+    )
     if measured is None:
-        raise UsageError("the index holds no vectors", hint="only vector search has a recall to measure")
+        raise UsageError(
+            "the index holds no vectors", hint="only vector search has a recall to measure"
+        )
     if as_json:
         print_json({"schema": "esrag.recall/1", **asdict(measured)})
     else:
@@ -188,7 +217,11 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
     print_text(
         f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, {moved.embedded} embedded"
     )
-    again = "" if moved.found_again is None else f", chunks found by their own vector {moved.found_again}"
+    again = (
+        ""
+        if moved.found_again is None
+        else f", chunks found by their own vector {moved.found_again}"
+    )
     print_text(f"keyword hits in common {moved.agreement}{again}")
 
 
@@ -197,7 +230,9 @@ def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None
     for key in (text.partition("=")[0].strip() for text in sets):
         if any(key == name or key.startswith(f"{name}.") for name in refused):
             hint = "esrag index migrate --model NAME re-embeds; esrag ingest FOLDER... --rebuild re-reads"
-            raise UsageError(f"this command keeps the index's {key}: --set {key} would have no effect", hint=hint)
+            raise UsageError(
+                f"this command keeps the index's {key}: --set {key} would have no effect", hint=hint
+            )
 
 
 def _aim(settings: "Settings", aim: "Settings") -> "Settings":
@@ -207,7 +242,9 @@ def _aim(settings: "Settings", aim: "Settings") -> "Settings":
     urls = (settings.engine.url, aim.engine.url)
     if urls[0] == urls[1] or not all(map(is_address, urls)):
         return aim
-    kept = aim.engine.model_dump(exclude={"username", "password", "api_key", "ca_file", "certificate_fingerprint"})
+    kept = aim.engine.model_dump(
+        exclude={"username", "password", "api_key", "ca_file", "certificate_fingerprint"}
+    )
     return aim.model_copy(update={"engine": EngineSettings(**kept)})
 
 
@@ -222,7 +259,9 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
         made = one.fingerprint
         model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
         size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
-        holds = f"{format_count(one.documents, 'document')}, {format_count(one.chunks, 'chunk')}{size}"
+        holds = (
+            f"{format_count(one.documents, 'document')}, {format_count(one.chunks, 'chunk')}{size}"
+        )
         print_text(f"{'*' if one.in_use else ' '} {one.name}  {holds}")
         if one.problem:
             print_text(f"  {one.problem}")

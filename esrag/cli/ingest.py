@@ -23,19 +23,32 @@ SHOWN_SKIPS = 50
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--include", multiple=True, metavar="GLOB", help="Ingest only files that match by name or relative path.")
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="GLOB",
+    help="Ingest only files that match by name or relative path.",
+)
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Skip files that match.")
 @click.option("--follow-links", is_flag=True, help="Follow links that lead outside a named folder.")
-@click.option("--no-ignore", is_flag=True, help="Also read files that .gitignore or .esragignore excludes.")
+@click.option(
+    "--no-ignore", is_flag=True, help="Also read files that .gitignore or .esragignore excludes."
+)
 @click.option("--keep-missing", is_flag=True, help="Keep documents whose files are gone.")
-@click.option("--rebuild", is_flag=True, help="Re-read every file with the current settings into a new index.")
+@click.option(
+    "--rebuild", is_flag=True, help="Re-read every file with the current settings into a new index."
+)
 @click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and exit.")
-@click.option("--eager", is_flag=True, help="Run here even with a queue, and stop at the first error.")
+@click.option(
+    "--eager", is_flag=True, help="Run here even with a queue, and stop at the first error."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would happen, and change nothing.")
 @click.option("--offline", is_flag=True, help="Never download the encoder's weights.")
 @json_option
 @settings_options
-def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: bool, **options: Any) -> int:
+def ingest(
+    paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: bool, **options: Any
+) -> int:
     """Update the index to match the files.
 
     PATH is a file, a folder, a quoted glob, an address in an object store (s3://bucket/folder), or
@@ -69,7 +82,9 @@ def ingest(paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: boo
         if work.settings.queue.url and not (eager or request.rebuild):
             return _hand_over(request, work, wait=not no_wait, as_json=as_json)
         if no_wait:
-            raise UsageError("--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker")
+            raise UsageError(
+                "--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker"
+            )
         return _show(_done_here(request, work, eager=eager), as_json=as_json)
 
 
@@ -128,9 +143,8 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
         if len(report.skipped) > SHOWN_SKIPS:
             remark(f"and {len(report.skipped) - SHOWN_SKIPS} more; --json lists all")
         if report.hidden_files:
-            found = (
-                f"{format_count(report.hidden_characters, 'character')} in {format_count(report.hidden_files, 'file')}"
-            )
+            characters = format_count(report.hidden_characters, "character")
+            found = f"{characters} in {format_count(report.hidden_files, 'file')}"
             remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
         print_text(
             f"{report.added} added, {report.changed} changed, {report.renamed} renamed, {report.removed} removed, "
@@ -146,10 +160,16 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
 def _show_plan(plan: "Plan", *, as_json: bool) -> int:
     """Print what would happen, and return exit code 1 if a source cannot be read."""
     counts = {state: plan.count(state) for state in ("added", "changed", "renamed")}
-    counts |= {"removed": plan.removed, "unchanged": plan.unchanged, "failed": sum(s.failed for s in plan.skips)}
+    counts |= {
+        "removed": plan.removed,
+        "unchanged": plan.unchanged,
+        "failed": sum(s.failed for s in plan.skips),
+    }
 
     if as_json:
-        print_json({"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]})
+        print_json(
+            {"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]}
+        )
     else:
         for task in plan.tasks:
             print_text(f"{task.state:8} {task.source}")

@@ -47,5 +47,7 @@ def init(preset: str, *, force: bool) -> int:
 
     name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
     path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
-    remark(f"wrote esrag.yaml, based on preset {preset}; esrag config show --origin lists the settings in force")
+    remark(
+        f"wrote esrag.yaml, based on preset {preset}; esrag config show --origin lists the settings in force"
+    )
     return 0

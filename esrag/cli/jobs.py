@@ -58,7 +58,12 @@ def list_(*, as_json: bool, **options: Any) -> int:
 
 @jobs.command()
 @click.argument("job", required=False)
-@click.option("--follow", "following", is_flag=True, help="Watch the job until it ends; exit with 1 if it failed.")
+@click.option(
+    "--follow",
+    "following",
+    is_flag=True,
+    help="Watch the job until it ends; exit with 1 if it failed.",
+)
 @json_option
 @settings_options
 def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> int:
@@ -80,9 +85,22 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
 @click.argument("job", required=False)
 @click.option("--all", "every", is_flag=True, help="Retry every job that was not cancelled.")
 @click.option("--batch", "batch_ids", multiple=True, metavar="ID", help="Retry only these batches.")
-@click.option("--file", "sources", multiple=True, metavar="PATH", help="Retry only these files, as in esrag jobs show.")
+@click.option(
+    "--file",
+    "sources",
+    multiple=True,
+    metavar="PATH",
+    help="Retry only these files, as in esrag jobs show.",
+)
 @settings_options
-def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: tuple[str, ...], **options: Any) -> int:
+def retry(
+    job: str | None,
+    *,
+    every: bool,
+    batch_ids: tuple[str, ...],
+    sources: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Retry the failed files of JOB. Their attempts are counted from zero.
 
     These are the files of failed and dead batches, and failed files of finished batches.
@@ -90,10 +108,16 @@ def retry(job: str | None, *, every: bool, batch_ids: tuple[str, ...], sources: 
     from esrag.loading.sources import is_address, source_of
 
     if bool(job) == every or (every and (batch_ids or sources)):
-        raise UsageError("retry expects either a JOB or --all", hint="esrag jobs list shows all jobs")
+        raise UsageError(
+            "retry expects either a JOB or --all", hint="esrag jobs list shows all jobs"
+        )
     with _opened(options) as work:
         ledger = work.ledger
-        wanted = [it for it in ledger.jobs() if it.state != "cancelled"] if every else [_named(ledger, job)]
+        wanted = (
+            [it for it in ledger.jobs() if it.state != "cancelled"]
+            if every
+            else [_named(ledger, job)]
+        )
         for batch_id in batch_ids:
             _require_batch(ledger.batch(batch_id), wanted[0])
         files = [name if is_address(name) else source_of(Path(name).absolute()) for name in sources]
@@ -136,9 +160,13 @@ def resume(job: str, **options: Any) -> int:
         if why := refusal(work, found) or _displaced_line(
             find_displaced(work, found, chain(*(it.left for it in pending)))
         ):
-            raise UsageError(f"{found.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER")
+            raise UsageError(
+                f"{found.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER"
+            )
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
-        ledger.mark_queued(queued, queued=False)  # their messages arrived while the job was cancelled
+        ledger.mark_queued(
+            queued, queued=False
+        )  # their messages arrived while the job was cancelled
         ledger.reopen(found.job_id)
         print_text(f"{found.job_id} is open, {format_count(left, 'file')} left")
         _hand_out(work, [found])
@@ -258,7 +286,9 @@ def _require_batch(batch: "Batch", job: "Job") -> None:
     """Raise UsageError if a batch belongs to another job or did not fail."""
     if batch.job_id != job.job_id or not list(_failures(batch)):
         came = f"batch {batch.batch_id!r} of job {batch.job_id} is {batch.state}"
-        raise UsageError(came, hint=f"esrag jobs show {job.job_id} lists the batches that can be retried")
+        raise UsageError(
+            came, hint=f"esrag jobs show {job.job_id} lists the batches that can be retried"
+        )
 
 
 def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> None:
@@ -317,7 +347,9 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        raise QueueUnreachable(str(error), hint="the job is recorded and continues when the queue is back") from error
+        raise QueueUnreachable(
+            str(error), hint="the job is recorded and continues when the queue is back"
+        ) from error
 
 
 def _advice(job: "Job") -> str:
@@ -340,7 +372,10 @@ def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
             waiting.append(_told(batch, "not_before_ms"))
 
     by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
-    errors = [{"reason": reason, "count": cause.count, "sources": list(cause.sources)} for reason, cause in by_count]
+    errors = [
+        {"reason": reason, "count": cause.count, "sources": list(cause.sources)}
+        for reason, cause in by_count
+    ]
     return {"errors": errors, "given_up": given_up, "waiting": waiting}
 
 
@@ -385,25 +420,35 @@ def _listed_as(job: "Job", told: dict[str, Any]) -> str:
 
 def _of_when(told: dict[str, Any]) -> str:
     """Return a remark if files of a running batch may be stored: they are counted when the batch has ended."""
-    return ", as of the last batch that ended" if told["state"] == "open" and told["batches"].get("running") else ""
+    return (
+        ", as of the last batch that ended"
+        if told["state"] == "open" and told["batches"].get("running")
+        else ""
+    )
 
 
 def _print(told: dict[str, Any]) -> None:
     """Print a job as text. Quoted parts cannot break a line."""
-    _say(f"job {told['job_id']}, index {told['index']}: {told['state']}, started {ago(told['created_ms'])}")
+    _say(
+        f"job {told['job_id']}, index {told['index']}: {told['state']}, started {ago(told['created_ms'])}"
+    )
     if told["note"]:
         _say(told["note"])
     files = {name: told[name] for name in (*_ENDED, "queued", "dropped", "unchanged", "removed")}
     _say(f"files: {_listed(files)}{_of_when(told)}")
     _say(f"batches: {_listed(told['batches'])}")
-    _say(f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused")
+    _say(
+        f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused"
+    )
 
     for cause in _first(told["errors"], "causes"):
         _say(f"{cause['count']:,} failed: {cause['reason']}")
         for source in cause["sources"]:
             _say(source, indent=2)
     for batch in _first(told["given_up"], "batches"):
-        _say(f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: {batch['error']}")
+        _say(
+            f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: {batch['error']}"
+        )
     for batch in _first(told["waiting"], "batches"):
         wait = span(batch["not_before_ms"] / 1000 - time.time())
         _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")
@@ -427,7 +472,11 @@ def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]
 
 def _advise(told: dict[str, Any]) -> None:
     if told["failed"]:
-        retry = "" if told["rebuild"] and told["state"] == "done" else f"esrag jobs retry {told['job_id']}, or "
+        retry = (
+            ""
+            if told["rebuild"] and told["state"] == "done"
+            else f"esrag jobs retry {told['job_id']}, or "
+        )
         remark(f"to retry what failed: {retry}repeat esrag ingest")
     if told["dropped"] and told["state"] == "cancelled":
         remark(f"to resume: esrag jobs resume {told['job_id']}")

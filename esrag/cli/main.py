@@ -65,7 +65,9 @@ class Commands(click.Group):
             raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="esrag")
 @click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
 def cli(*, debug: bool) -> None:

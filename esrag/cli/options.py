@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md).")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md)."
+)
 
 
 question_argument = click.argument("words", nargs=-1, required=True, metavar="QUESTION...")
@@ -38,9 +40,17 @@ def question_of(words: Sequence[str]) -> str:
 def settings_options(command: Command) -> Command:
     """Add `--set KEY=VALUE` and its most common shortcuts, `--index` and `--engine`."""
     for option in (
-        click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Set any setting by its dotted key."),
+        click.option(
+            "--set",
+            "sets",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Set any setting by its dotted key.",
+        ),
         click.option("--index", help="Use the index with this name (engine.index)."),
-        click.option("--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."),
+        click.option(
+            "--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."
+        ),
     ):
         command = option(command)
     return command
@@ -48,8 +58,13 @@ def settings_options(command: Command) -> Command:
 
 def retrieval_options(command: Command) -> Command:
     """Add the options that `ask` and `search` share."""
-    fusions, methods = click.Choice(["rrf", "weighted"]), click.Choice(["vector", "keyword", "hybrid"])
-    conditions = "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; can be repeated."
+    fusions, methods = (
+        click.Choice(["rrf", "weighted"]),
+        click.Choice(["vector", "keyword", "hybrid"]),
+    )
+    conditions = (
+        "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; can be repeated."
+    )
 
     for option in (
         json_option,
@@ -61,8 +76,18 @@ def retrieval_options(command: Command) -> Command:
             help="Compute the result again and do not cache it.",
         ),
         click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
-        click.option("--fusion", "retrieval__fusion", type=fusions, help="Combine the two legs by ranks or by scores."),
-        click.option("--method", "retrieval__method", type=methods, help="Search by meaning, by words, or by both."),
+        click.option(
+            "--fusion",
+            "retrieval__fusion",
+            type=fusions,
+            help="Combine the two legs by ranks or by scores.",
+        ),
+        click.option(
+            "--method",
+            "retrieval__method",
+            type=methods,
+            help="Search by meaning, by words, or by both.",
+        ),
         click.option(
             "--budget",
             "rerank__budget_ms",
@@ -77,7 +102,9 @@ def retrieval_options(command: Command) -> Command:
             metavar="NAME,…",
             help='Rerank with these, in order; "" disables reranking.',
         ),
-        click.option("--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."),
+        click.option(
+            "--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."
+        ),
     ):
         command = option(command)
 
@@ -93,7 +120,9 @@ def _names(given: str) -> list[str]:
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
-def _milliseconds(_context: click.Context, _option: click.Parameter, given: str | None) -> int | None:
+def _milliseconds(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> int | None:
     """Return a duration such as 800ms or 1.5s in milliseconds. Raises: UsageError."""
     if given is None:
         return None
@@ -168,5 +197,7 @@ def _say_what_is_used(*found: str) -> None:
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"--set {text!r} has no value: expected KEY=VALUE, such as chunking.size=150")
+        raise UsageError(
+            f"--set {text!r} has no value: expected KEY=VALUE, such as chunking.size=150"
+        )
     return key.strip(), value

@@ -25,7 +25,12 @@ EXAMPLES = 3
     metavar="PATH|URL",
     help="Remove the documents of a file, or of all files below a folder.",
 )
-@click.option("--where", multiple=True, metavar="CONDITION", help="Remove documents with folder=a,b or kind!=pdf.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Remove documents with folder=a,b or kind!=pdf.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation on a terminal.")
 @json_option
@@ -42,7 +47,9 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     from esrag.jobs.work import Work
 
     removal = Removal(
-        doc_ids=options.pop("doc_ids"), sources=options.pop("sources"), where=parse_all(options.pop("where"))
+        doc_ids=options.pop("doc_ids"),
+        sources=options.pop("sources"),
+        where=parse_all(options.pop("where")),
     )
     with closing(Work(settings_of(**options))) as work:
         documents, notes = find_documents(removal, work)
@@ -50,7 +57,9 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
             remark(note)
 
         if not (dry_run or yes) and documents and sys.stdin.isatty():
-            click.confirm(f"Remove {_counted(documents)} ({_named(documents)})?", abort=True, err=True)
+            click.confirm(
+                f"Remove {_counted(documents)} ({_named(documents)})?", abort=True, err=True
+            )
         if not dry_run:
             documents = run(documents, work)
             _say_what_comes_back(documents)
@@ -65,14 +74,18 @@ def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
     sources = sorted({document.source for document in documents if not is_address(document.source)})
     there = [source for source in sources if path_of(source).exists()]
     if there:
-        remark(f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}adds it again: the file still exists")
+        remark(
+            f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}adds it again: the file still exists"
+        )
 
 
 def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bool) -> None:
     """Print what was removed, or would be removed."""
     if as_json:
         figures = {"documents": len(documents), "chunks": sum(it.chunk_count for it in documents)}
-        print_json({"schema": "esrag.removal/1", **figures, "doc_ids": [it.doc_id for it in documents]})
+        print_json(
+            {"schema": "esrag.removal/1", **figures, "doc_ids": [it.doc_id for it in documents]}
+        )
         return
     for document in documents if dry_run else ():
         print_text(f"{document.doc_id}  {document.source}")

@@ -16,7 +16,11 @@ DIFFERENT = 1
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of this run to a file.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the record of this run to a file.",
+)
 @json_option
 @settings_options
 def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> int:
@@ -59,7 +63,8 @@ def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
 
     settings = settings_of(**options)
     first, second = (
-        read_record(Path(each)) if Path(each).exists() else open_runs(settings).run(each)[0] for each in (before, after)
+        read_record(Path(each)) if Path(each).exists() else open_runs(settings).run(each)[0]
+        for each in (before, after)
     )
     return _show(compare(first, second), as_json=as_json)
 

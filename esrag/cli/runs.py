@@ -20,7 +20,9 @@ def runs() -> None:
 
 
 @runs.command("list")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many."
+)
 @json_option
 @settings_options
 def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
@@ -103,6 +105,10 @@ def _summary(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> dict[
 def _line(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> str:
     """Return a run as one line."""
     answer = record["answer"]
-    result = f"refused ({answer['reason']})" if answer["refused"] else f"answered ({answer['confidence']:.2f})"
+    result = (
+        f"refused ({answer['reason']})"
+        if answer["refused"]
+        else f"answered ({answer['confidence']:.2f})"
+    )
     verdicts = f"  {', '.join(each.verdict for each in feedback)}" if feedback else ""
     return f"{record['run_id']}  {result}{verdicts}  {answer['question']}".rstrip()

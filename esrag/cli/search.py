@@ -10,9 +10,15 @@ from esrag.cli.output import print_json, print_text, remark
 
 @click.command()
 @question_argument
-@click.option("--explain", is_flag=True, help="Print the search path, and each hit's rank and score in each leg.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print the search path, and each hit's rank and score in each leg.",
+)
 @retrieval_options
-def search(words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any) -> int:
+def search(
+    words: tuple[str, ...], *, as_json: bool, explain: bool, where: tuple[str, ...], **options: Any
+) -> int:
     """Show the matching chunks, best first. `ask` retrieves the same way.
 
     Quote a QUESTION that contains ? or *, or pass - to read it from stdin.

@@ -35,7 +35,10 @@ def docs(*, as_json: bool, **options: Any) -> int:
 @click.command()
 @click.argument("name", required=False, metavar="[ID]")
 @click.option(
-    "--where", multiple=True, metavar="CONDITION", help="Print only where folder=a,b or kind!=pdf or page=48."
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Print only where folder=a,b or kind!=pdf or page=48.",
 )
 @json_option
 @settings_options
@@ -75,7 +78,9 @@ def _unknown(engine: "Engine", name: str) -> UsageError:
 
     doc_id, separator, _ = name.rpartition("::p")
     of_document = engine.chunks(Terms("doc_id", (doc_id,))) if separator else ()
-    known = [chunk.chunk_id for chunk in of_document] or [document.doc_id for document in engine.documents()]
+    known = [chunk.chunk_id for chunk in of_document] or [
+        document.doc_id for document in engine.documents()
+    ]
 
     alike = closest(name, known) or closest(doc_id, known)
     hint = f"did you mean {' or '.join(alike)}?" if alike else "esrag docs lists the documents"

@@ -18,7 +18,9 @@ from esrag.cli.output import remark
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-MAX_READ_CHARACTERS = 100_000  # per read: ten times the maximum length of a question, so that a longer one is refused
+MAX_READ_CHARACTERS = (
+    100_000  # per read: ten times the maximum length of a question, so that a longer one is refused
+)
 _STDOUT = 1
 _OUTPUTS: list["_Output"] = []
 
@@ -39,7 +41,9 @@ class _Output(FileIO):
             if self.stops:
                 _end_by_sigpipe()
             self._write_nowhere()
-        except OSError as error:  # such as a full disk, which may have room again for a worker's next line
+        except (
+            OSError
+        ) as error:  # such as a full disk, which may have room again for a worker's next line
             is_first, self.failure = self.failure is None, error
             if self.stops and is_first and self.fileno() == _STDOUT:
                 raise
@@ -132,4 +136,6 @@ def _end_by_sigpipe() -> NoReturn:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPIPE})
     os.kill(os.getpid(), signal.SIGPIPE)
-    os._exit(128 + signal.SIGPIPE)  # if a debugger or a container's first process ignores the signal
+    os._exit(
+        128 + signal.SIGPIPE
+    )  # if a debugger or a container's first process ignores the signal

@@ -31,7 +31,9 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
 
     settings = settings_of(**options)
     draft, passages = read_request(_read(file))
-    found = verify_draft(draft, passages, open_context(settings).encode, quotes=settings.answer.quotes)
+    found = verify_draft(
+        draft, passages, open_context(settings).encode, quotes=settings.answer.quotes
+    )
 
     if as_json:
         print_json({"schema": "esrag.verdict/1", **asdict(found)})
@@ -49,7 +51,9 @@ def _read(file: str) -> str:
     try:
         data = read_all(MAX_BYTES + 1) if file == "-" else _head(Path(file), MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise UsageError(f"{file} has more than {MAX_BYTES:,} bytes", hint="check fewer sentences at once")
+            raise UsageError(
+                f"{file} has more than {MAX_BYTES:,} bytes", hint="check fewer sentences at once"
+            )
         return data.decode("utf-8")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error

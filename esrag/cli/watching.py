@@ -45,10 +45,14 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
             job = seen.job
     except KeyboardInterrupt:
         goes_on = f"interrupted; job {job.job_id} continues" if queue else "interrupted"
-        raise click.Abort(f"{goes_on}: esrag jobs show {job.job_id} --follow shows its progress") from None
+        raise click.Abort(
+            f"{goes_on}: esrag jobs show {job.job_id} --follow shows its progress"
+        ) from None
     if job.state == "cancelled":
         remark(f"job {job.job_id} was cancelled: {job.note}")
-    return job, replace(report(work.ledger, job), took_ms=round(1000 * (time.perf_counter() - started)))
+    return job, replace(
+        report(work.ledger, job), took_ms=round(1000 * (time.perf_counter() - started))
+    )
 
 
 @contextmanager
@@ -83,7 +87,9 @@ def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
         return False
     if counts.batches.get("running"):
         running = ledger.batches(job.job_id, {"running"})
-        return all(is_dead(batch.owner) or batch.until_ms < round(1000 * time.time()) for batch in running)
+        return all(
+            is_dead(batch.owner) or batch.until_ms < round(1000 * time.time()) for batch in running
+        )
     due_ms = ledger.next_due_ms(job.job_id)
     return due_ms is not None and due_ms <= round(1000 * time.time())
 
@@ -114,7 +120,9 @@ class _Watch:
         with suppress(EngineUnreachable):  # the next look says so
             self._tell_idle(seen, moved=moved, queued=queued)
             if isinstance(self._shown, BarProgress):
-                self._tell_bar(seen, self._shown, done, pace)  # the bar has a column for what is left
+                self._tell_bar(
+                    seen, self._shown, done, pace
+                )  # the bar has a column for what is left
             elif self._tell_files(seen, self._shown):
                 self._shown.at(done, f"{pace}{left}")
 
@@ -142,7 +150,11 @@ class _Watch:
             self._busy_at, self._idle_told = now, False
         elif now - self._busy_at > IDLE_S and not self._idle_told:
             self._idle_told = True
-            advice = "start a worker: esrag worker" if queued else "esrag ingest into the same index continues it"
+            advice = (
+                "start a worker: esrag worker"
+                if queued
+                else "esrag ingest into the same index continues it"
+            )
             self._shown.say(f"no worker or command is running job {seen.job.job_id}: {advice}")
 
     def _tell_bar(self, seen: "Seen", bar: BarProgress, done: int, pace: str) -> None:

@@ -53,10 +53,18 @@ def _run(app: Any, concurrency: int) -> int:
     from celery.platforms import SecurityWarning
 
     name = f"esrag-{os.getpid()}@{socket.gethostname()}"
-    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}  # the ledger suffices
+    alone = {
+        "without_gossip": True,
+        "without_mingle": True,
+        "without_heartbeat": True,
+    }  # the ledger suffices
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SecurityWarning)  # it warns root about pickled messages, and these are JSON
-        celery_worker = app.Worker(hostname=name, concurrency=concurrency, loglevel="WARNING", quiet=True, **alone)
+        warnings.simplefilter(
+            "ignore", SecurityWarning
+        )  # it warns root about pickled messages, and these are JSON
+        celery_worker = app.Worker(
+            hostname=name, concurrency=concurrency, loglevel="WARNING", quiet=True, **alone
+        )
     celery_worker.start()
     return int(celery_worker.exitcode or 0)
 
@@ -66,7 +74,9 @@ def _shared(settings: "Settings", concurrency: int) -> "Settings":
     if concurrency == 1 or settings.embedding.workers:
         return settings
     workers = max(1, (os.cpu_count() or 1) // concurrency)
-    return settings.model_copy(update={"embedding": settings.embedding.model_copy(update={"workers": workers})})
+    return settings.model_copy(
+        update={"embedding": settings.embedding.model_copy(update={"workers": workers})}
+    )
 
 
 def _say_in_one_line(ready: str) -> None:
@@ -91,4 +101,6 @@ class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return time, level and message."""
         message = " ".join(normalise(record.getMessage()).split())
-        return f"{self.formatTime(record)} {record.levelname.lower()}: {message[:_SHOWN_CHARACTERS]}"
+        return (
+            f"{self.formatTime(record)} {record.levelname.lower()}: {message[:_SHOWN_CHARACTERS]}"
+        )

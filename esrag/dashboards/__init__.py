@@ -39,10 +39,14 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
     Raises: SettingsError, EngineUnreachable, EngineError.
     """
     if not kibana_url:
-        raise SettingsError("kibana.url is not set", hint="set it to the address of Kibana or OpenSearch Dashboards")
+        raise SettingsError(
+            "kibana.url is not set", hint="set it to the address of Kibana or OpenSearch Dashboards"
+        )
     if not is_address(engine.url):
         hint = "set engine.url to the address of Elasticsearch or OpenSearch"
-        raise SettingsError("Kibana shows what a server holds, and engine.url is a folder", hint=hint)
+        raise SettingsError(
+            "Kibana shows what a server holds, and engine.url is a folder", hint=hint
+        )
 
     client = Client(kibana_url, engine)
     objects = build_objects(engine.index)
@@ -52,5 +56,9 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
         client.store(product, objects)
     finally:
         client.close()
-    stored = (SavedObject(item["type"], item["id"], item["attributes"]["title"]) for item in objects)
-    return Installed(product, version, dashboard_link(client.shown_url, engine.index), tuple(stored))
+    stored = (
+        SavedObject(item["type"], item["id"], item["attributes"]["title"]) for item in objects
+    )
+    return Installed(
+        product, version, dashboard_link(client.shown_url, engine.index), tuple(stored)
+    )

@@ -19,7 +19,10 @@ Product = Literal["kibana", "opensearch-dashboards"]
 _TIMEOUT_S = 60  # for one answer; the first import after a start also fills caches
 _SHOWN_CHARACTERS = 300
 _SHOWN_FAILURES = 3
-_PREFIXES: Mapping[Product, str] = {"kibana": "kbn", "opensearch-dashboards": "osd"}  # of the headers each product has
+_PREFIXES: Mapping[Product, str] = {
+    "kibana": "kbn",
+    "opensearch-dashboards": "osd",
+}  # of the headers each product has
 _OK, _FORBIDDEN, _STARTING = 200, (401, 403), 503
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
@@ -52,7 +55,9 @@ class Client:
         """What answers, and its version, or "" where it is not told. Raises: EngineError, EngineUnreachable."""
         answer = self._sent("GET", "/api/status")
         if answer.status == _STARTING:
-            raise EngineUnreachable(f"{self.shown_url} is not ready yet", hint="wait until it has started")
+            raise EngineUnreachable(
+                f"{self.shown_url} is not ready yet", hint="wait until it has started"
+            )
         if answer.status in _FORBIDDEN:
             raise self._refused(answer)
         if answer.product is None:
@@ -61,58 +66,87 @@ class Client:
             raise self._refused(answer)
 
         version = answer.body.get("version") if isinstance(answer.body, Mapping) else None
-        return answer.product, str(version.get("number", "")) if isinstance(version, Mapping) else ""
+        return answer.product, str(version.get("number", "")) if isinstance(
+            version, Mapping
+        ) else ""
 
     def store(self, product: Product, objects: Sequence[Mapping[str, Any]]) -> None:
         """Imports objects over those of the same ids. Raises: EngineError, EngineUnreachable."""
         from urllib3.filepost import encode_multipart_formdata
 
         lines = "".join(json.dumps(item) + "\n" for item in objects)
-        body, kind = encode_multipart_formdata({"file": ("esrag.ndjson", lines, "application/x-ndjson")})
+        body, kind = encode_multipart_formdata(
+            {"file": ("esrag.ndjson", lines, "application/x-ndjson")}
+        )
         headers = {"content-type": kind, f"{_PREFIXES[product]}-xsrf": "true"}
         answer = self._sent("POST", "/api/saved_objects/_import?overwrite=true", body, headers)
         if answer.status != _OK:
             raise self._refused(answer)
         if not isinstance(answer.body, Mapping):
             self._is_neither()
-        if answer.body.get("success") is not True or answer.body.get("successCount") != len(objects):
+        if answer.body.get("success") is not True or answer.body.get("successCount") != len(
+            objects
+        ):
             raise self._not_taken(answer.body, len(objects))
 
     def close(self) -> None:
         """Gives the connection back."""
         self._node.close()
 
-    def _sent(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> _Answer:
+    def _sent(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
+    ) -> _Answer:
         from elastic_transport import HttpHeaders, TlsError, TransportError
 
         said = HttpHeaders({**self._headers, **headers})
         try:
-            came, data = self._node.perform_request(method, path, body, said, request_timeout=_TIMEOUT_S)
+            came, data = self._node.perform_request(
+                method, path, body, said, request_timeout=_TIMEOUT_S
+            )
         except TlsError as error:
             hint = "set engine.ca_file, or write http:// for a server without TLS"
-            raise EngineError(f"no secure connection to {self.shown_url}: {_short(error)}", hint=hint) from error
+            raise EngineError(
+                f"no secure connection to {self.shown_url}: {_short(error)}", hint=hint
+            ) from error
         except TransportError as error:
             hint = "is it running, and is kibana.url its address?"
-            raise EngineUnreachable(f"cannot reach {self.shown_url}: {_short(error)}", hint=hint) from error
-        product = next((name for name, prefix in _PREFIXES.items() if f"{prefix}-name" in came.headers), None)
+            raise EngineUnreachable(
+                f"cannot reach {self.shown_url}: {_short(error)}", hint=hint
+            ) from error
+        product = next(
+            (name for name, prefix in _PREFIXES.items() if f"{prefix}-name" in came.headers), None
+        )
         return _Answer(came.status, product, _decoded(data))
 
     def _refused(self, answer: _Answer) -> EngineError:
         body = answer.body if isinstance(answer.body, Mapping) else {}
         reason = _short(body.get("message") or body.get("error") or "no reason given")
-        return EngineError(f"{self.shown_url} answered {answer.status}: {reason}", hint=_HINTS.get(answer.status, ""))
+        return EngineError(
+            f"{self.shown_url} answered {answer.status}: {reason}",
+            hint=_HINTS.get(answer.status, ""),
+        )
 
     def _not_taken(self, body: Mapping[str, Any], count: int) -> EngineError:
         errors = body.get("errors")
-        failed = [_failure(item) for item in errors if isinstance(item, Mapping)] if isinstance(errors, list) else []
+        failed = (
+            [_failure(item) for item in errors if isinstance(item, Mapping)]
+            if isinstance(errors, list)
+            else []
+        )
         reason = "; ".join(failed[:_SHOWN_FAILURES]) or "no reason given"
-        more = f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
+        more = (
+            f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
+        )
         message = f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: {reason}{more}"
         return EngineError(message, hint="esrag kibana install can be repeated")
 
     def _is_neither(self) -> NoReturn:
-        hint = "kibana.url must be the address of Kibana or OpenSearch Dashboards, with its base path"
-        raise EngineError(f"{self.shown_url} does not answer as Kibana or OpenSearch Dashboards do", hint=hint)
+        hint = (
+            "kibana.url must be the address of Kibana or OpenSearch Dashboards, with its base path"
+        )
+        raise EngineError(
+            f"{self.shown_url} does not answer as Kibana or OpenSearch Dashboards do", hint=hint
+        )
 
 
 def mask_url(kibana_url: str) -> str:

@@ -31,7 +31,10 @@ def evidence_link(url: str, engine: Product, index: str, chunk_ids: Sequence[str
 
     dataset = {"id": view, "title": index, "type": "INDEX_PATTERN"}
     return f"{url.rstrip('/')}/app/data-explorer/discover#?" + _parameters(
-        _a={"discover": {"columns": _COLUMNS, "sort": []}, "metadata": {"indexPattern": view, "view": "discover"}},
+        _a={
+            "discover": {"columns": _COLUMNS, "sort": []},
+            "metadata": {"indexPattern": view, "view": "discover"},
+        },
         _q={"filters": [], "query": {**query, "dataset": dataset}},
     )
 
@@ -42,7 +45,9 @@ def chunks_query(chunk_ids: Iterable[str]) -> str:
     >>> print(chunks_query(["a::c001", 'say "hi" \\o/']))
     chunk_id: ("a::c001" or "say \"hi\" \\o/")
     """
-    quoted = ('"' + chunk_id.replace("\\", "\\\\").replace('"', '\\"') + '"' for chunk_id in chunk_ids)
+    quoted = (
+        '"' + chunk_id.replace("\\", "\\\\").replace('"', '\\"') + '"' for chunk_id in chunk_ids
+    )
     return f"chunk_id: ({' or '.join(quoted)})"
 
 

@@ -26,7 +26,11 @@ def build_objects(index: str) -> list[dict[str, Any]]:
 
 def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
     given = item["attributes"]
-    title = f"{index}{given['title']}" if item["type"] == "index-pattern" else f"{index}: {given['title']}"
+    title = (
+        f"{index}{given['title']}"
+        if item["type"] == "index-pattern"
+        else f"{index}: {given['title']}"
+    )
     attributes = {**given, "title": title}
     if "visState" in given:
         attributes["visState"] = {**given["visState"], "title": title}
@@ -34,7 +38,10 @@ def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
         "type": item["type"],
         "id": object_id(item["id"], index),
         "attributes": _written(attributes),
-        "references": [{**reference, "id": object_id(reference["id"], index)} for reference in item["references"]],
+        "references": [
+            {**reference, "id": object_id(reference["id"], index)}
+            for reference in item["references"]
+        ],
     }
 
 
@@ -42,4 +49,7 @@ def _written(part: Any) -> Any:
     """A part of an object with what is JSON within JSON written so."""
     if not isinstance(part, Mapping):
         return part
-    return {name: json.dumps(inner) if name in _AS_TEXT else _written(inner) for name, inner in part.items()}
+    return {
+        name: json.dumps(inner) if name in _AS_TEXT else _written(inner)
+        for name, inner in part.items()
+    }

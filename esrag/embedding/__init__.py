@@ -80,7 +80,11 @@ def check_vectors(vectors: Vectors, count: int, dimensions: int) -> Vectors:
     Raises: EmbeddingError for a wrong shape, NaN, infinity or a row whose length is not 1 (to 1e-3).
     """
     if vectors.shape != (count, dimensions):
-        raise EmbeddingError(f"the encoder returned shape {vectors.shape}, expected {(count, dimensions)}")
-    if count and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):  # NaN and infinity fail this too
+        raise EmbeddingError(
+            f"the encoder returned shape {vectors.shape}, expected {(count, dimensions)}"
+        )
+    if count and not np.allclose(
+        np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3
+    ):  # NaN and infinity fail this too
         raise EmbeddingError("the encoder returned rows that are not unit vectors")
     return vectors

@@ -24,7 +24,11 @@ TOKEN_IDS, TOKEN_TYPES = "input_ids", "token_type_ids"
 SENTENCE, TOKENS, LOGITS = "sentence_embedding", "token_embeddings", "logits"
 
 _FLOAT32 = 1  # ONNX's number for the type, for Cast
-_GELU_FORM: Mapping[Activation, str] = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+_GELU_FORM: Mapping[Activation, str] = {
+    "gelu": "none",
+    "gelu_new": "tanh",
+    "gelu_pytorch_tanh": "tanh",
+}
 
 
 def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
@@ -37,7 +41,10 @@ def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
     states = bert.encode(bert.first_type_embeddings())
     bert.pool(states, checkpoint.pooling)
     bert.graph.inputs = [Port(TOKEN_IDS, "int32", ("n", "length"))]
-    bert.graph.outputs = [Port(SENTENCE, "float32", ("n", hidden)), Port(TOKENS, "float32", ("n", "length", hidden))]
+    bert.graph.outputs = [
+        Port(SENTENCE, "float32", ("n", hidden)),
+        Port(TOKENS, "float32", ("n", "length", hidden)),
+    ]
     return bert.graph.to_bytes()
 
 
@@ -92,7 +99,9 @@ class _Bert:
         states = self._norm(embeddings, "embeddings.LayerNorm")
         last = self.checkpoint.config.num_hidden_layers - 1
         for number in range(last + 1):
-            states = self._layer(states, f"encoder.layer.{number}", TOKENS if number == last else "")
+            states = self._layer(
+                states, f"encoder.layer.{number}", TOKENS if number == last else ""
+            )
         return states
 
     def pool(self, states: str, pooling: Pooling) -> None:
@@ -108,25 +117,37 @@ class _Bert:
         """BERT's pooler over the first state, then a linear layer."""
         hidden = self.checkpoint.config.hidden_size
         pooler = self._parameters("pooler.dense", hidden, hidden)
-        pooled = self.graph.add("Tanh", self.graph.add("Gemm", self._first(states), *pooler, transB=1))
-        self.graph.add("Gemm", pooled, *self._parameters("classifier", labels, hidden), output=LOGITS, transB=1)
+        pooled = self.graph.add(
+            "Tanh", self.graph.add("Gemm", self._first(states), *pooler, transB=1)
+        )
+        self.graph.add(
+            "Gemm", pooled, *self._parameters("classifier", labels, hidden), output=LOGITS, transB=1
+        )
 
     def _embeddings(self, positions: Floats) -> str:
         """The words' rows plus as many of the first positions as there are tokens."""
         start = self.graph.constant("start", np.array([0]))
-        one, two = (self.graph.constant(name, np.array([value])) for name, value in (("one", 1), ("two", 2)))
+        one, two = (
+            self.graph.constant(name, np.array([value])) for name, value in (("one", 1), ("two", 2))
+        )
         length = self.graph.add("Slice", self.graph.add("Shape", TOKEN_IDS), one, two)
-        rows = self.graph.add("Slice", self.graph.constant("positions", positions), start, length, start)
+        rows = self.graph.add(
+            "Slice", self.graph.constant("positions", positions), start, length, start
+        )
         return self.graph.add("Add", self._word_rows(), rows)
 
     def _word_rows(self) -> str:
         config = self.checkpoint.config
-        table = self.weights.rows("embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size)
+        table = self.weights.rows(
+            "embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size
+        )
         if self.precision == "fp32":
             return self.graph.add("Gather", self.graph.constant("words", table), TOKEN_IDS)
         quantised, scale = quantise_rows(table)
         rows = self.graph.add("Gather", self.graph.constant("words", quantised), TOKEN_IDS)
-        scales = self.graph.add("Gather", self.graph.constant("words.scale", scale[:, None]), TOKEN_IDS)
+        scales = self.graph.add(
+            "Gather", self.graph.constant("words.scale", scale[:, None]), TOKEN_IDS
+        )
         return self.graph.add("Mul", self.graph.add("Cast", rows, to=_FLOAT32), scales)
 
     def _position_rows(self) -> Floats:
@@ -142,19 +163,35 @@ class _Bert:
     def _layer(self, states: str, name: str, output: str) -> str:
         """Attention and two dense layers, each added to what came in and normalised."""
         hidden, inner = self.checkpoint.config.hidden_size, self.checkpoint.config.intermediate_size
-        attended = self._dense(self._attention(states, name), f"{name}.attention.output.dense", hidden, hidden)
-        states = self._norm(self.graph.add("Add", attended, states), f"{name}.attention.output.LayerNorm")
-        activated = self._activation(self._dense(states, f"{name}.intermediate.dense", inner, hidden))
+        attended = self._dense(
+            self._attention(states, name), f"{name}.attention.output.dense", hidden, hidden
+        )
+        states = self._norm(
+            self.graph.add("Add", attended, states), f"{name}.attention.output.LayerNorm"
+        )
+        activated = self._activation(
+            self._dense(states, f"{name}.intermediate.dense", inner, hidden)
+        )
         expanded = self._dense(activated, f"{name}.output.dense", hidden, inner)
-        return self._norm(self.graph.add("Add", expanded, states), f"{name}.output.LayerNorm", output)
+        return self._norm(
+            self.graph.add("Add", expanded, states), f"{name}.output.LayerNorm", output
+        )
 
     def _attention(self, states: str, layer: str) -> str:
         """Self-attention of all heads; query, key and value are one matrix of 3 × hidden columns."""
-        hidden, heads = self.checkpoint.config.hidden_size, self.checkpoint.config.num_attention_heads
+        hidden, heads = (
+            self.checkpoint.config.hidden_size,
+            self.checkpoint.config.num_attention_heads,
+        )
         parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        rows = np.concatenate([self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts])
+        rows = np.concatenate(
+            [self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts]
+        )
         biases = np.concatenate([self.weights.rows(f"{part}.bias", hidden) for part in parts])
-        weight, bias = f"{layer}.attention.self.weight", self.graph.constant(f"{layer}.attention.self.bias", biases)
+        weight, bias = (
+            f"{layer}.attention.self.weight",
+            self.graph.constant(f"{layer}.attention.self.bias", biases),
+        )
 
         if self.precision == "fp32":
             inputs = (states, self.graph.constant(weight, rows.T), bias)
@@ -163,17 +200,30 @@ class _Bert:
         columns, column_scales = self._quantised_columns(weight, rows)
         quantised, scale, zero_point = self.graph.quantise_linearly(states)
         weight_zero_point = self.graph.constant("weight_zero_point", np.int8(0))
-        inputs8 = (quantised, columns, bias, scale, column_scales, "", zero_point, weight_zero_point)
+        inputs8 = (
+            quantised,
+            columns,
+            bias,
+            scale,
+            column_scales,
+            "",
+            zero_point,
+            weight_zero_point,
+        )
         return self.graph.add("QAttention", *inputs8, domain=MICROSOFT, num_heads=heads)
 
     def _dense(self, values: str, name: str, width_out: int, width_in: int) -> str:
         rows = self.weights.rows(f"{name}.weight", width_out, width_in)
         bias = self.graph.constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))
         if self.precision == "fp32":
-            product = self.graph.add("MatMul", values, self.graph.constant(f"{name}.weight", rows.T))
+            product = self.graph.add(
+                "MatMul", values, self.graph.constant(f"{name}.weight", rows.T)
+            )
             return self.graph.add("Add", product, bias)
         columns, scales = self._quantised_columns(f"{name}.weight", rows)
-        return self.graph.add("DynamicQuantizeMatMul", values, columns, scales, "", bias, domain=MICROSOFT)
+        return self.graph.add(
+            "DynamicQuantizeMatMul", values, columns, scales, "", bias, domain=MICROSOFT
+        )
 
     def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
         """A matrix as the products want it, a column an output, and each column's scale."""
@@ -182,7 +232,11 @@ class _Bert:
 
     def _activation(self, values: str) -> str:
         form = _GELU_FORM.get(self.checkpoint.config.hidden_act)
-        return self.graph.add("Gelu", values, approximate=form) if form else self.graph.add("Relu", values)
+        return (
+            self.graph.add("Gelu", values, approximate=form)
+            if form
+            else self.graph.add("Relu", values)
+        )
 
     def _norm(self, values: str, name: str, output: str = "") -> str:
         hidden, epsilon = self.checkpoint.config.hidden_size, self.checkpoint.config.layer_norm_eps
@@ -190,11 +244,17 @@ class _Bert:
             self.graph.constant(f"{name}.{part}", self.weights.rows(f"{name}.{part}", hidden))
             for part in ("weight", "bias")
         )
-        return self.graph.add("LayerNormalization", values, *parameters, output=output, axis=-1, epsilon=epsilon)
+        return self.graph.add(
+            "LayerNormalization", values, *parameters, output=output, axis=-1, epsilon=epsilon
+        )
 
     def _first(self, states: str) -> str:
         return self.graph.add("Gather", states, self.graph.constant("first", np.int64(0)), axis=1)
 
     def _parameters(self, name: str, width_out: int, width_in: int) -> tuple[str, str]:
-        weight = self.graph.constant(f"{name}.weight", self.weights.rows(f"{name}.weight", width_out, width_in))
-        return weight, self.graph.constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))
+        weight = self.graph.constant(
+            f"{name}.weight", self.weights.rows(f"{name}.weight", width_out, width_in)
+        )
+        return weight, self.graph.constant(
+            f"{name}.bias", self.weights.rows(f"{name}.bias", width_out)
+        )

@@ -97,7 +97,9 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     config = _read(BertConfig, folder / "config.json")
     if config.hidden_size % config.num_attention_heads:
         sizes = f"{config.hidden_size} over {config.num_attention_heads} heads"
-        raise ModelError(f"{folder / 'config.json'}: hidden_size does not divide among the heads, got {sizes}")
+        raise ModelError(
+            f"{folder / 'config.json'}: hidden_size does not divide among the heads, got {sizes}"
+        )
 
     require_files(folder, "tokenizer.json", WEIGHTS_FILE)
     return Checkpoint(folder, config, _pooling(folder), _max_tokens(folder, config))
@@ -111,7 +113,8 @@ def require_files(folder: Path, *names: str) -> None:
         if name == WEIGHTS_FILE and (folder / f"{name}.index.json").exists():
             raise ModelError(f"{folder} holds sharded weights, expected one file {name}")
         raise ModelError(
-            f"{folder} has no {name}", hint=f"give a folder with config.json, tokenizer.json, {WEIGHTS_FILE}"
+            f"{folder} has no {name}",
+            hint=f"give a folder with config.json, tokenizer.json, {WEIGHTS_FILE}",
         )
 
 
@@ -131,10 +134,14 @@ def _pooling(folder: Path) -> Pooling:
     modules = _parsed(_Modules, {"entries": _json(path)}, path).entries
     kinds = [module.type.rpartition(".")[2] for module in modules]
     if kinds not in _SUPPORTED_MODULES:
-        raise ModelError(f"{path} lists {', '.join(kinds) or 'nothing'}, expected Transformer, Pooling, Normalize")
+        raise ModelError(
+            f"{path} lists {', '.join(kinds) or 'nothing'}, expected Transformer, Pooling, Normalize"
+        )
     if modules[0].path or not re.fullmatch(r"\w+", modules[1].path):
         paths = f"{modules[0].path!r} and {modules[1].path!r}"
-        raise ModelError(f"{path} has its modules in {paths}, expected '' and a folder such as '1_Pooling'")
+        raise ModelError(
+            f"{path} has its modules in {paths}, expected '' and a folder such as '1_Pooling'"
+        )
 
     return _pooling_mode(folder / modules[1].path / "config.json")
 
@@ -149,7 +156,9 @@ def _pooling_mode(path: Path) -> Pooling:
     flags = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
     modes = flags if stated is None else stated if isinstance(stated, list) else [stated]
     if len(modes) != 1 or modes[0] not in _POOLINGS:
-        raise ModelError(f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, expected mean or cls")
+        raise ModelError(
+            f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, expected mean or cls"
+        )
     return _POOLINGS[modes[0]]
 
 
@@ -203,11 +212,15 @@ class Weights:
         stated = self._file.get_slice(self._keys[name]).get_dtype()
         if stated not in _NUMBER_TYPES:
             allowed = ", ".join(_NUMBER_TYPES)
-            raise ModelError(f"{self._path}: {name} holds numbers of type {stated}, expected one of {allowed}")
+            raise ModelError(
+                f"{self._path}: {name} holds numbers of type {stated}, expected one of {allowed}"
+            )
 
         tensor = self._file.get_tensor(self._keys[name])
         if tensor.shape != shape:
-            raise ModelError(f"{self._path}: {name} has shape {tensor.shape}, expected {shape} from config.json")
+            raise ModelError(
+                f"{self._path}: {name} has shape {tensor.shape}, expected {shape} from config.json"
+            )
         return np.asarray(tensor, dtype=np.float32)
 
     def length(self, name: str) -> int:
@@ -233,4 +246,6 @@ def _plain_name(key: str) -> str:
     'embeddings.LayerNorm.weight'
     """
     key = key.removeprefix("bert.")
-    return key.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+    return key.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+        "LayerNorm.beta", "LayerNorm.bias"
+    )

@@ -11,7 +11,9 @@ from esrag.http import cohere_client, cohere_failures
 from esrag.plugins import require_extra
 from esrag.settings import variable
 
-if TYPE_CHECKING:  # the client is imported where it is used, so that other providers need not have it
+if (
+    TYPE_CHECKING
+):  # the client is imported where it is used, so that other providers need not have it
     from cohere import ClientV2
 
 
@@ -27,7 +29,9 @@ class CohereEmbedder(ServiceEmbedder):
         require_extra("the embedder 'cohere'", "cohere")
         super().__init__(options, **trial)
         if not self._key:
-            raise SettingsError("the embedder 'cohere' needs a key", hint=f"set {variable('embedding.api_key')}")
+            raise SettingsError(
+                "the embedder 'cohere' needs a key", hint=f"set {variable('embedding.api_key')}"
+            )
 
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:
         with cohere_failures():

@@ -44,7 +44,14 @@ class Graph:
         self._constants.setdefault(name, np.asarray(value))
         return name
 
-    def add(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: Attribute) -> str:
+    def add(
+        self,
+        operator: str,
+        *inputs: str,
+        output: str = "",
+        domain: str = "",
+        **attributes: Attribute,
+    ) -> str:
         """Adds a node with one output and gives back that output's name."""
         output = output or f"{operator}_{len(self._nodes)}"
         self._add(operator, inputs, [output], domain, attributes)
@@ -112,6 +119,8 @@ def _tensor(name: str, value: npt.NDArray[np.generic]) -> Message:
 def _value_info(port: Port) -> Message:
     shape = Message()
     for size in port.shape:
-        shape.message(1, Message().integer(1, size) if isinstance(size, int) else Message().text(2, size))
+        shape.message(
+            1, Message().integer(1, size) if isinstance(size, int) else Message().text(2, size)
+        )
     tensor_type = Message().integer(1, _ELEMENT_TYPES[port.element_type]).message(2, shape)
     return Message().text(1, port.name).message(2, Message().message(1, tensor_type))

@@ -17,7 +17,9 @@ from esrag.errors import ServiceBusy
 from esrag.plugins import install_hint
 
 KEY_PREFIX = "esrag:q:limit:"
-MAX_WAIT_S = 120.0  # well below a worker's lease; a work that is put back meanwhile lets others go on
+MAX_WAIT_S = (
+    120.0  # well below a worker's lease; a work that is put back meanwhile lets others go on
+)
 _REDIS_TIMEOUT_S = 1.0
 _REDIS_PAUSE_S = 30.0  # a Redis that was away is not asked again before
 
@@ -90,10 +92,14 @@ class Limits:
     def wait(self, tokens: int) -> None:
         """Returns when a request of so many tokens may be sent. Raises: ServiceBusy where that is far away."""
         costs = {"requests": 1, "tokens": tokens}
-        shares = [share(name, costs[name], limit) for name, limit in self._per_minute.items() if limit]
+        shares = [
+            share(name, costs[name], limit) for name, limit in self._per_minute.items() if limit
+        ]
         while (wait_s := self._take(shares)) > 0:
             self._sleep(wait_s)
-            if self._take(()) <= 0:  # nothing was blocked meanwhile, which would call for a new place in the line
+            if (
+                self._take(()) <= 0
+            ):  # nothing was blocked meanwhile, which would call for a new place in the line
                 return
 
     def block(self, wait_s: float) -> None:
@@ -158,7 +164,11 @@ class _LocalBucket:
 
     def _level(self, one: Share, start: float) -> float:
         level = self.levels.get(one.resource)
-        return (one.burst if level is None else min(one.burst, level + (start - self.at) * one.per_second)) - one.cost
+        return (
+            one.burst
+            if level is None
+            else min(one.burst, level + (start - self.at) * one.per_second)
+        ) - one.cost
 
 
 @cache
@@ -210,7 +220,9 @@ class _RedisBucket:
 
     def take(self, shares: Sequence[Share]) -> float:
         """Raises: _Away."""
-        arguments = [part for one in shares for part in (one.resource, one.cost, one.burst, one.per_second)]
+        arguments = [
+            part for one in shares for part in (one.resource, one.cost, one.burst, one.per_second)
+        ]
         return float(self._run(_TAKE, MAX_WAIT_S, *arguments))
 
     def block(self, wait_s: float) -> None:
@@ -225,7 +237,11 @@ class _RedisBucket:
         try:
             self._client = self._client or self._opened()
             return self._client.register_script(script)([self._key], arguments)
-        except (redis.RedisError, OSError, ValueError) as error:  # its words may hold the address, and a password
+        except (
+            redis.RedisError,
+            OSError,
+            ValueError,
+        ) as error:  # its words may hold the address, and a password
             raise _Away(type(error).__name__) from None
 
     def _opened(self) -> Any:

@@ -38,7 +38,9 @@ class OnnxEmbedder:
         """Model, weights, precision, pooling and window, as "onnx all-MiniLM-L6-v2@53aa51172d14 int8 mean 256"."""
         checkpoint, found = self._checkpoint, self._found
         model = f"{found.name}@{found.sha256[:12]}"
-        return f"onnx {model} {self._options.precision} {checkpoint.pooling} {checkpoint.max_tokens}"
+        return (
+            f"onnx {model} {self._options.precision} {checkpoint.pooling} {checkpoint.max_tokens}"
+        )
 
     @property
     def dimensions(self) -> int:
@@ -60,8 +62,12 @@ class OnnxEmbedder:
         Raises: ModelError for weights that are missing, not the pinned ones, or refused.
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))  # no worker ends alone
-        vectors = self._workers.map(self._model.sentence, [texts[number] for number in longest_first])
+        longest_first = sorted(
+            range(len(texts)), key=lambda number: -len(texts[number])
+        )  # no worker ends alone
+        vectors = self._workers.map(
+            self._model.sentence, [texts[number] for number in longest_first]
+        )
         for number, vector in zip(longest_first, vectors, strict=True):
             rows[number] = vector
         return rows
@@ -104,7 +110,9 @@ class _SentenceModel:
         """The unit vectors of the text's tokens."""
         runs = (self._run(window, bert.TOKENS) for window in self.tokeniser.windows(text))
         states = np.concatenate([self.tokeniser.states(run) for run in runs])
-        unit: Vectors = np.divide(states, np.linalg.norm(states, axis=1, keepdims=True), dtype=np.float32)
+        unit: Vectors = np.divide(
+            states, np.linalg.norm(states, axis=1, keepdims=True), dtype=np.float32
+        )
         return unit
 
     def _run(self, window: TokenIds, output: str) -> Vectors:
@@ -130,15 +138,21 @@ class OnnxClassifier:
         def score(pair: tuple[str, str]) -> Vectors:
             encoding = tokenizer.encode(*pair)
             feed = {bert.TOKEN_IDS: encoding.ids, bert.TOKEN_TYPES: encoding.type_ids}
-            row: Vectors = session.run(None, {name: np.array([ids], np.int32) for name, ids in feed.items()})[0][0]
+            row: Vectors = session.run(
+                None, {name: np.array([ids], np.int32) for name, ids in feed.items()}
+            )[0][0]
             return row
 
         labels = session.get_outputs()[0].shape[1]
-        return np.array(list(self._workers.map(score, pairs)), dtype=np.float32).reshape(len(pairs), labels)
+        return np.array(list(self._workers.map(score, pairs)), dtype=np.float32).reshape(
+            len(pairs), labels
+        )
 
     @cached_property
     def _checkpoint(self) -> Checkpoint:
-        return read_checkpoint(weights.locate(self._options.model, offline=self._options.offline).path)
+        return read_checkpoint(
+            weights.locate(self._options.model, offline=self._options.offline).path
+        )
 
     @cached_property
     def _tokenizer(self) -> "Tokenizer":

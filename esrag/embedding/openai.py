@@ -28,10 +28,17 @@ class OpenAIEmbedder(ServiceEmbedder):
 
 def _rows(answer: Any) -> list[Any]:
     """The vectors by their index. Raises: ValueError, TypeError, KeyError, AttributeError for another form."""
-    rows = {entry.get("index", number): _row(entry["embedding"]) for number, entry in enumerate(answer["data"])}
+    rows = {
+        entry.get("index", number): _row(entry["embedding"])
+        for number, entry in enumerate(answer["data"])
+    }
     return [rows[number] for number in range(len(answer["data"]))]
 
 
 def _row(embedding: Any) -> Any:
     """A list of numbers, or their bytes in base64."""
-    return np.frombuffer(b64decode(embedding, validate=True), "<f4") if isinstance(embedding, str) else embedding
+    return (
+        np.frombuffer(b64decode(embedding, validate=True), "<f4")
+        if isinstance(embedding, str)
+        else embedding
+    )

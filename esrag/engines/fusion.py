@@ -29,7 +29,9 @@ def rrf(legs: Sequence[Leg], k: int = 60, weights: Sequence[float] = ()) -> dict
     >>> rrf([{"a": 9.0, "b": 7.0}, {"b": 0.4}], k=1)  # b: 1/3 + 1/2, a: 1/2
     {'b': 0.8333333333333333, 'a': 0.5}
     """
-    ranked = [{key: 1 / (k + rank) for rank, key in enumerate(ranking(leg), start=1)} for leg in legs]
+    ranked = [
+        {key: 1 / (k + rank) for rank, key in enumerate(ranking(leg), start=1)} for leg in legs
+    ]
     return _sum(ranked, weights or [1.0] * len(legs))
 
 
@@ -49,7 +51,10 @@ def combine_weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str,
 
 def _scaled(leg: Leg) -> dict[str, float]:
     low, high = min(leg.values(), default=0.0), max(leg.values(), default=0.0)
-    return {key: max((score - low) / (high - low), _LEAST) if high > low else 1.0 for key, score in leg.items()}
+    return {
+        key: max((score - low) / (high - low), _LEAST) if high > low else 1.0
+        for key, score in leg.items()
+    }
 
 
 def _sum(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str, float]:

@@ -36,7 +36,9 @@ def check_rows(vectors: Vectors | None, count: int, dimensions: int) -> Vectors:
     if vectors is None:
         vectors = np.empty((count, 0), dtype=np.float32)
     if vectors.shape != (count, dimensions):
-        raise EngineError(f"vectors have shape {vectors.shape}, the index expects {(count, dimensions)}")
+        raise EngineError(
+            f"vectors have shape {vectors.shape}, the index expects {(count, dimensions)}"
+        )
     if not np.isfinite(vectors).all():
         raise EngineError("vectors hold NaN or infinity, the index expects unit rows")
     return vectors
@@ -54,16 +56,22 @@ def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors |
     """
     require_model(made_with, request.model)
     dimensions = made_with.dimensions
-    if request.method == "keyword" or (request.method == "hybrid" and (request.vector is None or not dimensions)):
+    if request.method == "keyword" or (
+        request.method == "hybrid" and (request.vector is None or not dimensions)
+    ):
         return None
     if request.vector is None or not dimensions:
         have = "the index holds no vectors" if not dimensions else "the question has no vector"
-        raise EngineError(f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid")
+        raise EngineError(
+            f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid"
+        )
 
     vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
     if len(vector) != dimensions or not np.isfinite(vector).all():
         came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
-        raise EngineError(f"the question's vector has {came}, the index expects {dimensions} finite dimensions")
+        raise EngineError(
+            f"the question's vector has {came}, the index expects {dimensions} finite dimensions"
+        )
 
     return vector
 
@@ -77,7 +85,9 @@ def require_index_name(name: str) -> None:
 
 def already_in_use(name: str) -> UsageError:
     """Return the error for an attempt to swap an index with itself."""
-    return UsageError(f"the index {name} is in use already", hint="esrag index list shows all indexes")
+    return UsageError(
+        f"the index {name} is in use already", hint="esrag index list shows all indexes"
+    )
 
 
 def first_generation(beyond: int) -> int:

@@ -42,7 +42,9 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
     best, scores, chunks = _compared(engine, sought, found, k)
     wanted = min(k, chunks)
     least = np.sort(best, axis=1)[:, -wanted] - _SAME
-    shares = [sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)]
+    shares = [
+        sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)
+    ]
     return Recall(k, round(sum(shares) / len(shares), 4), round(min(shares), 4), len(asked), chunks)
 
 
@@ -73,7 +75,9 @@ def _compared(
         best = np.partition(np.hstack([best, exact]), -k, axis=1)[:, -k:]
         columns = {chunk_id: column for column, chunk_id in enumerate(ids)}
         for row, wanted in enumerate(found):
-            scores[row] += [float(exact[row, columns[chunk_id]]) for chunk_id in wanted if chunk_id in columns]
+            scores[row] += [
+                float(exact[row, columns[chunk_id]]) for chunk_id in wanted if chunk_id in columns
+            ]
         chunks += len(ids)
 
     return best, scores, chunks

@@ -22,7 +22,9 @@ from esrag.text import normalise
 
 STEPS = 100  # thresholds that are tried: 0.00 to 1.00
 DEFAULT: float = AnswerSettings.model_fields["refusal"].default
-MIN_QUESTIONS = 20  # for a recommendation: with fewer a resample too often lacks right or wrong answers
+MIN_QUESTIONS = (
+    20  # for a recommendation: with fewer a resample too often lacks right or wrong answers
+)
 RESAMPLES = 1000
 LEVEL = 0.95  # of the range's bootstrap
 WIDE = 0.1  # a range of more is worth a warning
@@ -92,10 +94,14 @@ class Calibration:
 
 def read_labelled(path: Path) -> list[Labelled]:
     """The questions of a JSONL file, or of a collection's folder. Raises: UsageError, which names the line."""
-    return [*_joined(path)] if path.is_dir() else [_labelled(row, place) for place, row in _rows(path)]
+    return (
+        [*_joined(path)] if path.is_dir() else [_labelled(row, place) for place, row in _rows(path)]
+    )
 
 
-def calibrate(questions: Iterable[Labelled], context: Context, accuracy: float | None) -> Calibration:
+def calibrate(
+    questions: Iterable[Labelled], context: Context, accuracy: float | None
+) -> Calibration:
     """Return the threshold for these questions: where `accuracy` is reached, or where most are separated.
 
     Questions with an even place are fitted to, the others reported; each is searched for once, since what further
@@ -110,7 +116,9 @@ def calibrate(questions: Iterable[Labelled], context: Context, accuracy: float |
     for half in (fitted, reported):
         if len({each.right for each in half if each.answered}) < 2:  # noqa: PLR2004 -- right ones and wrong ones
             hint = "give questions that the documents answer, and others that they do not, in mixed order"
-            raise UsageError("there are not right and wrong answers in both halves of the questions", hint=hint)
+            raise UsageError(
+                "there are not right and wrong answers in both halves of the questions", hint=hint
+            )
 
     best = _fitted(curve(fitted), accuracy)
     low, high = _equally_good(fitted, best) if accuracy is None else _reaching(fitted, accuracy)
@@ -135,10 +143,14 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each line's place and its JSON object; an empty object for any other value."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")  # a text may hold what else ends a line
+        lines = path.read_text(encoding="utf-8-sig").split(
+            "\n"
+        )  # a text may hold what else ends a line
     except (OSError, UnicodeError) as error:
         came = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise UsageError(came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl") from error
+        raise UsageError(
+            came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl"
+        ) from error
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -156,7 +168,9 @@ def _joined(folder: Path) -> Iterator[Labelled]:
     for place, row in _rows(folder / "queries.jsonl"):
         key, question = str(row.get("_id")), row.get("text", "")
         if not (_are_texts([question]) and "_id" in row):
-            raise UsageError(f"{place} is not a question of a collection", hint='write {"_id": "…", "text": "…"}')
+            raise UsageError(
+                f"{place} is not a question of a collection", hint='write {"_id": "…", "text": "…"}'
+            )
         if key not in answers:
             raise UsageError(f"{file} has no row for _id {key!r}", hint=f"write {_ANSWER}")
         yield Labelled(question, *answers[key])
@@ -169,9 +183,13 @@ def _answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
     """
     gold = [[row["gold_sentence"]]] if "gold_sentence" in row else row.get("gold_sentences", [])
     is_sound = isinstance(gold, list) and all(isinstance(sentences, list) for sentences in gold)
-    marked = [sentence for sentences in gold for sentence in sentences if sentence] if is_sound else ""
+    marked = (
+        [sentence for sentences in gold for sentence in sentences if sentence] if is_sound else ""
+    )
     short, answerable = row.get("answers", ""), row.get("answerable")
-    if not (_are_texts(short) and _are_texts(marked) and isinstance(answerable, bool) and "_id" in row):
+    if not (
+        _are_texts(short) and _are_texts(marked) and isinstance(answerable, bool) and "_id" in row
+    ):
         raise UsageError(f"{place} is not an answer of a collection", hint=f"write {_ANSWER}")
     return (*short, *marked), answerable
 
@@ -187,11 +205,15 @@ def _labelled(row: Mapping[str, Any], place: str) -> Labelled:
 
 def _are_texts(values: Any) -> bool:
     """Whether these are texts in a list, none of them blank."""
-    return isinstance(values, list) and all(isinstance(text, str) and normalise(text).strip() for text in values)
+    return isinstance(values, list) and all(
+        isinstance(text, str) and normalise(text).strip() for text in values
+    )
 
 
 def _judged(labelled: Labelled, asked: AskResult) -> Judged:
-    is_held = not labelled.answers or any(holds(asked.answer.text, answer) for answer in labelled.answers)
+    is_held = not labelled.answers or any(
+        holds(asked.answer.text, answer) for answer in labelled.answers
+    )
     answered = not asked.answer.refused
     return Judged(asked.confidence, answered, answered and labelled.answerable and is_held)
 
@@ -231,7 +253,10 @@ def _fitted(points: Iterable[Point], accuracy: float | None) -> float:
     """
     answering = [point for point in points if point.coverage]
     if accuracy is None:
-        runs = ((j, [*run]) for j, run in groupby(answering, key=lambda point: round(point.kept + point.spared, 4)))
+        runs = (
+            (j, [*run])
+            for j, run in groupby(answering, key=lambda point: round(point.kept + point.spared, 4))
+        )
         _, best_run = max(runs, key=lambda found: (found[0], len(found[1])))
         return best_run[(len(best_run) - 1) // 2].threshold
 
@@ -288,7 +313,9 @@ def _resampled(judged: Sequence[Judged]) -> tuple[Counts, Counts]:
     cells = np.zeros((2, STEPS + 1))
     for each in judged:
         if each.answered:
-            cells[int(each.right), np.searchsorted(thresholds, each.confidence, side="right") - 1] += 1
+            cells[
+                int(each.right), np.searchsorted(thresholds, each.confidence, side="right") - 1
+            ] += 1
 
     refused = len(judged) - cells.sum()
     shares = np.append(cells.ravel(), refused) / len(judged)

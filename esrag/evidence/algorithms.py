@@ -57,7 +57,11 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
     steps.
     """
     number = algorithm_asked(question)
-    found = [(stretch, spans) for stretch in _stretches(evidence) if number and (spans := steps(stretch.text, number))]
+    found = [
+        (stretch, spans)
+        for stretch in _stretches(evidence)
+        if number and (spans := steps(stretch.text, number))
+    ]
     if not found:
         return ""
     asked, places = compounds(question), {item.key: place for place, item in enumerate(evidence)}
@@ -69,7 +73,9 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
     return " ".join(cited for start, end in spans for cited in _cited(stretch, start, end))
 
 
-def with_steps(question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]) -> tuple[Hit, ...]:
+def with_steps(
+    question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]
+) -> tuple[Hit, ...]:
     """Return the hits; for an "Algorithm N" they begin with all passages from its heading to its last step.
 
     `around` returns the chunks before and after one, as far as an algorithm may extend. The best
@@ -77,11 +83,16 @@ def with_steps(question: str, hits: Sequence[Hit], around: Callable[[Chunk], Ite
     """
     number = algorithm_asked(question)
     for hit in hits if number else ():
-        near = [Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))]
+        near = [
+            Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))
+        ]
         for stretch in _stretches(near):
             if number and (found := block(stretch.text, number)):
                 held = stretch.all_keys(*found)
-                return (*(replace(hit, chunk=item.chunk) for item in near if item.key in held), *hits)
+                return (
+                    *(replace(hit, chunk=item.chunk) for item in near if item.key in held),
+                    *hits,
+                )
     return tuple(hits)
 
 
@@ -116,7 +127,9 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
     """Yield a step on one line with its markers; if it reads as several sentences, each gets them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = strip_markers(" ".join(stretch.text[start:end].split()))  # so that an array's [c1] is not a marker
+    said = strip_markers(
+        " ".join(stretch.text[start:end].split())
+    )  # so that an array's [c1] is not a marker
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 

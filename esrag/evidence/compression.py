@@ -48,7 +48,9 @@ def select_spans(
         return tuple(tuple(trim_span(text, 0, len(text))) for text in texts)
 
     named = compounds(question)
-    sentences = [one for place, text in enumerate(texts) for one in _sentences(place, text, named, fit)]
+    sentences = [
+        one for place, text in enumerate(texts) for one in _sentences(place, text, named, fit)
+    ]
     kept = dict(enumerate(sentences))
     too_many = sum(one.cost for one in sentences) + MARK_CHARACTERS * len(texts) - keep_characters
     for n in _leaving(sentences):
@@ -56,10 +58,15 @@ def select_spans(
             break
         too_many -= kept.pop(n).cost
 
-    return tuple(_joined([(n, one) for n, one in kept.items() if one.place == place]) for place in range(len(texts)))
+    return tuple(
+        _joined([(n, one) for n, one in kept.items() if one.place == place])
+        for place in range(len(texts))
+    )
 
 
-def _sentences(place: int, text: str, named: set[str], fit: Callable[[str], float]) -> Iterator[_Sentence]:
+def _sentences(
+    place: int, text: str, named: set[str], fit: Callable[[str], float]
+) -> Iterator[_Sentence]:
     spans = sentence_spans(text)
     said = [text[start:end] for start, end in spans]
     fits = _with_headers(said, [fit(sentence) for sentence in said])
@@ -68,7 +75,11 @@ def _sentences(place: int, text: str, named: set[str], fit: Callable[[str], floa
 
     for n, (start, end) in enumerate(spans):
         cost = end - start + max(MARK_CHARACTERS, nexts[n] - end)
-        is_needed = n == best or "|" in said[n] or bool(_PARTICULAR.search(said[n]) or named & set(terms(said[n])))
+        is_needed = (
+            n == best
+            or "|" in said[n]
+            or bool(_PARTICULAR.search(said[n]) or named & set(terms(said[n])))
+        )
         yield _Sentence(place, start, end, cost, is_needed, fits[n])
 
 
@@ -91,7 +102,9 @@ def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
     left = Counter(one.place for one in sentences)
     last: dict[int, int] = {}
 
-    for n in sorted(range(len(sentences)), key=lambda n: (sentences[n].is_needed, sentences[n].fit, -n)):
+    for n in sorted(
+        range(len(sentences)), key=lambda n: (sentences[n].is_needed, sentences[n].fit, -n)
+    ):
         place = sentences[n].place
         left[place] -= 1
         if left[place]:

@@ -13,7 +13,9 @@ from esrag.text.terms import terms
 
 _FIGURE = re.compile(r"\d[\d.,]*")
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
-_LABEL = re.compile(r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE)  # "Lamp 7 burns"
+_LABEL = re.compile(
+    r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE
+)  # "Lamp 7 burns"
 _STANDS_FOR = re.compile(r"(?:it|its|they|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 
 
@@ -41,7 +43,11 @@ def contradiction(
     best = max((statement.fit for statement in found), default=0.0)
     near = [statement for statement in found if statement.fit >= NEAR * best]
     asked = set(terms(question))
-    pairs = ((a, b) for a, b in combinations(near, 2) if _of_one_thing(chunks[a.key], chunks[b.key], asked))
+    pairs = (
+        (a, b)
+        for a, b in combinations(near, 2)
+        if _of_one_thing(chunks[a.key], chunks[b.key], asked)
+    )
     return next(((a, b) for a, b in pairs if _disagree(a, b, chunks[a.key], chunks[b.key])), None)
 
 
@@ -57,7 +63,9 @@ def _disagree(left: Statement, right: Statement, chunk: Chunk, other_chunk: Chun
         return False
     if (_is_row(left) or _STANDS_FOR.match(left.text)) and _subject(chunk) != _subject(other_chunk):
         return False
-    if said.years != other.years:  # "founded in 1990" and "founded in 1991" differ only in their years
+    if (
+        said.years != other.years
+    ):  # "founded in 1990" and "founded in 1991" differ only in their years
         return len(said.years) == len(other.years) and not (said.figures or other.figures)
     if not said.years and _differ(_years(chunk), _years(other_chunk)):
         return False
@@ -91,7 +99,9 @@ def _label(text: str) -> str:
 
 
 def _is_row(statement: Statement) -> bool:
-    return "|" in statement.source or bool(CAPTION.match(statement.text) or parse_named_row(statement.text))
+    return "|" in statement.source or bool(
+        CAPTION.match(statement.text) or parse_named_row(statement.text)
+    )
 
 
 def _subject(chunk: Chunk) -> frozenset[str]:

@@ -33,7 +33,9 @@ _MONTHS = re.compile(
 _DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
 
 
-def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]) -> list[Statement]:
+def of_the_same(
+    question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]
+) -> list[Statement]:
     """Return the statements that are not about another member of a series than the question names.
 
     A number that the question gives as a label has to occur in the evidence. Otherwise nothing is
@@ -44,11 +46,19 @@ def of_the_same(question: str, statements: Sequence[Statement], evidence: Sequen
         return list(statements)
 
     texts = {item.key: in_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
-    if any(not _is_spoken_of(labels, texts.values()) for word, labels in asked.items() if word not in _DATES):
+    if any(
+        not _is_spoken_of(labels, texts.values())
+        for word, labels in asked.items()
+        if word not in _DATES
+    ):
         return []
 
     titles = {item.key: in_figures(_title(item.chunk)) for item in evidence}
-    return [one for one in statements if not _is_of_another(asked, in_figures(one.text), titles[one.key])]
+    return [
+        one
+        for one in statements
+        if not _is_of_another(asked, in_figures(one.text), titles[one.key])
+    ]
 
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
@@ -60,7 +70,8 @@ def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:
     found = _labels(text)
     return any(
-        found.get(word, set()) - labels and not any(_holds(held, label) for held in (text, title) for label in labels)
+        found.get(word, set()) - labels
+        and not any(_holds(held, label) for held in (text, title) for label in labels)
         for word, labels in asked.items()
     )
 
@@ -75,7 +86,9 @@ def _labels(text: str) -> dict[str, set[str]]:
     words = [word for word in _WORD.finditer(text) if word[0].lower() not in _NUMBER_WORDS]
 
     for before, word in pairwise(words):
-        is_label = word[0][0].isdigit() or (word[0][0].isupper() and word[0].lower() not in STOP_WORDS)
+        is_label = word[0][0].isdigit() or (
+            word[0][0].isupper() and word[0].lower() not in STOP_WORDS
+        )
         is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
         if is_label and is_name and _BETWEEN.fullmatch(text, before.end(), word.start()):
             use = next(uses(text[word.start() : word.start() + _MAX_MEASURE]), None)

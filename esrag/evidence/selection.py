@@ -42,7 +42,10 @@ def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
             best[hit.chunk.chunk_id] = hit
 
     chosen = sorted(_within(best.values(), budget), key=_order)
-    return tuple(Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score) for n, hit in enumerate(chosen, 1))
+    return tuple(
+        Evidence(f"c{n}", hit.chunk, hit.score, closeness=hit.vector_score)
+        for n, hit in enumerate(chosen, 1)
+    )
 
 
 def compress_evidence(
@@ -55,13 +58,23 @@ def compress_evidence(
     fits: dict[str, float] = {}
     for statement in stated:
         fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
-    texts, kept, before = [item.chunk.text for item in evidence], tuple(evidence), tuple[Evidence, ...]()
+    texts, kept, before = (
+        [item.chunk.text for item in evidence],
+        tuple(evidence),
+        tuple[Evidence, ...](),
+    )
     while (excess := _excess(kept, budget)) > 1:
         if kept == before:
-            raise _too_large(f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), budget)
+            raise _too_large(
+                f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), budget
+            )
         characters = sum(len(render_passage(item)) for item in kept)
-        allowed = min(characters - 1, int(characters / excess))  # assumes even density of tokens; figures are denser
-        spans = select_spans(texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed)
+        allowed = min(
+            characters - 1, int(characters / excess)
+        )  # assumes even density of tokens; figures are denser
+        spans = select_spans(
+            texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed
+        )
         before, pairs = kept, zip(evidence, spans, strict=True)
         kept = tuple(replace(item, kept=of_it) for item, of_it in pairs if of_it)
 
@@ -79,14 +92,17 @@ def render_passage(item: Evidence) -> str:
 def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
     """Return the passages for a service that takes documents."""
     return tuple(
-        SentDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item)) for item in evidence
+        SentDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item))
+        for item in evidence
     )
 
 
 def _excess(evidence: Sequence[Evidence], budget: EvidenceBudget) -> float:
     """Return the size of the rendered evidence in multiples of the budget, by characters or tokens."""
     texts = [render_passage(item) for item in evidence]
-    return max(sum(map(len, texts)) / budget.characters, sum(map(budget.count, texts)) / budget.tokens)
+    return max(
+        sum(map(len, texts)) / budget.characters, sum(map(budget.count, texts)) / budget.tokens
+    )
 
 
 def _within(hits: Iterable[Hit], budget: EvidenceBudget) -> list[Hit]:

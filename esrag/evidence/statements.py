@@ -40,9 +40,14 @@ FULL_LENGTH_WORDS = 12
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject; its neighbour in a table would be wrong
+TECHNICAL = (
+    3.0  # a compound such as ML-KEM-768 names the subject; its neighbour in a table would be wrong
+)
 
-MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700  # less is a heading or a page number; more does not read as one sentence
+MIN_QUOTE_WORDS, MAX_CHARACTERS = (
+    3,
+    700,
+)  # less is a heading or a page number; more does not read as one sentence
 
 _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
@@ -78,7 +83,9 @@ def statements(
     """
     found = of_the_same(question, _found(evidence), evidence)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
-    return tuple(replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True))
+    return tuple(
+        replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
+    )
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
@@ -88,7 +95,11 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     for item in evidence:
         for text, source in iter_statements(item.chunk.text):
             line = to_line(text)
-            if len(line.split()) >= MIN_QUOTE_WORDS and len(line) <= MAX_CHARACTERS and line not in seen:
+            if (
+                len(line.split()) >= MIN_QUOTE_WORDS
+                and len(line) <= MAX_CHARACTERS
+                and line not in seen
+            ):
                 seen.add(line)
                 found.append(Statement(item.key, len(found), line, source))
 
@@ -96,7 +107,12 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 
 
 def _fits(
-    question: str, evidence: Sequence[Evidence], found: Sequence[Statement], encode: Encode | None, *, whole: bool
+    question: str,
+    evidence: Sequence[Evidence],
+    found: Sequence[Statement],
+    encode: Encode | None,
+    *,
+    whole: bool,
 ) -> Scores:
     """Return the fits, 0..1, shape (len(found),). Without an encoder the other parts are scaled up."""
     rank = {item.key: n for n, item in enumerate(evidence)}
@@ -107,13 +123,24 @@ def _fits(
     asked = _weights(question, held)
     lengths = np.minimum([len(words) for words in held], FULL_LENGTH_WORDS) / FULL_LENGTH_WORDS
     words, around = _coverage(asked, held), _coverage(asked, passages)[place]
-    fits: Scores = WORDS * words + PASSAGE * around + PLACE / (1 + np.array(place)) + LENGTH * lengths
+    fits: Scores = (
+        WORDS * words + PASSAGE * around + PLACE / (1 + np.array(place)) + LENGTH * lengths
+    )
 
     if encode is None:
         fits /= 1 - MEANING
     else:
-        guesses = CONSTANT + BY_CLOSENESS * _closeness(evidence)[place] + BY_WORDS * words + BY_PASSAGE * around
-        likely = np.full(len(found), np.inf) if whole else fits + MEANING * np.minimum(1, guesses + DOUBT)
+        guesses = (
+            CONSTANT
+            + BY_CLOSENESS * _closeness(evidence)[place]
+            + BY_WORDS * words
+            + BY_PASSAGE * around
+        )
+        likely = (
+            np.full(len(found), np.inf)
+            if whole
+            else fits + MEANING * np.minimum(1, guesses + DOUBT)
+        )
         fits += MEANING * _meanings(question, texts, fits, likely, encode)
 
     return fits.round(6)
@@ -130,7 +157,9 @@ def _closeness(evidence: Sequence[Evidence]) -> Scores:
     return np.array([least if item.closeness is None else item.closeness for item in evidence])
 
 
-def _meanings(question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode) -> Vectors:
+def _meanings(
+    question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode
+) -> Vectors:
     """Return each text's cosine with the question, 0..1, shape (len(texts),); 0 if it is not `likely` near the best.
 
     `parts` are the fits without meaning, and `likely` are upper bounds of the fits if the estimates
@@ -199,7 +228,9 @@ def lines(text: str) -> Iterator[Line]:
         elif CAPTION.match(span):
             caption, *rest = span.split("\n")
             reader.pass_caption(caption, end)
-            yield from (Line(said, source, row) for said, row in iter_captioned_rows([caption, *rest]))
+            yield from (
+                Line(said, source, row) for said, row in iter_captioned_rows([caption, *rest])
+            )
         else:
             reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
@@ -219,7 +250,11 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
 
     for begins, ends in islice(spans, number + 1, None):
         item = text[begins:ends]
-        if not (ITEM.match(item) or _NUMBERED.match(item) or (len(parts) > 1 and "\n" not in text[end:begins])):
+        if not (
+            ITEM.match(item)
+            or _NUMBERED.match(item)
+            or (len(parts) > 1 and "\n" not in text[end:begins])
+        ):
             break
         if ends - start > MAX_CHARACTERS:
             return parts[0]

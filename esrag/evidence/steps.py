@@ -18,7 +18,9 @@ Spans = tuple[tuple[int, int], ...]
 _MAX_STEP, _MAX_HEAD = 500, 800
 
 _LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
-_LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")  # a PDF's accents and exponents may come before a label
+_LINE_START = re.compile(
+    r"[^A-Za-z|\n]{0,8}"
+)  # a PDF's accents and exponents may come before a label
 # "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are not headings.
 _HEADING = re.compile(
     r"(?:^[^A-Za-z|(\n]{0,8}|(?<=[.!?]\s))Algorithm\s+(\d{1,3})(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
@@ -26,7 +28,9 @@ _HEADING = re.compile(
 )
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
 _LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": the text that a label can follow
-_GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")  # a line that can only begin a step
+_GOES_ON = re.compile(
+    r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]"
+)  # a line that can only begin a step
 _ROW_OR_HEADING = re.compile(r"^[^\S\n]*+(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
@@ -102,7 +106,10 @@ def _runs(text: str) -> Iterator[Labels]:
 
 
 def _is_first(text: str, before: Labels, label: re.Match[str]) -> bool:
-    return _begins_line(text, label) or _heading(text, before[-1].end() if before else 0, label) is not None
+    return (
+        _begins_line(text, label)
+        or _heading(text, before[-1].end() if before else 0, label) is not None
+    )
 
 
 def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | None:
@@ -116,7 +123,9 @@ def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | Non
 
 def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
     """Return whether a label is the next one of the same algorithm, with one step in between."""
-    if int(label[1]) != int(last[1]) + 1 or (not _begins_line(text, label) and _IS_RATIO.match(text, label.end())):
+    if int(label[1]) != int(last[1]) + 1 or (
+        not _begins_line(text, label) and _IS_RATIO.match(text, label.end())
+    ):
         return False
 
     between = text[last.end() : label.start()]
@@ -125,19 +134,27 @@ def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
 
     _, *later_lines = between.split("\n")
     _, *later_paragraphs = _BLANK_LINE.split(between)
-    return not any(map(_ROW_OR_HEADING.search, later_lines)) and not re.search("[A-Za-z]", "".join(later_paragraphs))
+    return not any(map(_ROW_OR_HEADING.search, later_lines)) and not re.search(
+        "[A-Za-z]", "".join(later_paragraphs)
+    )
 
 
 def _spans(text: str, labels: Labels) -> Spans:
     """Return each step from its label to the next; labels without a step join the next one that has it."""
-    starts = [_start(text, None, labels[0])] + [_start(text, last, label) for last, label in pairwise(labels)]
+    starts = [_start(text, None, labels[0])] + [
+        _start(text, last, label) for last, label in pairwise(labels)
+    ]
     ends = [*starts[1:], _end(text, labels)]
     spans: list[tuple[int, int]] = []
     begun: int | None = None
 
     for label, start, end in zip(labels, starts, ends, strict=True):
         begun = start if begun is None else begun
-        if text[label.end() : end].strip() or text[start : label.start()].strip() or label is labels[-1]:
+        if (
+            text[label.end() : end].strip()
+            or text[start : label.start()].strip()
+            or label is labels[-1]
+        ):
             spans += trim_span(text, begun, end)
             begun = None
 
@@ -165,7 +182,11 @@ def _end(text: str, labels: Labels) -> int:
     without = 0 if rest.strip() else _trailing(text, labels)
 
     for line in lines:
-        if not line.strip() or _ROW_OR_HEADING.search(line) or not (without or _GOES_ON.match(line)):
+        if (
+            not line.strip()
+            or _ROW_OR_HEADING.search(line)
+            or not (without or _GOES_ON.match(line))
+        ):
             break
         without -= bool(without)
         end += 1 + len(line)
@@ -202,4 +223,6 @@ def _size(text: str) -> int:
 
 def _loops(text: str) -> str:
     """Return the text with every loop on a new line, except in rows of tables."""
-    return "\n".join(line if _ROW_OR_HEADING.search(line) else _LOOP.sub("\n", line) for line in text.split("\n"))
+    return "\n".join(
+        line if _ROW_OR_HEADING.search(line) else _LOOP.sub("\n", line) for line in text.split("\n")
+    )

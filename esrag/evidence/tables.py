@@ -38,7 +38,9 @@ class TableReader:
         """Start before the first span of the text."""
         self._text, self._end = text, 0
         self._above = ""
-        self._header: tuple[str, ...] | None = None  # None: not read yet; (): the table began in another passage
+        self._header: tuple[str, ...] | None = (
+            None  # None: not read yet; (): the table began in another passage
+        )
         self._has_figures = False
         self._is_titled = False
 
@@ -141,7 +143,9 @@ def is_figure(cell: str) -> bool:
 def _is_continued(cells: Sequence[str], rest: str) -> bool:
     """Return whether a passage begins within a table: its first row has figures where the next one does."""
     below = split_cells(rest.lstrip("\n").partition("\n")[0])
-    return any(is_figure(cell) and is_figure(other) for cell, other in zip(cells, below, strict=False))
+    return any(
+        is_figure(cell) and is_figure(other) for cell, other in zip(cells, below, strict=False)
+    )
 
 
 def _row(above: str, header: Sequence[str], cells: Sequence[str]) -> tuple[str, Row]:
@@ -152,7 +156,10 @@ def _row(above: str, header: Sequence[str], cells: Sequence[str]) -> tuple[str, 
     """
     if len(header) == len(cells):
         named = tuple((name, cell) for name, cell in zip(header, cells, strict=True) if cell)
-        row, text = Row(above, named), ", ".join(f"{name}: {cell}" if name else cell for name, cell in named)
+        row, text = (
+            Row(above, named),
+            ", ".join(f"{name}: {cell}" if name else cell for name, cell in named),
+        )
     else:
         text = " | ".join(cells)
         row = Row(above, line=text)

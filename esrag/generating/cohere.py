@@ -19,7 +19,9 @@ from esrag.text import sentence_spans
 from esrag.verifying.quotes import mask_quote
 from esrag.verifying.verify import MAX_DRAFT, is_refusal
 
-if TYPE_CHECKING:  # the client is imported where it is used, so that other generators need not have it
+if (
+    TYPE_CHECKING
+):  # the client is imported where it is used, so that other generators need not have it
     from cohere import ClientV2
 
 _MODEL = "command-a-03-2025"
@@ -49,14 +51,18 @@ class CohereGenerator(ServiceGenerator):
         with cohere_failures():
             for number, event in enumerate(self._events(task)):
                 if event.type == "message-start" and number:
-                    raise ValueError(event.type)  # what the client makes of an event that it cannot read
+                    raise ValueError(
+                        event.type
+                    )  # what the client makes of an event that it cannot read
                 if event.type == "content-delta":
                     text += event.delta.message.content.text or ""  # no text: it thinks
                 elif event.type == "citation-start":
                     citations.append(event.delta.message.citations)
                 elif event.type == "message-end":
                     end = event.delta
-                if len(text) + 1024 * len(citations) > self._max_bytes:  # each of them comes with its passage
+                if (
+                    len(text) + 1024 * len(citations) > self._max_bytes
+                ):  # each of them comes with its passage
                     raise OverflowError
 
         self._check_end(end and end.finish_reason)
@@ -65,8 +71,15 @@ class CohereGenerator(ServiceGenerator):
 
     def _events(self, task: GenerationTask) -> Iterable[Any]:
         prompt = task.prompt
-        more: Any = {"documents": [_document(item) for item in prompt.documents]} if prompt.documents else {}
-        messages: Any = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        more: Any = (
+            {"documents": [_document(item) for item in prompt.documents]}
+            if prompt.documents
+            else {}
+        )
+        messages: Any = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
         return self._client.chat_stream(
             model=self._model,
             messages=messages,
@@ -95,7 +108,11 @@ def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> st
     parts, done = [], 0
     for start, end in sentence_spans(mask_quote(text)):
         found = {name for first, last, ids in cited if first < end and last > start for name in ids}
-        markers = "" if _is_marked(text, start, end) else "".join(f"[{key}]" for key in keys if key in found)
+        markers = (
+            ""
+            if _is_marked(text, start, end)
+            else "".join(f"[{key}]" for key in keys if key in found)
+        )
         parts.append(f"{text[done:end]} {markers}" if markers else text[done:end])
         done = end
 

@@ -16,7 +16,9 @@ from esrag.text.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
-_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)  # than yes or no
+_ASKS_MORE = re.compile(
+    r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE
+)  # than yes or no
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 
 
@@ -42,7 +44,10 @@ def _steps(task: GenerationTask) -> str:
 
 
 def _sentences(task: GenerationTask) -> str:
-    return " ".join(_cited(statement) for statement in _choose(task.question, task.statements, task.max_sentences))
+    return " ".join(
+        _cited(statement)
+        for statement in _choose(task.question, task.statements, task.max_sentences)
+    )
 
 
 def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
@@ -50,14 +55,18 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
     Each is of what the best is of: where that says ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
     """
-    ranked = sorted(_telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order))
+    ranked = sorted(
+        _telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order)
+    )
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
     chosen: list[Statement] = []
 
     for statement in ranked:
         if len(chosen) == max_sentences or statement.fit < NEAR * ranked[0].fit:
             break
-        if named.issubset(terms(statement.text)) and all(_alike(statement, other) < ALIKE for other in chosen):
+        if named.issubset(terms(statement.text)) and all(
+            _alike(statement, other) < ALIKE for other in chosen
+        ):
             chosen.append(statement)
 
     return sorted(chosen, key=lambda statement: statement.order)
@@ -67,7 +76,11 @@ def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
     """Yield the statements except those that only introduce a list or repeat the question like a heading."""
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
-    return [each for each in found if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)]
+    return [
+        each
+        for each in found
+        if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)
+    ]
 
 
 def _alike(left: Statement, right: Statement) -> float:

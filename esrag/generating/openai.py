@@ -26,7 +26,9 @@ class OpenAIGenerator(ServiceGenerator):
     _refused: frozenset[str] = frozenset()
 
     def _lacks_key(self) -> bool:
-        return not self._key and self._url == self.default_url  # a server of one's own often has none
+        return (
+            not self._key and self._url == self.default_url
+        )  # a server of one's own often has none
 
     def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
         """Yield the model's answer without the thoughts before it, which some servers do not separate."""
@@ -44,7 +46,9 @@ class OpenAIGenerator(ServiceGenerator):
                 yield held
                 held = None
         if held and held.startswith(_THINKS):
-            hint = "allow for more generator.max_output_tokens, or tell the server not to let it think"
+            hint = (
+                "allow for more generator.max_output_tokens, or tell the server not to let it think"
+            )
             raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
         yield held or ""
 
@@ -64,19 +68,25 @@ class OpenAIGenerator(ServiceGenerator):
 
         self._check_end(reason)
         if not has_text:
-            raise GeneratorError(f"{self._url} answers without a text", hint="look at generator.model")
+            raise GeneratorError(
+                f"{self._url} answers without a text", hint="look at generator.model"
+            )
 
     def _chunks(self, task: GenerationTask) -> Iterator[Mapping[str, Any]]:
         """The parts of the answer. Raises: Failed, also for an error in the midst of them."""
         began = False
         while True:
             try:
-                with post(f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s) as response:
+                with post(
+                    f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s
+                ) as response:
                     for chunk in _chunks(response, self._max_bytes):
                         began = True
                         yield chunk
             except Failed as failed:
-                named = [name for name in _OPTIONAL if name in failed.said and name not in self._refused]
+                named = [
+                    name for name in _OPTIONAL if name in failed.said and name not in self._refused
+                ]
                 if began or failed.status not in _BAD_REQUESTS or not named:
                     raise
                 self._refused |= {named[0]}
@@ -90,7 +100,11 @@ class OpenAIGenerator(ServiceGenerator):
             {"role": "user", "content": task.prompt.user},
         ]
         values = ({"include_usage": True}, self._max_tokens, 0)
-        options = {name: value for name, value in zip(_OPTIONAL, values, strict=True) if name not in self._refused}
+        options = {
+            name: value
+            for name, value in zip(_OPTIONAL, values, strict=True)
+            if name not in self._refused
+        }
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = self._max_tokens
         return {"model": self._model, "messages": messages, "stream": True, **options}

@@ -13,7 +13,14 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2 import (
+    ChoiceLoader,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+    nodes,
+)
 from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -25,7 +32,11 @@ from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
-QUOTES, REWRITE, REFORMULATE = "prompt.quotes.txt.j2", "prompt.rewrite.txt.j2", "prompt.reformulate.txt.j2"
+QUOTES, REWRITE, REFORMULATE = (
+    "prompt.quotes.txt.j2",
+    "prompt.rewrite.txt.j2",
+    "prompt.reformulate.txt.j2",
+)
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
     USER: frozenset(("question", "evidence")),
@@ -34,7 +45,20 @@ VARIABLES: dict[str, frozenset[str]] = {
     REFORMULATE: frozenset(),
 }
 EXAMPLE = Evidence(
-    "c1", Chunk("kettle::p0001::c001", "kettle", 0, 0, 23, 1, 2, "It is red.\nIt is large.", "Kettle", "Size"), 1
+    "c1",
+    Chunk(
+        "kettle::p0001::c001",
+        "kettle",
+        0,
+        0,
+        23,
+        1,
+        2,
+        "It is red.\nIt is large.",
+        "Kettle",
+        "Size",
+    ),
+    1,
 )
 MAX_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
 
@@ -71,7 +95,10 @@ class Prompts:
             used = find_undeclared_variables(tree)
             for node in tree.find_all(nodes.Name):
                 if node.name in used - known:
-                    raise SettingsError(f"{name}, line {node.lineno}: unknown variable {node.name!r}", hint=_hint(name))
+                    raise SettingsError(
+                        f"{name}, line {node.lineno}: unknown variable {node.name!r}",
+                        hint=_hint(name),
+                    )
             if missing := sorted(known - used):
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
@@ -80,7 +107,12 @@ class Prompts:
         self.reformulating("How large?", ())
 
     def prompt(
-        self, question: str, evidence: Sequence[Evidence], max_sentences: int, *, quotes: bool = False
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        max_sentences: int,
+        *,
+        quotes: bool = False,
     ) -> Prompt:
         """The prompt for a question; with `quotes` that asks for them. Raises: SettingsError for one not filled in."""
         passages = [_passage(item) for item in evidence]
@@ -90,19 +122,33 @@ class Prompts:
 
     def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
         """The prompt for a question that leans on earlier ones. Raises: SettingsError."""
-        asked = [*(f"Question: {_one_line(before)}" for before in earlier), f"Last question: {_one_line(question)}"]
+        asked = [
+            *(f"Question: {_one_line(before)}" for before in earlier),
+            f"Last question: {_one_line(question)}",
+        ]
         return Prompt(self._filled(REWRITE), "\n".join(asked))
 
     def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
         """The prompt for another query, after some that found too little. Raises: SettingsError."""
-        said = [f"Question: {_one_line(question)}", *(f"Searched for: {_one_line(query)}" for query in searched)]
+        said = [
+            f"Question: {_one_line(question)}",
+            *(f"Searched for: {_one_line(query)}" for query in searched),
+        ]
         return Prompt(self._filled(REFORMULATE), "\n".join(said))
 
     def _filled(self, name: str, **values: Any) -> str:
         try:
             self._environment.turns = 0
             return self._environment.get_template(name).render(values).strip("\n")
-        except (TemplateError, _Endless, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        except (
+            TemplateError,
+            _Endless,
+            ArithmeticError,
+            LookupError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise SettingsError(_line(name, error), hint=_hint(name)) from error
 
     def _parsed(self, name: str) -> nodes.Template:
@@ -113,7 +159,9 @@ class Prompts:
 
     def _source(self, name: str) -> str:
         if self._folder and not Path(self._folder).is_dir():
-            raise SettingsError(f"generator.templates: there is no folder {self._folder!r}", hint=_hint(name))
+            raise SettingsError(
+                f"generator.templates: there is no folder {self._folder!r}", hint=_hint(name)
+            )
         try:
             return self._loader.get_source(self._environment, name)[0]
         except (TemplateError, OSError, UnicodeError) as error:
@@ -126,7 +174,9 @@ class Prompts:
 
     @cached_property
     def _environment(self) -> "_Environment":
-        return _Environment(loader=self._loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        return _Environment(
+            loader=self._loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
 
 
 class _Endless(Exception):  # noqa: N818 -- no error
@@ -168,7 +218,10 @@ def _passage(item: Evidence) -> Passage:
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
     return Passage(
-        item.key, source, _one_line(chunk.section or chunk.title), tuple(normalise(render_passage(item)).split("\n"))
+        item.key,
+        source,
+        _one_line(chunk.section or chunk.title),
+        tuple(normalise(render_passage(item)).split("\n")),
     )
 
 

@@ -53,10 +53,16 @@ def rewrite(question: str, earlier: Sequence[str], generator: Generator, prompts
         line = _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:]))
     except GeneratorError:
         line = ""
-    return line if line and _own_words(question) <= _words(line) else make_standalone(question, earlier)
+    return (
+        line
+        if line and _own_words(question) <= _words(line)
+        else make_standalone(question, earlier)
+    )
 
 
-def reformulate(question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+def reformulate(
+    question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts"
+) -> str:
     """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
 
     Raises: GeneratorError.

@@ -58,7 +58,9 @@ class ServiceGenerator(ABC):
             came: list[str] = []
             try:
                 return self._draft(task, ends - self._clock(), came)
-            except Failed as failed:  # the cause would show the service's own words, which may hold the key
+            except (
+                Failed
+            ) as failed:  # the cause would show the service's own words, which may hold the key
                 wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
                 if is_last or not failed.is_transient:
@@ -79,7 +81,9 @@ class ServiceGenerator(ABC):
         return not self._key
 
     def _lacking(self, what: str, key: str) -> SettingsError:
-        return SettingsError(f"the generator {self.provider!r} needs a {what}", hint=f"set {variable(key)}")
+        return SettingsError(
+            f"the generator {self.provider!r} needs a {what}", hint=f"set {variable(key)}"
+        )
 
     def _draft(self, task: GenerationTask, left_s: float, came: list[str]) -> Draft:
         """The draft, each piece of which is shown and kept in `came` as it comes."""
@@ -88,7 +92,9 @@ class ServiceGenerator(ABC):
             for piece in pieces:
                 if isinstance(piece, Usage):
                     usage = piece
-                elif shown := drop_unshowable(piece):  # the rest needs the whole: an accent may come by itself
+                elif shown := drop_unshowable(
+                    piece
+                ):  # the rest needs the whole: an accent may come by itself
                     came.append(shown)
                     task.on_piece(shown)
         return Draft(normalise("".join(came)), usage)
@@ -98,7 +104,9 @@ class ServiceGenerator(ABC):
         try:
             yield from self._pieces(task)
         except OverflowError:
-            raise GeneratorError(f"{self._url} answers with more than {self._max_bytes} bytes") from None
+            raise GeneratorError(
+                f"{self._url} answers with more than {self._max_bytes} bytes"
+            ) from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             message = f"{self._url} does not answer as a chat service does"
             raise GeneratorError(message, hint="look at generator.url and generator.name") from None
@@ -108,7 +116,9 @@ class ServiceGenerator(ABC):
         if not reason:
             raise Failed(0, "the answer stopped before its end")
         if reason.lower() in _CUT:
-            message = f"{self._model} was cut off after generator.max_output_tokens, {self._max_tokens}"
+            message = (
+                f"{self._model} was cut off after generator.max_output_tokens, {self._max_tokens}"
+            )
             raise GeneratorError(message, hint="allow for more, or ask for less")
         if reason.lower() not in _WHOLE:
             raise GeneratorError(f"{self._url} broke its answer off: {redact(reason, self._key)}")

@@ -24,7 +24,9 @@ from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.text import format_count, word_spans
 
-LOADING_VERSION = 3  # raised when loaders read the same bytes differently, so that an index is rebuilt
+LOADING_VERSION = (
+    3  # raised when loaders read the same bytes differently, so that an index is rebuilt
+)
 _STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"
@@ -45,19 +47,25 @@ def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
     plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
     reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}{hidden}"
-    return Fingerprint(embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading)
+    return Fingerprint(
+        embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading
+    )
 
 
 class Ingestion:
     """Loads batches of files."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None, cache: VectorCache | None = None) -> None:
+    def __init__(
+        self, settings: Settings, embedder: Embedder | None, cache: VectorCache | None = None
+    ) -> None:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         bounds = (limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
         self._limits = limits
         self._parser = Parser(*bounds, keep_hidden=limits.hidden == "keep")
-        self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(cut.size, cut.overlap, tokens)
+        self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
+            cut.size, cut.overlap, tokens
+        )
         self._embedder = embedder
         self._cache = cache
 
@@ -83,11 +91,22 @@ class Ingestion:
 
         Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
         """
-        if tasks and self._embedder and not self._cache:  # with a cache perhaps nothing is to be encoded
+        if (
+            tasks and self._embedder and not self._cache
+        ):  # with a cache perhaps nothing is to be encoded
             self._parser.start()
             self._embedder.embed(())  # opens the model while the parser starts
-        batch = _Batch(progress.step, heartbeat, budgets or Budgets(self._limits.budget_s), self._limits.max_bytes)
-        encoding = Encoding(self._embedder, target.known, self._cache, heartbeat) if self._embedder else None
+        batch = _Batch(
+            progress.step,
+            heartbeat,
+            budgets or Budgets(self._limits.budget_s),
+            self._limits.max_bytes,
+        )
+        encoding = (
+            Encoding(self._embedder, target.known, self._cache, heartbeat)
+            if self._embedder
+            else None
+        )
 
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
@@ -119,7 +138,9 @@ class Ingestion:
             if number % PORTION_CHUNKS == 0:
                 progress.within(task.source, number, parsed.count)
 
-    def _prepared(self, document: Document, task: Task, parsed: Parsed, made: Fingerprint) -> Prepared:
+    def _prepared(
+        self, document: Document, task: Task, parsed: Parsed, made: Fingerprint
+    ) -> Prepared:
         """Chunks and what is stored of the document; its vectors come with the portion."""
         document = replace(document, metadata={**document.metadata, "folder": task.folder})
         cut = chunks(document, self._chunker)
@@ -149,11 +170,15 @@ class _Batch:
     max_bytes: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
-    hidden: Counter[str] = field(default_factory=Counter)  # characters of a file that a reader would not see
+    hidden: Counter[str] = field(
+        default_factory=Counter
+    )  # characters of a file that a reader would not see
     replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
-    untold: dict[str, int] = field(default_factory=dict)  # chunks of the files of which `step` was not told yet
+    untold: dict[str, int] = field(
+        default_factory=dict
+    )  # chunks of the files of which `step` was not told yet
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
@@ -195,7 +220,9 @@ class _Batch:
     def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
         """One file's documents, which are about to be stored; those of one that has changed since are left out."""
         source = task.source
-        self.parts[source] = [Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped]
+        self.parts[source] = [
+            Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped
+        ]
         self.outcomes[source] = Outcome(source, task.state, sha256=parsed.sha256)
         self.hidden[source] = 0
         if task.state == "changed":
@@ -268,7 +295,9 @@ class _Batch:
 
         Of a file that failed, or has changed since, everything that is stored stays.
         """
-        good = (self.outcomes[it] for it in sorted(self.replaced) if self.outcomes[it].state in _STORED)
+        good = (
+            self.outcomes[it] for it in sorted(self.replaced) if self.outcomes[it].state in _STORED
+        )
         return {it.source: it.sha256 for it in good if self._is_still(it.source, it.sha256)}
 
     def result(self, encoding: Encoding | None) -> Result:
@@ -291,12 +320,16 @@ def _over_budget(folder: str, seconds: float) -> ParsingError:
 def _unreadable(task: Task, error: LoadingError) -> Outcome:
     kept = "what was stored of it before is kept" if task.state == "changed" else ""
     reason = "; ".join(filter(None, (error.line, kept)))
-    return Outcome(task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason)
+    return Outcome(
+        task.source, "skipped" if isinstance(error, UnsupportedFormat) else "failed", reason
+    )
 
 
 def _refusal(reasons: Sequence[str]) -> str:
     """Why the engine would not take every document of a file."""
-    return reasons[0] + (f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else "")
+    return reasons[0] + (
+        f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else ""
+    )
 
 
 def _revision(document: Document, made: Fingerprint) -> str:

@@ -13,7 +13,9 @@ from esrag.embedding import Embedder, Vectors, check_vectors
 from esrag.engines import Prepared, Writer
 
 PORTION_CHUNKS = 128  # chunks stored together; a crash costs at most this much work
-_ENCODED_TEXTS = 96  # at once: what Cohere takes in a request, so that each request that was paid for is kept
+_ENCODED_TEXTS = (
+    96  # at once: what Cohere takes in a request, so that each request that was paid for is kept
+)
 
 Known = Callable[[Sequence[str]], Mapping[str, Vectors]]
 
@@ -52,7 +54,10 @@ class Encoding:
 
         self.embedded += len(new)
         self.reused += sum(len(one.chunks) for one in documents) - len(new)
-        return [replace(one, vectors=_rows(one, vectors, self._embedder.dimensions)) for one in documents]
+        return [
+            replace(one, vectors=_rows(one, vectors, self._embedder.dimensions))
+            for one in documents
+        ]
 
     def _encoded(self, texts: Sequence[str]) -> Vectors:
         """The vectors, in the cache from now on: what was paid for once is not paid for again."""
@@ -86,7 +91,10 @@ class Portions:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         if error is None:
             self._store()

@@ -44,7 +44,11 @@ class Moved:
 
 
 def move(
-    source: Engine, target: Engine, at: Callable[[str], Engine], anew: Context | None, progress: Progress
+    source: Engine,
+    target: Engine,
+    at: Callable[[str], Engine],
+    anew: Context | None,
+    progress: Progress,
 ) -> Moved:
     """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
 
@@ -60,7 +64,10 @@ def move(
     try:
         fresh = at(name)
         encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
-        with fresh.writer(made) as writer, Portions(lambda: nullcontext(writer), encoding) as portions:
+        with (
+            fresh.writer(made) as writer,
+            Portions(lambda: nullcontext(writer), encoding) as portions,
+        ):
             _copy(source, portions, progress, with_vectors=embedder is None)
         _require_taken(portions)
         require_generation(source.generation(), before)
@@ -68,7 +75,9 @@ def move(
         held = fresh.info()
         require_generation(source.generation(), before)
     except BaseException as error:
-        if not isinstance(error, EngineUnreachable):  # it was waited for; the next move removes what is left
+        if not isinstance(
+            error, EngineUnreachable
+        ):  # it was waited for; the next move removes what is left
             with suppress(EsragError):
                 target.drop(name)
         raise
@@ -78,7 +87,9 @@ def move(
         target.drop(name)
         raise
 
-    return Moved(name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness)
+    return Moved(
+        name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness
+    )
 
 
 def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
@@ -86,7 +97,9 @@ def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
     was, now = (it.chunker.partition(", loaders ")[0] for it in (stored, asked))
     if was != now:
         message = f"a copy of an index keeps its chunks: they are {was}, the settings ask for {now}"
-        raise UsageError(message, hint="set chunking.* as it was, or run: esrag ingest FOLDER... --rebuild")
+        raise UsageError(
+            message, hint="set chunking.* as it was, or run: esrag ingest FOLDER... --rebuild"
+        )
 
 
 def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
@@ -120,7 +133,8 @@ def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
 def _require_taken(portions: Portions) -> None:
     for source, reasons in portions.refused.items():
         raise EngineError(
-            f"{source} cannot be moved: {reasons[0]}", hint="take it out of the index, then move the rest"
+            f"{source} cannot be moved: {reasons[0]}",
+            hint="take it out of the index, then move the rest",
         )
 
 
@@ -129,9 +143,13 @@ def _require_whole(
 ) -> None:
     """That the document has its own chunks, and each chunk its own vector."""
     ids = [chunk.chunk_id for chunk in chunks if chunk.doc_id == document.doc_id]
-    if len(ids) != document.chunk_count or (vectors is not None and ids != [chunk_id for chunk_id, _ in vectors]):
+    if len(ids) != document.chunk_count or (
+        vectors is not None and ids != [chunk_id for chunk_id, _ in vectors]
+    ):
         hint = "run: esrag doctor, or the same command again if something was ingested meanwhile"
-        raise EngineError(f"the chunks of {document.doc_id} are not what its document says", hint=hint)
+        raise EngineError(
+            f"the chunks of {document.doc_id} are not what its document says", hint=hint
+        )
 
 
 def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
@@ -140,7 +158,10 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
     if any(old != new for old, new in zip_longest(source.documents(), fresh.documents())):
         problems.append("the documents differ")
     if problems:
-        raise EngineError(f"the new index is not what the old one is: {'; '.join(problems)}", hint="run: esrag doctor")
+        raise EngineError(
+            f"the new index is not what the old one is: {'; '.join(problems)}",
+            hint="run: esrag doctor",
+        )
 
     sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
@@ -156,7 +177,9 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
 def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
     """The share of keyword hits that both have, for the beginning of a chunk as the question."""
     request = SearchRequest(chunk.text[:_QUESTION_CHARACTERS], method="keyword", size=_HITS)
-    one, two = ({hit.chunk.chunk_id for hit in engine.search(request).hits} for engine in (source, fresh))
+    one, two = (
+        {hit.chunk.chunk_id for hit in engine.search(request).hits} for engine in (source, fresh)
+    )
     return len(one & two) / max(len(one), len(two)) if one or two else 1.0
 
 

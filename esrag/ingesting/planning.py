@@ -82,7 +82,9 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     """
     left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
-    gone = unwanted | (_vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set())
+    gone = unwanted | (
+        _vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set()
+    )
     listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
     digests, skips = _digests(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
@@ -90,9 +92,13 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     stored_ids = {source: it.base_id for source, it in known.items() if source not in gone}
     ids = document_ids(present, {**promised, **stored_ids})
     before = {} if rebuild else known
-    tasks = tuple(_tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone)))
+    tasks = tuple(
+        _tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone))
+    )
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
-    problems = tuple(Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems)
+    problems = tuple(
+        Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems
+    )
     accounts = tuple(_accounts(listing, left_out))
     return Plan(
         tasks=tasks,
@@ -157,7 +163,9 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     rest = [file for file in files if file.source not in known]
 
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
-        uses = Counter(candidate(file) for file in files)  # all of them: an ingest cut short must not free a name
+        uses = Counter(
+            candidate(file) for file in files
+        )  # all of them: an ingest cut short must not free a name
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
         named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named
@@ -186,7 +194,9 @@ def _marked_path(file: ListedFile) -> str:
 
 def _plain(name: str) -> str:
     """A name that can be shown; `#` is left to rows, and what cannot be seen (a line end, a turn to the left) goes."""
-    return "".join(mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_"))
+    return "".join(
+        mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_")
+    )
 
 
 def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
@@ -250,7 +260,9 @@ def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftO
     for left_out in listing.left_out if absent else ():
         paths = set(left_out.paths)
         below = (source for source in absent if is_below(source, left_out.folder))
-        found[left_out] = {source for source in below if paths & {source, *map(str, Path(source).parents)}}
+        found[left_out] = {
+            source for source in below if paths & {source, *map(str, Path(source).parents)}
+        }
     return found
 
 
@@ -259,15 +271,23 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
     for left_out in listing.left_out:
         gone = len(removed.get(left_out, ()))
         if gone or left_out.reason != "is listed itself":
-            also = f"; what was stored of {format_count(gone, 'file')} before is removed" if gone else ""
+            also = (
+                f"; what was stored of {format_count(gone, 'file')} before is removed"
+                if gone
+                else ""
+            )
             found = format_count(len(left_out.paths), "path")
             yield Skip(left_out.folder, f"{found} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
 
 
-def _unlisted(listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]) -> Iterator[ListedFile]:
+def _unlisted(
+    listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]
+) -> Iterator[ListedFile]:
     """Stored files that are still there and were not named, in the folders they are filtered by."""
     for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
-        yield ListedFile(source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix())
+        yield ListedFile(
+            source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix()
+        )
 
 
 def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:

@@ -46,9 +46,15 @@ class Queue:
 
         After an error all of them may be in the queue nevertheless, when it was the answer that was lost.
         """
-        with self._channel() as channel, self._app.amqp.Producer(channel) as producer, producer.batch():
+        with (
+            self._channel() as channel,
+            self._app.amqp.Producer(channel) as producer,
+            producer.batch(),
+        ):
             for batch_id in batch_ids:
-                self._app.send_task(BATCH_TASK, (batch_id,), queue=QueueName.INGEST, producer=producer, retry=False)
+                self._app.send_task(
+                    BATCH_TASK, (batch_id,), queue=QueueName.INGEST, producer=producer, retry=False
+                )
 
     def depth(self) -> int:
         """Batches that wait in the queue. Raises: QueueUnreachable, within seconds; SettingsError.
@@ -81,7 +87,10 @@ class Queue:
     @cached_property
     def _app(self) -> "Celery":
         app = celery("esrag", self._settings, set_as_current=False)
-        app.conf.broker_transport_options |= {"socket_timeout": _PRODUCER_S, "socket_connect_timeout": _PRODUCER_S}
+        app.conf.broker_transport_options |= {
+            "socket_timeout": _PRODUCER_S,
+            "socket_connect_timeout": _PRODUCER_S,
+        }
         return app
 
     @contextmanager
@@ -93,14 +102,20 @@ class Queue:
 
         try:
             with app.connection_for_write() as connection:
-                connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)  # kombu's own wait is 2 s
+                connection.ensure_connection(
+                    max_retries=1, interval_start=_AGAIN_S
+                )  # kombu's own wait is 2 s
                 with connection.channel() as channel:
                     yield channel
         except (RedisError, KombuError, OSError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
             hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
-            raise QueueUnreachable(f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint) from error
-        except ValueError as error:  # a port that is not a number; not shown: it may quote a password
+            raise QueueUnreachable(
+                f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint
+            ) from error
+        except (
+            ValueError
+        ) as error:  # a port that is not a number; not shown: it may quote a password
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
 
@@ -114,7 +129,9 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
         message = f"a queue needs the package {error.name!r}, which is not installed"
         raise SettingsError(message, hint=f"install them: {install_hint('queue')}") from error
     if not settings.url:
-        raise SettingsError("queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0")
+        raise SettingsError(
+            "queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0"
+        )
 
     app = Celery(name, **options)
     app.conf.update(celery_settings(settings))
@@ -130,13 +147,19 @@ def celery_settings(settings: QueueSettings) -> dict[str, Any]:
     exception would fail all files of a batch: one that is killed is cut into its files, and the guilty one is found.
     Nor a limit on a process's memory: Celery measures it after a batch, and would reload a large encoder each time.
     """
-    hard_s = settings.time_limit_s + _GRACE_S  # a batch that is too slow ends its own process; this is the net
+    hard_s = (
+        settings.time_limit_s + _GRACE_S
+    )  # a batch that is too slow ends its own process; this is the net
     visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
     return {
         **_STEADY,
-        "broker_url": settings.url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host="),
+        "broker_url": settings.url.replace("unix://", "redis+socket://", 1).replace(
+            "?db=", "?virtual_host="
+        ),
         # kombu's own choice for rediss:// is not to verify; what the address says comes before this
-        "broker_use_ssl": {"ssl_cert_reqs": ssl.CERT_REQUIRED} if settings.url.startswith("rediss:") else None,
+        "broker_use_ssl": {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+        if settings.url.startswith("rediss:")
+        else None,
         "broker_transport_options": {**_TRANSPORT, "visibility_timeout": visibility_s},
         "visibility_timeout": visibility_s,
         "task_time_limit": hard_s,

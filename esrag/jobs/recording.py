@@ -33,7 +33,9 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
     older = [it for it in known if it.state == "open" and it.key == key]
 
-    if not work.settings.queue.url:  # no worker has it, and no other command: that would hold the index
+    if (
+        not work.settings.queue.url
+    ):  # no worker has it, and no other command: that would hold the index
         lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
         ledger.reap(lambda owner: owner in lost)
     plan = without_dead(work, plan, rebuild=rebuild, but=older)
@@ -94,12 +96,25 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
     """
     fresh = {task.source: task for task in planned}
     for batch in (batch for job in older for batch in ledger.batches(job.job_id, _UNFINISHED)):
-        same = [fresh.pop(task.source) for task in batch.left if _is_as_it_was(task, fresh.get(task.source))]
+        same = [
+            fresh.pop(task.source)
+            for task in batch.left
+            if _is_as_it_was(task, fresh.get(task.source))
+        ]
         attempts = batch.attempts - (batch.state == "running")  # that one is cut short by us
         if same and (attempts or batch.alone):
             state: BatchState = "dead" if batch.state == "dead" else "pending"
             error, trace = batch.error, batch.traceback
-            yield Batch("", "", tuple(same), state, attempts, error=error, traceback=trace, alone=batch.alone)
+            yield Batch(
+                "",
+                "",
+                tuple(same),
+                state,
+                attempts,
+                error=error,
+                traceback=trace,
+                alone=batch.alone,
+            )
 
 
 def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = ()) -> Plan:
@@ -111,9 +126,18 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of all that follows, and
     # whatever was dead at all is left out of it.
     of_rebuilds = [it for it in ledger.jobs() if it.index == index and (rebuild or it.rebuild)]
-    others = [it for it in ledger.jobs() if it.index == index and it.state in {"open", "done"} and it not in but]
+    others = [
+        it
+        for it in ledger.jobs()
+        if it.index == index and it.state in {"open", "done"} and it not in but
+    ]
     job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
-    dead = {task.source: (task, batch) for batch in ledger.dead() if batch.job_id in job_ids for task in batch.left}
+    dead = {
+        task.source: (task, batch)
+        for batch in ledger.dead()
+        if batch.job_id in job_ids
+        for task in batch.left
+    }
     skips = []
 
     for task in plan.tasks:
@@ -136,7 +160,11 @@ def refusal(work: Work, job: Job) -> str:
     engine = work.engine(job.index)
     if job.rebuild:
         return "it was a rebuild" if job.state == "done" else ""
-    return "it was made with other settings" if engine.exists() and engine.fingerprint() != job.made else ""
+    return (
+        "it was made with other settings"
+        if engine.exists() and engine.fingerprint() != job.made
+        else ""
+    )
 
 
 def find_displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
@@ -158,8 +186,14 @@ def find_displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
 def list_promised_ids(work: Work, index: str) -> dict[str, str]:
     """The ids of documents that open jobs are about to store, by source, so that no other file gets one of them."""
     ledger = work.ledger
-    jobs = [job for job in ledger.jobs() if job.state == "open" and job.index == index and not job.rebuild]
-    batches = (batch for job in jobs for batch in ledger.batches(job.job_id, {"pending", "running"}))
+    jobs = [
+        job
+        for job in ledger.jobs()
+        if job.state == "open" and job.index == index and not job.rebuild
+    ]
+    batches = (
+        batch for job in jobs for batch in ledger.batches(job.job_id, {"pending", "running"})
+    )
     return {task.source: task.doc_id for batch in batches for task in batch.left}
 
 

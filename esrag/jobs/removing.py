@@ -24,7 +24,9 @@ class Removal:
     where: Filter | None = None
 
 
-def find_documents(removal: Removal, work: Work) -> tuple[tuple[StoredDocument, ...], tuple[str, ...]]:
+def find_documents(
+    removal: Removal, work: Work
+) -> tuple[tuple[StoredDocument, ...], tuple[str, ...]]:
     """Return the documents to remove, by id, and notes on conditions that nothing meets.
 
     Raises: UsageError for an id, a source or a field that the index does not have; IndexMissing, EngineError.
@@ -54,21 +56,29 @@ def _by_condition(
     return tuple(document for document in stored if document.doc_id in doc_ids), notes
 
 
-def _by_source(sources: Sequence[str], stored: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
+def _by_source(
+    sources: Sequence[str], stored: Sequence[StoredDocument]
+) -> Iterator[StoredDocument]:
     """Yield the documents of files, and of everything below folders. Raises: UsageError for an unknown place."""
     places = [source_named(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:
         if not any(is_below(source, place) for source in known):
             _require_known("source", place, known)
-    yield from (document for document in stored if any(is_below(document.source, place) for place in places))
+    yield from (
+        document for document in stored if any(is_below(document.source, place) for place in places)
+    )
 
 
 def _require_known(what: str, name: str, known: Collection[str]) -> None:
     """Raise UsageError for a name that the index does not have."""
     if name not in known:
         alike = closest(name, known)
-        hint = f"did you mean {' or '.join(alike)}?" if alike else "esrag docs --json lists what there is"
+        hint = (
+            f"did you mean {' or '.join(alike)}?"
+            if alike
+            else "esrag docs --json lists what there is"
+        )
         raise UsageError(f"the index has no {what} {name!r}", hint=hint)
 
 
@@ -77,10 +87,15 @@ def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocum
 
     Raises: EngineError, IndexBusy, LedgerError.
     """
-    engine, meant = work.engine(work.settings.engine.index), {document.doc_id for document in documents}
+    engine, meant = (
+        work.engine(work.settings.engine.index),
+        {document.doc_id for document in documents},
+    )
     with engine.writer(engine.fingerprint()) as writer:
         present = tuple(document for document in engine.documents() if document.doc_id in meant)
         if present:
-            record_removal(work, engine.fingerprint(), sorted({document.source for document in present}))
+            record_removal(
+                work, engine.fingerprint(), sorted({document.source for document in present})
+            )
             writer.remove([document.doc_id for document in present])
     return present

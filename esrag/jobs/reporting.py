@@ -39,7 +39,11 @@ class IngestReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag ingest --json` prints."""
-        return {"schema": "esrag.ingest/1", **asdict(self), "skipped": [asdict(skip) for skip in self.skipped]}
+        return {
+            "schema": "esrag.ingest/1",
+            **asdict(self),
+            "skipped": [asdict(skip) for skip in self.skipped],
+        }
 
 
 def report(ledger: Ledger, job: Job) -> IngestReport:
@@ -47,7 +51,9 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
     counts = ledger.counts(job.job_id)
     skips = [*job.skips, *_skips(ledger, job)]
     batches = ledger.batches(job.job_id)
-    hidden = [outcome.hidden for batch in batches for outcome in batch.result.outcomes if outcome.hidden]
+    hidden = [
+        outcome.hidden for batch in batches for outcome in batch.result.outcomes if outcome.hidden
+    ]
     return IngestReport(
         added=counts.files.get("added", 0),
         changed=counts.files.get("changed", 0),
@@ -84,19 +90,27 @@ def problems(work: Work) -> Iterator[Finding]:
     """
     engine = work.context.engine
     if engine.exists():
-        yield from (Finding("error", line, "run: esrag ingest --rebuild") for line in engine.check())
+        yield from (
+            Finding("error", line, "run: esrag ingest --rebuild") for line in engine.check()
+        )
     advice = "a bug: esrag jobs prune removes old jobs"
     yield from (Finding("error", line, advice) for line in work.ledger.problems())
     if engine.exists():
-        yield from (Finding("error", line, "run: esrag ingest FOLDER") for line in _disagreements(work))
+        yield from (
+            Finding("error", line, "run: esrag ingest FOLDER") for line in _disagreements(work)
+        )
 
 
 def _disagreements(work: Work) -> Iterator[str]:
     """What the index does not hold as the ledger says, a line for each kind."""
-    words = last_words(work)  # before the index is read: a batch that ends in between is pending here
+    words = last_words(
+        work
+    )  # before the index is read: a batch that ends in between is pending here
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
-    removed = (source for source, word in words.items() if word.state == "removed" and source in stored)
+    removed = (
+        source for source, word in words.items() if word.state == "removed" and source in stored
+    )
 
     for what, sources in (
         ("not in the index, and no failure says why", said.keys() - stored),
@@ -132,7 +146,11 @@ def last_words(work: Work) -> Mapping[str, LastWord]:
     """The last word on each source of the index; a file that nothing can be done with keeps the one before."""
     words: dict[str, LastWord] = {}
     for job in sorted(work.ledger.jobs(), key=lambda job: job.job_id):
-        if job.index != work.settings.engine.index or job.state == "recording" or (job.rebuild and job.state != "done"):
+        if (
+            job.index != work.settings.engine.index
+            or job.state == "recording"
+            or (job.rebuild and job.state != "done")
+        ):
             continue
         if job.rebuild:  # it holds nothing but this
             words = {source: word for source, word in words.items() if word.at_ms > job.ended_ms}

@@ -42,7 +42,14 @@ from esrag.records import Fingerprint
 from esrag.text import format_count
 
 # Passes by itself, or is the fault of this process and not of the batch: it costs no attempt.
-TRANSIENT = (EngineUnreachable, IndexBusy, IndexUnwritable, LedgerError, QueueUnreachable, ServiceBusy)
+TRANSIENT = (
+    EngineUnreachable,
+    IndexBusy,
+    IndexUnwritable,
+    LedgerError,
+    QueueUnreachable,
+    ServiceBusy,
+)
 _WORKER_FAULTS = (SettingsError, ModelError)
 _FATAL = (KeyRefused, IndexMismatch, UsageError)  # would stop the next batch as well
 _AT_ONCE = 20  # batches read at once: on a server each read costs a refresh
@@ -66,7 +73,9 @@ def cancel_if_stopped(job: Job, work: Work) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SettingsError, ModelError) as error:
         note = (
-            error.line if isinstance(error, EsragError) else "interrupted; the same esrag ingest continues from there"
+            error.line
+            if isinstance(error, EsragError)
+            else "interrupted; the same esrag ingest continues from there"
         )
         work.ledger.cancel(job.job_id, note)
         raise
@@ -81,7 +90,9 @@ def run_job(job: Job, work: Work, target: Target, progress: Progress, *, eager: 
 
     counts = work.ledger.counts(job.job_id).batches
     if work.ledger.job(job.job_id).state == "cancelled":
-        raise JobEnded(f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}")
+        raise JobEnded(
+            f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}"
+        )
     if job.rebuild and (lost := counts["failed"] + counts["dead"]):
         message = f"the rebuild lacks {format_count(lost, 'batch')} and is thrown away; the index is as it was"
         raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
@@ -111,7 +122,9 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
         if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
-            ledger.requeue(round(1000 * time.time()) + 1)  # what a queue was given is this command's now
+            ledger.requeue(
+                round(1000 * time.time()) + 1
+            )  # what a queue was given is this command's now
             ledger.reap(is_dead)
         time.sleep(_LOOKS_S)
 
@@ -131,7 +144,9 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
             say(f"job {left.job_id} {note} with its files")
             continue
         left_files = format_count(files_left(work, left), "file")
-        say(f"first what job {left.job_id} has left, {left_files}; to drop it: esrag jobs cancel {left.job_id}")
+        say(
+            f"first what job {left.job_id} has left, {left_files}; to drop it: esrag jobs cancel {left.job_id}"
+        )
         yield left
 
 
@@ -194,8 +209,15 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
         ledger.cancel(batch.job_id, line_of(error))
         raise
     except (*TRANSIENT, *_WORKER_FAULTS) as error:
-        wait_s, min_s = (wait_s if patient else 0), (error.wait_s if isinstance(error, ServiceBusy) else 0)
-        surely(partial(ledger.put_back, batch, line_of(error), wait_s=wait_s, min_s=min_s, counted=False))
+        wait_s, min_s = (
+            (wait_s if patient else 0),
+            (error.wait_s if isinstance(error, ServiceBusy) else 0),
+        )
+        surely(
+            partial(
+                ledger.put_back, batch, line_of(error), wait_s=wait_s, min_s=min_s, counted=False
+            )
+        )
         raise
     except Exception as error:
         surely(partial(ledger.put_back, batch, line_of(error), trace_of(error), wait_s=wait_s))
@@ -208,12 +230,18 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
 
 
 def _load(
-    work: Work, batch: Batch, target: Callable[[], Target], progress: Progress, budgets: Budgets | None
+    work: Work,
+    batch: Batch,
+    target: Callable[[], Target],
+    progress: Progress,
+    budgets: Budgets | None,
 ) -> Result:
     """Load the files that are left of a batch, while its claim is renewed. Raises: _Stopped, EsragError."""
     with _Held(work.ledger, batch, work.settings.queue.lease_s) as held:
         into = target()
-        with into.writing():  # else what cannot be stored for now is parsed and embedded at each turn, in vain
+        with (
+            into.writing()
+        ):  # else what cannot be stored for now is parsed and embedded at each turn, in vain
             held()
         return work.ingestion.load(batch.left, into, progress, held, budgets)
 
@@ -276,10 +304,15 @@ class _Held:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._over.set()
-        self._renewing.join(self._every_s)  # one that waits for a server is left: what it renews has ended by then
+        self._renewing.join(
+            self._every_s
+        )  # one that waits for a server is left: what it renews has ended by then
 
     def __call__(self) -> None:
         if self._lost:

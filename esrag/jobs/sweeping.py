@@ -56,13 +56,18 @@ def _lost_before_ms(work: Work, queue: Queue) -> int:
 
 def _for_workers(work: Work) -> list[Job]:
     """Return the open jobs, the oldest first, without rebuilds: a command fills its new index by itself."""
-    return [job for job in reversed(list(work.ledger.jobs())) if job.state == "open" and not job.rebuild]
+    return [
+        job for job in reversed(list(work.ledger.jobs())) if job.state == "open" and not job.rebuild
+    ]
 
 
 def _offered(work: Work) -> Iterator[str]:
     """The batches that may be handed out."""
     for job in _for_workers(work):
-        yield from (batch.batch_id for batch in work.ledger.waiting(work.settings.queue.window_batches, job.job_id))
+        yield from (
+            batch.batch_id
+            for batch in work.ledger.waiting(work.settings.queue.window_batches, job.job_id)
+        )
 
 
 @dataclass(frozen=True, slots=True)

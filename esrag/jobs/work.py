@@ -44,7 +44,9 @@ class Work:
     def engine(self, index: str) -> Engine:
         """An index at the address of the settings, by its name."""
         if index not in self._engines:
-            self._engines[index] = open_engine(self.settings.engine.model_copy(update={"index": index}))
+            self._engines[index] = open_engine(
+                self.settings.engine.model_copy(update={"index": index})
+            )
         return self._engines[index]
 
     def close(self) -> None:
@@ -53,7 +55,10 @@ class Work:
         for part in ("ingestion", "ledger"):
             if part in opened:
                 opened[part].close()
-        for engine in (*self._engines.values(), *([self.context.engine] if "context" in opened else ())):
+        for engine in (
+            *self._engines.values(),
+            *([self.context.engine] if "context" in opened else ()),
+        ):
             engine.close()
         if "context" in opened and self.context.cache:
             self.context.cache.close()

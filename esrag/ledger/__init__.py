@@ -21,7 +21,9 @@ from esrag.records import Fingerprint
 BatchState = Literal["pending", "running", "done", "failed", "dead"]
 JobState = Literal["recording", "open", "done", "cancelled"]
 TAKEN_OVER = "taken over by "  # before the id of the job that goes on with it, in a note
-REMOVAL_KEY = "removal"  # of the jobs that say what was removed by hand; those of ingests have hashes
+REMOVAL_KEY = (
+    "removal"  # of the jobs that say what was removed by hand; those of ingests have hashes
+)
 
 
 @dataclass(frozen=True, slots=True)

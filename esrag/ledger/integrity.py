@@ -8,7 +8,18 @@ from dataclasses import replace
 from itertools import chain
 
 from esrag.ledger import Batch, Job
-from esrag.ledger.rows import NEW, OUTCOMES, Query, Row, Store, batch_of, batch_row, iter_rows, job_of, job_row
+from esrag.ledger.rows import (
+    NEW,
+    OUTCOMES,
+    Query,
+    Row,
+    Store,
+    batch_of,
+    batch_row,
+    iter_rows,
+    job_of,
+    job_row,
+)
 from esrag.text import format_count
 
 
@@ -47,7 +58,10 @@ def _of_batch(batch: Batch, job_state: str | None) -> Iterator[str]:
     name, running = f"batch {batch.batch_id}", batch.state == "running"
     if job_state is None:
         yield f"{name}: its job {batch.job_id} is not there"
-    if job_state == "recording" and batch.state not in {"pending", "dead"}:  # dead: it was so in the job before
+    if job_state == "recording" and batch.state not in {
+        "pending",
+        "dead",
+    }:  # dead: it was so in the job before
         yield f"{name}: is {batch.state} while its job is being recorded"
     if running != (batch.until_ms > 0):
         yield f"{name}: is {batch.state} until {batch.until_ms}"

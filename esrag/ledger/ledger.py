@@ -48,7 +48,9 @@ class Ledger:
     on a server EngineError.
     """
 
-    def __init__(self, store: Store, lease_s: float, attempts: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Store, lease_s: float, attempts: int, clock: Callable[[], float] = time.time
+    ) -> None:
         self._store = store
         self._lease_ms = round(1000 * lease_s)
         self._attempts = attempts
@@ -64,11 +66,18 @@ class Ledger:
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
 
-        numbered = enumerate(chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1)
+        numbered = enumerate(
+            chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1
+        )
         for some in _portions(numbered):
-            named = (replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id) for number, it in some)
+            named = (
+                replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id)
+                for number, it in some
+            )
             self._store.write([batch_row(batch) for batch in named])
-        self._change_job(job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None)
+        self._change_job(
+            job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None
+        )
         self._take_over(job)
         return self.job(job.job_id)
 
@@ -87,7 +96,9 @@ class Ledger:
         """A batch. Raises: JobMissing for an unknown one."""
         for row in self._store.get([batch_key(batch_id)]):
             return batch_of(row)
-        raise JobMissing(f"no batch {batch_id!r}", hint="esrag jobs show JOB lists the batches of a job")
+        raise JobMissing(
+            f"no batch {batch_id!r}", hint="esrag jobs show JOB lists the batches of a job"
+        )
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
         """The batches of a job by id, all or those in some states."""
@@ -100,7 +111,13 @@ class Ledger:
     def counts(self, job_id: str) -> Counts:
         """A job in figures; every state and every outcome is there."""
         totals = self._store.totals(job_id)
-        sums = dict(zip(SUMS, map(sum, zip(*(total.sums for total in totals.values()), strict=True)), strict=False))
+        sums = dict(
+            zip(
+                SUMS,
+                map(sum, zip(*(total.sums for total in totals.values()), strict=True)),
+                strict=False,
+            )
+        )
         batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
         files = {name: sums.get(name, 0) for name in OUTCOMES}
         return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
@@ -120,7 +137,8 @@ class Ledger:
         """Says of pending batches that they were published, or were not after all."""
         now_ms = self._now_ms() if queued else 0
         self._change(
-            map(batch_key, batch_ids), lambda it: replace(it, queued_ms=now_ms) if it.state == "pending" else None
+            map(batch_key, batch_ids),
+            lambda it: replace(it, queued_ms=now_ms) if it.state == "pending" else None,
         )
 
     def claim(self, batch_id: str, owner: str) -> Batch | None:
@@ -131,7 +149,11 @@ class Ledger:
         now_ms = self._now_ms()
 
         def claimed(batch: Batch) -> Batch | None:
-            over = batch.state == "running" and batch.until_ms <= now_ms and batch.attempts < self._attempts
+            over = (
+                batch.state == "running"
+                and batch.until_ms <= now_ms
+                and batch.attempts < self._attempts
+            )
             if not (batch.state == "pending" or over) or not self._is_open(batch.job_id):
                 return None
             begun = replace(batch, state="running", owner=owner, attempts=batch.attempts + 1)
@@ -142,13 +164,20 @@ class Ledger:
     def renew(self, batch: Batch) -> bool:
         """Holds a claim for longer; False where it is another's by now or the job was cancelled: stop working."""
         until_ms = self._now_ms() + self._lease_ms
-        return self._is_open(batch.job_id) and self._held(batch, lambda it: replace(it, until_ms=until_ms))
+        return self._is_open(batch.job_id) and self._held(
+            batch, lambda it: replace(it, until_ms=until_ms)
+        )
 
     def finish(self, batch: Batch, result: Result, took_ms: int) -> bool:
         """Record the outcome of the rest of a batch. Return False if another process has the claim by now."""
         now_ms = self._now_ms()
-        told = replace(result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes))
-        return self._held(batch, lambda it: replace(_ended(it, "done"), result=_both(it.result, told), took_ms=took_ms))
+        told = replace(
+            result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes)
+        )
+        return self._held(
+            batch,
+            lambda it: replace(_ended(it, "done"), result=_both(it.result, told), took_ms=took_ms),
+        )
 
     def put_back(  # noqa: PLR0913 -- what went wrong, and what is to be done about it
         self,
@@ -172,8 +201,12 @@ class Ledger:
                 return _ended(it, "failed", error, traceback)
             turned_away = it.turned_away + 1 if wait_s and not counted else 0
             longer_s = max(min_s, _growing_s(wait_s, turned_away))
-            waiting = _pending(it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0)
-            return replace(waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away)
+            waiting = _pending(
+                it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0
+            )
+            return replace(
+                waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away
+            )
 
         self._held(batch, back)
 
@@ -197,9 +230,15 @@ class Ledger:
         lost = Query("batch", states=("pending",), queued_ms=(1, before_ms - 1), bodies=False)
 
         def unqueued(it: Batch) -> Batch | None:
-            return replace(it, queued_ms=0) if it.state == "pending" and 0 < it.queued_ms < before_ms else None
+            return (
+                replace(it, queued_ms=0)
+                if it.state == "pending" and 0 < it.queued_ms < before_ms
+                else None
+            )
 
-        return sum(1 for _ in self._change((row.key for row in iter_rows(self._store, lost)), unqueued))
+        return sum(
+            1 for _ in self._change((row.key for row in iter_rows(self._store, lost)), unqueued)
+        )
 
     def end(self, job_id: str) -> bool:
         """Ends an open job that has no open batch; True for the one who did it."""
@@ -207,7 +246,10 @@ class Ledger:
             return False
         ended_ms = self._now_ms()
         return self._change_job(
-            job_id, lambda job: replace(job, state="done", ended_ms=ended_ms) if job.state == "open" else None
+            job_id,
+            lambda job: (
+                replace(job, state="done", ended_ms=ended_ms) if job.state == "open" else None
+            ),
         )
 
     def cancel(self, job_id: str, note: str) -> None:
@@ -219,14 +261,24 @@ class Ledger:
         """Opens a done or cancelled job again. Raises: LedgerError; also where its batches were not all recorded."""
         job = self.job(job_id)
         if sum(self.counts(job_id).files.values()) < job.files:
-            raise LedgerError(f"the job {job_id} was not recorded to its end", hint="run esrag ingest again")
+            raise LedgerError(
+                f"the job {job_id} was not recorded to its end", hint="run esrag ingest again"
+            )
         self._change_job(
             job_id,
-            lambda it: replace(it, state="open", ended_ms=0, note="") if it.state in {"done", "cancelled"} else None,
+            lambda it: (
+                replace(it, state="open", ended_ms=0, note="")
+                if it.state in {"done", "cancelled"}
+                else None
+            ),
         )
 
     def retry(
-        self, job_id: str, batch_ids: Collection[str] = (), sources: Collection[str] = (), but: Collection[str] = ()
+        self,
+        job_id: str,
+        batch_ids: Collection[str] = (),
+        sources: Collection[str] = (),
+        but: Collection[str] = (),
     ) -> int:
         """Makes files that failed pending: all of a job, or those that are named, `but` some; the job is open again.
 
@@ -236,10 +288,16 @@ class Ledger:
         named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
 
         def again(batch: Batch) -> Batch | None:
-            return _again(batch, lambda source: source not in but and (not sources or source in sources), now_ms)
+            return _again(
+                batch,
+                lambda source: source not in but and (not sources or source in sources),
+                now_ms,
+            )
 
         rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
-        failed = _portions(row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named))
+        failed = _portions(
+            row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named)
+        )
         keys = [row.key for some in failed for row in self._store.get(some) if again(batch_of(row))]
         if not keys:
             return 0
@@ -287,7 +345,9 @@ class Ledger:
 
     def _remove(self, job_ids: Iterable[str]) -> None:
         for job_id in job_ids:
-            for some in _portions(row.key for row in iter_rows(self._store, Query("batch", job_id, bodies=False))):
+            for some in _portions(
+                row.key for row in iter_rows(self._store, Query("batch", job_id, bodies=False))
+            ):
                 self._store.remove(some)
             self._store.remove([job_key(job_id)])
 
@@ -298,7 +358,10 @@ class Ledger:
         return [row.state for row in self._store.get([job_key(job_id)], bodies=False)] == ["open"]
 
     def _open_jobs(self) -> list[str]:
-        return [row.job_id for row in iter_rows(self._store, Query("job", states=("open",), bodies=False))]
+        return [
+            row.job_id
+            for row in iter_rows(self._store, Query("job", states=("open",), bodies=False))
+        ]
 
     def _offered(self, job_id: str, limit: int) -> Iterator[Row]:
         query = Query("batch", job_id, ("pending",), due_ms=self._now_ms(), queued_ms=(0, 0))
@@ -328,7 +391,11 @@ class Ledger:
         claim = (batch.owner, batch.attempts)
 
         def changed(now: Batch) -> Batch | None:
-            return change(now) if now.state == "running" and (now.owner, now.attempts) == claim else None
+            return (
+                change(now)
+                if now.state == "running" and (now.owner, now.attempts) == claim
+                else None
+            )
 
         return bool(self._change([batch_key(batch.batch_id)], changed))
 
@@ -338,13 +405,17 @@ class Ledger:
         elif len(batch.left) > 1:
             return self._cut(batch)
         else:
-            after = _ended(batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback)
+            after = _ended(
+                batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback
+            )
         return self._change([batch_key(batch.batch_id)], lambda it: after if it == batch else None)
 
     def _cut(self, batch: Batch) -> Sequence[Batch]:
         """Replace a batch by one for each file. Those that a killed sweeper made already stay."""
         key = batch_key(batch.batch_id)
-        if not self._change([key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None):
+        if not self._change(
+            [key], lambda it: replace(it, owner=_SWEEPER, until_ms=1) if it == batch else None
+        ):
             return []  # its owner was not dead after all; from here on he cannot end it any more
 
         pieces = list(_pieces(batch))

@@ -23,7 +23,9 @@ def open_ledger(settings: Settings) -> Ledger:
 def _store(settings: Settings) -> Store:
     url = settings.ledger.url
     if "://" in url:
-        raise SettingsError(f"ledger.url must be a file, got an address: {url.partition('://')[0]}://…")
+        raise SettingsError(
+            f"ledger.url must be a file, got an address: {url.partition('://')[0]}://…"
+        )
     if url:
         return SqliteStore(Path(url))
     if not is_address(settings.engine.url):

@@ -127,7 +127,10 @@ def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
 def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
     """A batch as a row, with what is searched and summed."""
     due_ms = {"pending": batch.not_before_ms, "running": batch.until_ms}.get(batch.state, 0)
-    sums = {**_files(batch), **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")}}
+    sums = {
+        **_files(batch),
+        **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")},
+    }
     return Row(
         batch_key(batch.batch_id),
         "batch",
@@ -165,7 +168,9 @@ def _read(adapter: TypeAdapter[_T], row: Row) -> _T:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        message = f"the ledger's entry {row.key!r} cannot be read: {where and f'{where}: '}{first['msg']}"
+        message = (
+            f"the ledger's entry {row.key!r} cannot be read: {where and f'{where}: '}{first['msg']}"
+        )
         raise LedgerError(message, hint="was it written by another version of esrag?") from error
 
 

@@ -46,7 +46,11 @@ class ServerStore:
                 raise refusal(self._connection.shown_url, answer["status"], answer, about=row.key)
         refused = [row.key for row, answer in zip(rows, answers, strict=True) if "error" in answer]
         # A request whose answer got lost was sent again, and came upon what it had written itself.
-        ours = {entry["_source"]["key"] for entry in self._entries(refused) if entry["_source"]["mark"] == mark}
+        ours = {
+            entry["_source"]["key"]
+            for entry in self._entries(refused)
+            if entry["_source"]["mark"] == mark
+        }
         return [row.key not in refused or row.key in ours for row in rows]
 
     def remove(self, keys: Sequence[str]) -> None:
@@ -67,17 +71,29 @@ class ServerStore:
             "_source": {"excludes": ["mark"] if query.bodies else ["mark", "body"]},
             **({"search_after": [after]} if after else {}),
         }
-        return [_row(entry) for entry in self._searched(body, refresh=not after)["hits"]["hits"]] if limit else []
+        return (
+            [_row(entry) for entry in self._searched(body, refresh=not after)["hits"]["hits"]]
+            if limit
+            else []
+        )
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
         """The batches of a job by state; see `Store.totals`."""
-        figures = {"due_ms": {"min": {"field": "due_ms"}}, **{name: {"sum": {"field": name}} for name in SUMS}}
+        figures = {
+            "due_ms": {"min": {"field": "due_ms"}},
+            **{name: {"sum": {"field": name}} for name in SUMS},
+        }
         body = {
             "query": {"bool": {"filter": _filters(Query("batch", job_id))}},
             "size": 0,
             "aggs": {"states": {"terms": {"field": "state"}, "aggs": figures}},
         }
-        states = self._searched(body, refresh=True).get("aggregations", {}).get("states", {}).get("buckets", ())
+        states = (
+            self._searched(body, refresh=True)
+            .get("aggregations", {})
+            .get("states", {})
+            .get("buckets", ())
+        )
         return {state["key"]: _total(state) for state in states}
 
     def close(self) -> None:
@@ -105,8 +121,13 @@ class ServerStore:
             return {"hits": {"hits": []}}
         if refresh:
             self._refresh()
-        parameters: dict[str, Any] = {"ignore_unavailable": True, "allow_partial_search_results": False}
-        answer: Mapping[str, Any] = self._connection.request("POST", f"/{self._alias}/_search", body, **parameters)
+        parameters: dict[str, Any] = {
+            "ignore_unavailable": True,
+            "allow_partial_search_results": False,
+        }
+        answer: Mapping[str, Any] = self._connection.request(
+            "POST", f"/{self._alias}/_search", body, **parameters
+        )
         return answer
 
     def _bulk(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -118,7 +139,9 @@ class ServerStore:
 
         for wait_s in (*_WAITS_S, None):
             for some in _portions(left, actions):
-                answers |= zip(some, self._answers([actions[number] for number in some]), strict=True)
+                answers |= zip(
+                    some, self._answers([actions[number] for number in some]), strict=True
+                )
             left = [number for number in left if self._is_to_be_sent_again(answers[number])]
             if not left or wait_s is None:
                 break
@@ -137,7 +160,9 @@ class ServerStore:
 
     def _answers(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
         """One request. Raises: EngineError where the server does not speak of each action."""
-        answer = self._connection.request("POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True)
+        answer = self._connection.request(
+            "POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True
+        )
         items = [next(iter(item.values())) for item in answer.get("items", ())]
         if len(items) != len(actions):
             said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
@@ -158,7 +183,9 @@ class ServerStore:
         """The index and its alias in one step, unless another program was quicker."""
         body = json.loads((files("esrag.mappings") / "ledger.json").read_text(encoding="utf-8"))
         try:
-            self._connection.request("PUT", f"/{self._alias}-{SCHEMA_VERSION}", {**body, "aliases": {self._alias: {}}})
+            self._connection.request(
+                "PUT", f"/{self._alias}-{SCHEMA_VERSION}", {**body, "aliases": {self._alias: {}}}
+            )
         except Refused as error:
             if error.kind != _INDEX_THERE:
                 raise
@@ -188,15 +215,25 @@ def _filters(query: Query) -> list[Mapping[str, Any]]:
     if query.due_ms is not None:
         filters.append({"range": {"due_ms": {"lte": query.due_ms}}})
     if query.queued_ms is not None:
-        filters.append({"range": {"queued_ms": {"gte": query.queued_ms[0], "lte": query.queued_ms[1]}}})
+        filters.append(
+            {"range": {"queued_ms": {"gte": query.queued_ms[0], "lte": query.queued_ms[1]}}}
+        )
     return filters
 
 
 def _action(row: Row, mark: str) -> str:
     """A row as two lines of a bulk, on the condition that it is as it was read."""
-    number = {"if_seq_no": row.version[0], "if_primary_term": row.version[1]} if row.version != NEW else {}
+    number = (
+        {"if_seq_no": row.version[0], "if_primary_term": row.version[1]}
+        if row.version != NEW
+        else {}
+    )
     how = "index" if number else "create"
-    entry = {name: getattr(row, name) for name in _FIELDS} | dict(zip(SUMS, row.sums, strict=True)) | {"mark": mark}
+    entry = (
+        {name: getattr(row, name) for name in _FIELDS}
+        | dict(zip(SUMS, row.sums, strict=True))
+        | {"mark": mark}
+    )
     entry |= {"causes": _causes(row)}
     return f"{json.dumps({how: {'_id': row.key, **number}})}\n{json.dumps(entry)}\n"
 
@@ -207,7 +244,9 @@ def _causes(row: Row) -> list[str]:
         return []
     batch = batch_of(row)
     given_up = [batch.error] if batch.state in GIVEN_UP else []
-    return sorted({*given_up, *(it.reason for it in batch.result.outcomes if it.state == "failed")} - {""})
+    return sorted(
+        {*given_up, *(it.reason for it in batch.result.outcomes if it.state == "failed")} - {""}
+    )
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

@@ -93,7 +93,10 @@ class SqliteStore:
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
         """The first rows by key; see `Store.find`."""
-        terms: list[tuple[str, Sequence[str | int]]] = [("kind = ?", [query.kind]), ("key > ?", [after])]
+        terms: list[tuple[str, Sequence[str | int]]] = [
+            ("kind = ?", [query.kind]),
+            ("key > ?", [after]),
+        ]
         if query.job_id:
             terms.append(("job_id = ?", [query.job_id]))
         if query.states:
@@ -113,8 +116,12 @@ class SqliteStore:
         with self._using() as connection:
             if not connection:
                 return {}
-            rows = connection.execute(f"{sql} WHERE kind = 'batch' AND job_id = ? GROUP BY state", [job_id])
-            return {state: Total(count, due_ms, tuple(rest)) for state, count, due_ms, *rest in rows}
+            rows = connection.execute(
+                f"{sql} WHERE kind = 'batch' AND job_id = ? GROUP BY state", [job_id]
+            )
+            return {
+                state: Total(count, due_ms, tuple(rest)) for state, count, due_ms, *rest in rows
+            }
 
     def close(self) -> None:
         """Close the file; see `Store.close`."""
@@ -126,14 +133,18 @@ class SqliteStore:
     def _rows(self, where: str, values: Sequence[str | int], *, bodies: bool) -> Sequence[Row]:
         sql = f"SELECT {_COLUMNS}, {'body' if bodies else repr('')} FROM entries WHERE {where}"  # noqa: S608 -- constants
         with self._using() as connection:
-            return [_row(values) for values in connection.execute(sql, values)] if connection else []
+            return (
+                [_row(values) for values in connection.execute(sql, values)] if connection else []
+            )
 
     @contextmanager
     def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
         """Yield the connection to one thread at a time; None without a ledger. A failure is one line."""
         with self._turn, self._failures():
             file = _identity(self._path)
-            if file != self._file or self._is_of_no_use(writing=writing):  # it was removed, or another has its place
+            if file != self._file or self._is_of_no_use(
+                writing=writing
+            ):  # it was removed, or another has its place
                 self.close()
             if file and not self._connection:
                 self._open("rw", writing=writing)
@@ -154,12 +165,16 @@ class SqliteStore:
 
     def _require_current(self) -> None:
         if self._is_of_no_use():
-            raise LedgerError(f"the ledger {self._path} was written while it was read", hint=_AGAIN_HINT)
+            raise LedgerError(
+                f"the ledger {self._path} was written while it was read", hint=_AGAIN_HINT
+            )
 
     def _is_of_no_use(self, *, writing: bool = False) -> bool:
         """Whether it cannot see what was written since, or cannot write what is to be."""
         connection = self._connection
-        return isinstance(connection, ImmutableConnection) and (writing or not connection.is_current())
+        return isinstance(connection, ImmutableConnection) and (
+            writing or not connection.is_current()
+        )
 
     def _open(self, mode: str, *, writing: bool) -> None:
         """Opens the file, for reading alone where nothing can be written; one that is another's is refused."""
@@ -206,13 +221,19 @@ class SqliteStore:
         if version > SCHEMA_VERSION:
             hint = "upgrade esrag, or set ledger.url to another file"
             came = f"the ledger {self._path} was made by a newer esrag"
-            raise LedgerError(f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint)
+            raise LedgerError(
+                f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint
+            )
         if not has_checksums(connection):
-            hint = "it is damaged or an older esrag made it: move it away, and run esrag ingest again"
+            hint = (
+                "it is damaged or an older esrag made it: move it away, and run esrag ingest again"
+            )
             raise LedgerError(f"the pages of the ledger {self._path} carry no checksums", hint=hint)
 
     def _refuse_foreign(self) -> NoReturn:
-        raise LedgerError(f"{self._path} is not a ledger of esrag", hint="set ledger.url to another file")
+        raise LedgerError(
+            f"{self._path} is not a ledger of esrag", hint="set ledger.url to another file"
+        )
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -226,12 +247,17 @@ class SqliteStore:
             if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
                 hint = REPLAY_HINT
             raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
-        except (OSError, ValueError) as error:  # a path with a null byte, a name that is not Unicode
+        except (
+            OSError,
+            ValueError,
+        ) as error:  # a path with a null byte, a name that is not Unicode
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
         except (LookupError, TypeError, OverflowError) as error:
             what = f"{type(error).__name__}: {error}"
-            raise LedgerError(f"cannot use the ledger {self._path}: {what}", hint=_DAMAGED_HINT) from error
+            raise LedgerError(
+                f"cannot use the ledger {self._path}: {what}", hint=_DAMAGED_HINT
+            ) from error
 
 
 def _is_written(connection: apsw.Connection, row: Row) -> bool:

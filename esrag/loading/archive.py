@@ -9,7 +9,10 @@ from esrag.errors import ParsingError
 
 _MIB = 2**20
 _MAX_UNPACKED = 512 * _MIB
-_MAX_RATIO, _SMALL = 200, 64 * _MIB  # a sheet of a million equal cells packs 17 : 1; a small part is harmless
+_MAX_RATIO, _SMALL = (
+    200,
+    64 * _MIB,
+)  # a sheet of a million equal cells packs 17 : 1; a small part is harmless
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
@@ -46,7 +49,9 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
     unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > _MAX_UNPACKED or (unpacked > _SMALL and unpacked > _MAX_RATIO * len(data)):
         size = f"{unpacked // _MIB} MiB from {len(data) // 1024} KiB"
-        raise ParsingError(f"unpacks to {size}, at most {_MAX_UNPACKED // _MIB} MiB and {_MAX_RATIO} : 1 are allowed")
+        raise ParsingError(
+            f"unpacks to {size}, at most {_MAX_UNPACKED // _MIB} MiB and {_MAX_RATIO} : 1 are allowed"
+        )
 
     return archive
 

@@ -10,8 +10,20 @@ _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _NUMBER = re.compile(r"([-+]?\d{0,9}(?:\.\d{1,9})?)\s*([a-z%]*)")
 _HEX = re.compile(r"#([0-9a-f]{3,8})")
 _CLEAR = re.compile(r"transparent|(?:rgba|hsla)\([^()]*,\s*0?(?:\.0*)?%?\s*\)")
-_NAMES = {"white": "#ffffff", "black": "#000000", "rgb(255,255,255)": "#ffffff", "rgb(0,0,0)": "#000000"}
-_SMALLEST = {"": 1.0, "px": 1.0, "pt": 1.0, "em": 0.1, "rem": 0.1, "%": 10.0}  # a size below cannot be read
+_NAMES = {
+    "white": "#ffffff",
+    "black": "#000000",
+    "rgb(255,255,255)": "#ffffff",
+    "rgb(0,0,0)": "#000000",
+}
+_SMALLEST = {
+    "": 1.0,
+    "px": 1.0,
+    "pt": 1.0,
+    "em": 0.1,
+    "rem": 0.1,
+    "%": 10.0,
+}  # a size below cannot be read
 _FAR = -900.0  # pixels: nothing is so far out of a page by accident
 _OFFSETS = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
 _KEPT = {"html", "body", "head"}  # a page that hides all of itself is shown by its script
@@ -19,7 +31,11 @@ _KEPT = {"html", "body", "head"}  # a page that hides all of itself is shown by 
 
 def remove_concealed(tree: Any) -> int:
     """Remove the elements of a page that are not shown, and return how many characters of text they held."""
-    concealed = [element for element in tree.iter() if isinstance(element.tag, str) and _is_concealed(element)]
+    concealed = [
+        element
+        for element in tree.iter()
+        if isinstance(element.tag, str) and _is_concealed(element)
+    ]
     characters = 0
     for element in concealed:
         if element.getparent() is not None:
@@ -40,24 +56,37 @@ def _texts(element: Any) -> Iterator[str]:
 def _is_concealed(element: Any) -> bool:
     if element.tag in _KEPT:
         return False
-    if element.get("hidden") is not None or (element.get("aria-hidden") or "").strip().lower() == "true":
+    if (
+        element.get("hidden") is not None
+        or (element.get("aria-hidden") or "").strip().lower() == "true"
+    ):
         return True
     style = _declarations(element)
-    return bool(style) and (_is_not_shown(style) or _is_tiny(style) or _is_away(style) or _is_inkless(element, style))
+    return bool(style) and (
+        _is_not_shown(style) or _is_tiny(style) or _is_away(style) or _is_inkless(element, style)
+    )
 
 
 def _declarations(element: Any) -> Mapping[str, str]:
     """The inline style of an element, what old attributes say of colours among it; the last of each name counts."""
     style = _COMMENT.sub("", element.get("style") or "").lower()
     pairs = (declaration.partition(":")[::2] for declaration in style.split(";"))
-    found = {name.strip(): " ".join(value.replace("!important", "").split()) for name, value in pairs if value}
+    found = {
+        name.strip(): " ".join(value.replace("!important", "").split())
+        for name, value in pairs
+        if value
+    }
     colours = {"color": element.get("color"), "background-color": element.get("bgcolor")}
     return {name: value.lower() for name, value in colours.items() if value} | found
 
 
 def _is_not_shown(style: Mapping[str, str]) -> bool:
     is_clear = _below(style.get("opacity", ""), {"": 0.01, "%": 1.0})
-    return style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse") or is_clear
+    return (
+        style.get("display") == "none"
+        or style.get("visibility") in ("hidden", "collapse")
+        or is_clear
+    )
 
 
 def _is_tiny(style: Mapping[str, str]) -> bool:
@@ -70,7 +99,10 @@ def _is_tiny(style: Mapping[str, str]) -> bool:
 
 def _is_away(style: Mapping[str, str]) -> bool:
     """Whether the text is moved out of the page."""
-    return any(_below(style.get(name, ""), {"": _FAR, "px": _FAR, "pt": _FAR, "em": _FAR / 10}) for name in _OFFSETS)
+    return any(
+        _below(style.get(name, ""), {"": _FAR, "px": _FAR, "pt": _FAR, "em": _FAR / 10})
+        for name in _OFFSETS
+    )
 
 
 def _is_inkless(element: Any, style: Mapping[str, str]) -> bool:

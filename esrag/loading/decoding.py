@@ -13,7 +13,9 @@ _MARKS = (  # UTF-32's mark starts with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")  # a terminal's bell, backspace and escape are text's
+_CONTROLS = re.compile(
+    rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]"
+)  # a terminal's bell, backspace and escape are text's
 _NOT_TEXT = "holds bytes that are no text in any known encoding"
 
 

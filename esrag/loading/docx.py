@@ -15,7 +15,12 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _BOX = f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}txbxContent"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # a text box, said a second time
 _LEFT_OUT = {_BOX, _FALLBACK, f"{_WORD}del", f"{_WORD}moveFrom"}
-_CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+_CHARACTERS = {
+    f"{_WORD}tab": "\t",
+    f"{_WORD}br": "\n",
+    f"{_WORD}cr": "\n",
+    f"{_WORD}noBreakHyphen": "-",
+}
 _NO = {"0", "false", "off", "none"}
 _WHITE, _TINY = "FFFFFF", 2  # half points
 _FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
@@ -82,7 +87,9 @@ def _levels(styles: Any) -> dict[str, int]:
 
     for style in styles.iter(f"{_WORD}style"):
         key = style.get(f"{_WORD}styleId", "")
-        name, outline, parent = (style.find(f"{_WORD}{path}") for path in ("name", f"pPr/{_WORD}outlineLvl", "basedOn"))
+        name, outline, parent = (
+            style.find(f"{_WORD}{path}") for path in ("name", f"pPr/{_WORD}outlineLvl", "basedOn")
+        )
         called = "" if name is None else name.get(f"{_WORD}val", "").casefold()
         if match := re.fullmatch(r"heading (\d)|title", called):
             levels[key] = int(match[1] or 0)
@@ -91,7 +98,9 @@ def _levels(styles: Any) -> dict[str, int]:
         elif parent is not None:
             parents[key] = parent.get(f"{_WORD}val", "")
 
-    inherited = {key: levels[parent] for key, parent in parents.items() if levels.get(parent, 0) > 0}
+    inherited = {
+        key: levels[parent] for key, parent in parents.items() if levels.get(parent, 0) > 0
+    }
     return inherited | levels
 
 
@@ -157,7 +166,9 @@ def _is_covered(cell: Any) -> bool:
 
 
 def _cell(cell: Any) -> str:
-    blocks = ("; ".join(map(", ".join, _rows(b))) if b.tag == _TABLE else _text(b) for b in _blocks(cell))
+    blocks = (
+        "; ".join(map(", ".join, _rows(b))) if b.tag == _TABLE else _text(b) for b in _blocks(cell)
+    )
     return " ".join(block for block in blocks if block.strip())
 
 
@@ -197,7 +208,10 @@ def _vanished_styles(styles: Any) -> set[str]:
         key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
         own[key] = _vanish(style.find(f"{_WORD}rPr"))
         parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
-        if style.get(f"{_WORD}type") == "paragraph" and style.get(f"{_WORD}default") in ("1", "true"):
+        if style.get(f"{_WORD}type") == "paragraph" and style.get(f"{_WORD}default") in (
+            "1",
+            "true",
+        ):
             own.setdefault("", own[key])
     own[""] = own.get("") or _vanish(default)
 
@@ -222,7 +236,9 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
     if vanished is None:
         return 0
 
-    hidden = [row for row in root.iter(f"{_WORD}tr") if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None]
+    hidden = [
+        row for row in root.iter(f"{_WORD}tr") if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None
+    ]
     hidden += [run for run in root.iter(f"{_WORD}r") if _is_hidden(run, vanished)]
     characters = 0
     for element in hidden:
@@ -245,9 +261,13 @@ def _is_hidden(run: Any, vanished: set[str]) -> bool:
     of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
     of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
     keys = [style.get(f"{_WORD}val", "") for style in (of_run, of_paragraph) if style is not None]
-    if vanished and any(key in vanished for key in (keys if of_paragraph is not None else [*keys, ""])):
+    if vanished and any(
+        key in vanished for key in (keys if of_paragraph is not None else [*keys, ""])
+    ):
         return True
-    return properties is not None and (_is_tiny(properties) or _is_white(run, properties, paragraph))
+    return properties is not None and (
+        _is_tiny(properties) or _is_white(run, properties, paragraph)
+    )
 
 
 def _is_tiny(properties: Any) -> bool:

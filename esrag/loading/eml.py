@@ -13,7 +13,9 @@ from esrag.records import Document, Source
 from esrag.text import normalise
 
 _HEADERS = ("From", "To", "Date", "Subject")
-_SURE = re.compile(rb"^(?:mime-version|message-id|received|return-path):", re.IGNORECASE | re.MULTILINE)
+_SURE = re.compile(
+    rb"^(?:mime-version|message-id|received|return-path):", re.IGNORECASE | re.MULTILINE
+)
 _FROM = re.compile(rb"^from:", re.IGNORECASE | re.MULTILINE)
 _FIRST = re.compile(rb"(?:From [^\n]*\r?\n)?[A-Za-z][A-Za-z0-9-]*:")
 _HEAD = 16_384  # bytes in which the headers that tell stand

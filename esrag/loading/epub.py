@@ -35,13 +35,17 @@ class EpubLoader:
                 if problem := _add_page(layout, files, name, keep_hidden=source.keep_hidden):
                     yield Skipped(name, problem)
 
-        title, author = (package.findtext(f".//{_DUBLIN_CORE}{field}", "") for field in ("title", "creator"))
+        title, author = (
+            package.findtext(f".//{_DUBLIN_CORE}{field}", "") for field in ("title", "creator")
+        )
         yield layout.document(source, "epub", title, {"author": author})
 
 
 def _spine(package: Any, folder: str) -> Iterator[str]:
     """The members that hold the book's pages, in reading order."""
-    places = {item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")}
+    places = {
+        item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")
+    }
     for reference in package.iterfind("{*}spine/{*}itemref"):
         if place := places.get(reference.get("idref")):
             yield posixpath.normpath(posixpath.join(folder, unquote(place)))
@@ -53,7 +57,11 @@ def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -
         tree = html.parse_page(html.page_text(files.read(name)))
     except KeyError:
         return "is missing in the archive"
-    except (BadZipFile, RuntimeError, ParsingError) as error:  # RuntimeError: zipfile needs a password
+    except (
+        BadZipFile,
+        RuntimeError,
+        ParsingError,
+    ) as error:  # RuntimeError: zipfile needs a password
         return str(error)
     if tree is not None:
         html.write_page(layout, tree, keep_hidden=keep_hidden)

@@ -15,7 +15,9 @@ def with_exponents(page: Any, text: str) -> str:
     """The text of one of pdfium's text pages, with ^ before digits that are raised behind a digit."""
     marked, done, wide = "", 0, 0
     for second in _SECOND_DIGIT.finditer(text):
-        wide += sum(character > "\uffff" for character in text[done : second.start()])  # two units each for pdfium
+        wide += sum(
+            character > "\uffff" for character in text[done : second.start()]
+        )  # two units each for pdfium
         marked += text[done : second.start()]
         done = second.start()
         if _is_raised(page, done - 1 + wide, second.end() + wide, text[done - 1]):
@@ -33,7 +35,11 @@ def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
         return False  # of turned text each digit stands above the one before it
     (bottom, top), (low, high) = _heights(page, first), _heights(page, second)
     height = top - bottom
-    return low > bottom + _RAISED * height and high > top + _ABOVE * height and high - low < _SMALLER * height
+    return (
+        low > bottom + _RAISED * height
+        and high > top + _ABOVE * height
+        and high - low < _SMALLER * height
+    )
 
 
 def _heights(page: Any, index: int) -> tuple[float, float]:

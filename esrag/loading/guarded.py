@@ -48,7 +48,9 @@ def _loaded(source: Source) -> Iterator[Document | Skipped]:
     except LoadingError:
         raise
     except MemoryError as error:
-        raise ParsingError("needs more memory to be parsed than loading.memory_bytes allows") from error
+        raise ParsingError(
+            "needs more memory to be parsed than loading.memory_bytes allows"
+        ) from error
     except RecursionError as error:
         raise ParsingError("is nested too deeply") from error
     except Exception as error:  # a parser fails in its own way on each hostile file
@@ -59,7 +61,9 @@ def _words(error: Exception) -> str:
     """What an error says where it speaks of the format; of any other its kind alone, for it may quote the document."""
     kind = type(error)
     speaks_of_format = kind.__module__.partition(".")[0] in _OF_FORMATS
-    return one_line(f"{kind.__name__}: {error}")[:_MAX_MESSAGE] if speaks_of_format else kind.__name__
+    return (
+        one_line(f"{kind.__name__}: {error}")[:_MAX_MESSAGE] if speaks_of_format else kind.__name__
+    )
 
 
 def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:

@@ -53,7 +53,9 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
 def count_header_rows(rows: Sequence[Row]) -> int:
     """Return how many of the first rows are one header."""
     count = 1
-    while count < min(MAX_HEADER_ROWS, len(rows) - 1) and _goes_on(rows[count - 1], rows[count], rows[count + 1 :]):
+    while count < min(MAX_HEADER_ROWS, len(rows) - 1) and _goes_on(
+        rows[count - 1], rows[count], rows[count + 1 :]
+    ):
         count += 1
     return count
 
@@ -68,7 +70,9 @@ def join_header(rows: Sequence[Row]) -> Row:
         name = ""
         for column in range(width):
             cell = row[column] if column < len(row) else ""
-            is_named_below = any(column < len(lower) and lower[column] for lower in rows[number + 1 :])
+            is_named_below = any(
+                column < len(lower) and lower[column] for lower in rows[number + 1 :]
+            )
             name = cell or ("" if has_spans or not is_named_below else name)
             if name and name not in columns[column][-1:]:
                 columns[column].append(name)
@@ -98,7 +102,11 @@ def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
         _cover(row, below, max(below, default=-1) + 1)
         copies += sum(bool(one.text) for one in row) - given
         is_full = copies > MAX_COPIES
-        below = {n: replace(one, copy="") if is_full else one for n, one in enumerate(row) if one.rows_below > 0}
+        below = {
+            n: replace(one, copy="") if is_full else one
+            for n, one in enumerate(row)
+            if one.rows_below > 0
+        }
         yield [one.text for one in row] if given else []  # nothing of its own: a hidden row
 
 
@@ -120,7 +128,9 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
         return False
     if (units := [cell for cell in lower if cell]) and all(map(_UNIT.fullmatch, units)):
         return True
-    if not (gaps := _gaps(upper)) or not all(lower[column : column + 1] not in ([], [""]) for column in gaps):
+    if not (gaps := _gaps(upper)) or not all(
+        lower[column : column + 1] not in ([], [""]) for column in gaps
+    ):
         return False
     if any(cell and cell == upper[column - 1] for column, cell in enumerate(upper) if column):
         return True  # cells that cover several columns
@@ -133,7 +143,11 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
 def _gaps(row: Row) -> list[int]:
     """The columns right of the first name that have none of their own: empty ones, or the one before again."""
     first = next((column for column, cell in enumerate(row) if cell), len(row))
-    return [n for n, (left, cell) in enumerate(pairwise(row[first:]), first + 1) if not cell or cell == left]
+    return [
+        n
+        for n, (left, cell) in enumerate(pairwise(row[first:]), first + 1)
+        if not cell or cell == left
+    ]
 
 
 def _is_figure(cell: str) -> bool:

@@ -15,9 +15,12 @@ from esrag.text import normalise
 
 # Possessive and atomic: what was read once is not read in another way, which would take exponential time.
 _START = re.compile(
-    rb"\s*+(?:(?><\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+    rb"\s*+(?:(?><\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
 )
-_DECLARED = re.compile(rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE
+)
 _SELF_LINK = re.compile(r"(?<!\s)\s*+¶\s*$")  # that generators add to a block
 _HEAD = 2048  # bytes in which a page says what it is
 _HIDDEN = re.compile(  # not shown, or around the content
@@ -76,7 +79,9 @@ def parse_page(text: str) -> Any:
     try:
         return etree.fromstring(text.encode(), parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:  # reported as a fault of the page
+        if (
+            getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY
+        ):  # reported as a fault of the page
             raise MemoryError from error
         return None
 
@@ -92,7 +97,9 @@ def main_content(text: str, tree: Any) -> Any:
     """The element to write: trafilatura's body, or the page's own where too much of it would be lost."""
     import trafilatura
 
-    found = trafilatura.bare_extraction(text, include_comments=False, with_metadata=False, favor_recall=True)
+    found = trafilatura.bare_extraction(
+        text, include_comments=False, with_metadata=False, favor_recall=True
+    )
     body = body_of(tree)
     kept = getattr(found, "body", None)
     if kept is None:
@@ -173,7 +180,9 @@ def _counts(root: Any) -> tuple[int, int]:
 
 
 def _is(element: Any, tags: re.Pattern[str]) -> bool:
-    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))  # the tag of a comment is not a text
+    return isinstance(element.tag, str) and bool(
+        tags.fullmatch(element.tag)
+    )  # the tag of a comment is not a text
 
 
 def _level(element: Any) -> int:
@@ -262,4 +271,7 @@ class _Writer:
 
     def _cells(self) -> Iterator[list[Cell]]:
         for row, covers in zip(self._rows, self._covers, strict=True):
-            yield [(text, *cover) for text, cover in zip_longest(row, covers[: len(row)], fillvalue=(1, 1))]
+            yield [
+                (text, *cover)
+                for text, cover in zip_longest(row, covers[: len(row)], fillvalue=(1, 1))
+            ]

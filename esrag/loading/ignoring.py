@@ -78,7 +78,9 @@ def _spec(folder: Path, name: str) -> tuple[tuple[str, "GitIgnoreSpec"], ...]:
     except ParsingError as error:
         raise ParsingError(f"{path} {error}") from error
 
-    lines = [_bounded(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")]
+    lines = [
+        _bounded(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")
+    ]
     return ((f"{folder}".rstrip("/") + "/", _compiled(lines)),) if data.strip() else ()
 
 

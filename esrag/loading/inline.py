@@ -28,7 +28,9 @@ _TAG = re.compile(  # of HTML alone: <your-name> is a word that a reader needs
     r"|td|tfoot|th|thead|tr|tt|u|ul|var|video)(?:\s[^<>]{0,600})?/?>",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"(\*\*|__)(?=\S)(?!(?<=__)[a-z0-9_]{1,40}__)((?:(?!\1).){1,600})(?<=\S)\1", re.DOTALL)
+_STRONG = re.compile(
+    r"(\*\*|__)(?=\S)(?!(?<=__)[a-z0-9_]{1,40}__)((?:(?!\1).){1,600})(?<=\S)\1", re.DOTALL
+)
 _EMPHASIS = re.compile(r"(?<![\w*\\])([*_])(?=[^\s*_])([^*_\n]{1,300})(?<=\S)\1(?![\w*])")
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$])")
@@ -54,14 +56,20 @@ def add_without_marks(
     cleaned: list[str] = []
     for is_prose, group in groupby(lines, key=lambda line: bool(line[0].strip()) and not line[1]):
         block = [line for line, _ in group]
-        changed = [line.rstrip() for line in normalise(plain("\n".join(block))).split("\n")] if is_prose else block
+        changed = (
+            [line.rstrip() for line in normalise(plain("\n".join(block))).split("\n")]
+            if is_prose
+            else block
+        )
         cleaned += changed if len(changed) == len(block) else block
 
     text = "\n".join(cleaned)
     layout.add(text)
     gone = len(text) - len(text.lstrip("\n"))
     before = list(accumulate((len(line) + 1 for line, _ in lines), initial=0))
-    after = [max(0, start - gone) for start in accumulate((len(line) + 1 for line in cleaned), initial=0)]
+    after = [
+        max(0, start - gone) for start in accumulate((len(line) + 1 for line in cleaned), initial=0)
+    ]
     starts = dict(zip(before, after, strict=True))
     whole = len(trim(text))
     for start, level, title in headings:

@@ -120,7 +120,9 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
     return texts, areas
 
 
-def _walk(container: Any, form: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, Any, Matrix]]:
+def _walk(
+    container: Any, form: Any, matrix: Matrix, depth: int
+) -> Iterator[tuple[Any, Any, Matrix]]:
     """The objects of a page or a form, those of forms in it among them, with where forms place them."""
     import pypdfium2.raw as pdfium
 
@@ -165,7 +167,9 @@ def _path(handle: Any, order: int, matrix: Matrix) -> Iterator[_Area]:
         return
     colour, alpha = _fill(handle)
     is_plain = alpha >= _OPAQUE and pdfium.FPDFPath_CountSegments(handle) in _RECTANGLE
-    yield _Area(order, box, colour if is_plain and not pdfium.FPDFPageObj_HasTransparency(handle) else None)
+    yield _Area(
+        order, box, colour if is_plain and not pdfium.FPDFPageObj_HasTransparency(handle) else None
+    )
 
 
 def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
@@ -189,7 +193,9 @@ def _is_clipped(handle: Any, box: Box) -> bool:
         count = pdfium.FPDFClipPath_CountPathSegments(clip, path)
         if not 0 < count <= _MAX_SEGMENTS:
             continue
-        points = [_point(pdfium.FPDFClipPath_GetPathSegment(clip, path, index)) for index in range(count)]
+        points = [
+            _point(pdfium.FPDFClipPath_GetPathSegment(clip, path, index)) for index in range(count)
+        ]
         xs, ys = zip(*points, strict=True)
         if not _overlap(box, (min(xs), min(ys), max(xs), max(ys))):
             return True
@@ -208,7 +214,9 @@ def _characters(page: Any, handle: Any) -> int:
     """How many characters a text object has, white space not counted."""
     import pypdfium2.raw as pdfium
 
-    size = pdfium.FPDFTextObj_GetText(handle, page, None, 0)  # in bytes of UTF-16, the NUL at its end among them
+    size = pdfium.FPDFTextObj_GetText(
+        handle, page, None, 0
+    )  # in bytes of UTF-16, the NUL at its end among them
     buffer = (c_ushort * (size // 2 + 1))()
     pdfium.FPDFTextObj_GetText(handle, page, buffer, size)
     return sum(not chr(unit).isspace() for unit in buffer if unit)
@@ -244,7 +252,14 @@ def _combined(inner: Matrix, outer: Matrix) -> Matrix:
     """The matrix that applies the inner one first."""
     a, b, c, d, e, f = inner
     p, q, r, s, t, u = outer
-    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
+    return (
+        a * p + b * r,
+        a * q + b * s,
+        c * p + d * r,
+        c * q + d * s,
+        e * p + f * r + t,
+        e * q + f * s + u,
+    )
 
 
 def _placed(box: Box, matrix: Matrix) -> Box:
@@ -258,7 +273,12 @@ def _placed(box: Box, matrix: Matrix) -> Box:
 
 
 def _intersection(one: Box, other: Box) -> Box:
-    return max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])
+    return (
+        max(one[0], other[0]),
+        max(one[1], other[1]),
+        min(one[2], other[2]),
+        min(one[3], other[3]),
+    )
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -26,8 +26,13 @@ _PASSED_ON = (
     *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"),
     *("PYTHONHOME", "PYTHONPATH", "PYTHONUTF8"),
 )
-_MAX_HELD = 1000  # documents of a source that are held at once, while the worker parses the next source
-_ERRORS: Mapping[str, type[LoadingError]] = {"UnsupportedFormat": UnsupportedFormat, "ParsingError": ParsingError}
+_MAX_HELD = (
+    1000  # documents of a source that are held at once, while the worker parses the next source
+)
+_ERRORS: Mapping[str, type[LoadingError]] = {
+    "UnsupportedFormat": UnsupportedFormat,
+    "ParsingError": ParsingError,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,20 @@ class Parser:
     """
 
     def __init__(
-        self, timeout_s: float, memory_bytes: int, max_bytes: int, max_characters: int, *, keep_hidden: bool = False
+        self,
+        timeout_s: float,
+        memory_bytes: int,
+        max_bytes: int,
+        max_characters: int,
+        *,
+        keep_hidden: bool = False,
     ) -> None:
         self._timeout_s = timeout_s
         self._memory_bytes = memory_bytes
         self._keep_hidden = keep_hidden
-        self._limits = [str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)]
+        self._limits = [
+            str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)
+        ]
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True
         self.reading: Callable[[str, int, int], None] = _unwatched
@@ -69,7 +82,10 @@ class Parser:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -84,7 +100,9 @@ class Parser:
             self._worker.communicate()
             self._worker = None
 
-    def parse(self, sources: Iterable[tuple[str, str] | tuple[str, str, str]]) -> Iterator[Parsed | LoadingError]:
+    def parse(
+        self, sources: Iterable[tuple[str, str] | tuple[str, str, str]]
+    ) -> Iterator[Parsed | LoadingError]:
         """For each source and document id, in order: what it gave, or why it gave nothing.
 
         A third value is the folder that the source must be in when it is read.
@@ -101,7 +119,9 @@ class Parser:
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome
                     with suppress(ParsingError):
-                        deque(outcome.documents, maxlen=0)  # the rest must not be read as the next source's
+                        deque(
+                            outcome.documents, maxlen=0
+                        )  # the rest must not be read as the next source's
                     outcome = None
                 asked = self._ask(*source) if source else None
                 name = source[0] if source else ""
@@ -115,7 +135,12 @@ class Parser:
         worker = self._running(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
-            request = {"source": source, "doc_id": doc_id, "root": root, "keep_hidden": self._keep_hidden}
+            request = {
+                "source": source,
+                "doc_id": doc_id,
+                "root": root,
+                "keep_hidden": self._keep_hidden,
+            }
             requests.write(json.dumps(request).encode() + b"\n")
             requests.flush()
         return worker
@@ -153,7 +178,9 @@ class Parser:
 
     def _running(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
         """Return a worker of that kind; one that has ended, or is of the other kind, is replaced."""
-        if self._worker is not None and (self._worker.poll() is not None or self._is_sealed != is_sealed):
+        if self._worker is not None and (
+            self._worker.poll() is not None or self._is_sealed != is_sealed
+        ):
             self.close()
 
         if self._worker is None:
@@ -233,7 +260,9 @@ def document_from(fields: Mapping[str, Any]) -> Document:
     """The document that `document_fields` wrote down."""
     spans = {
         "pages": tuple(Page(*page) for page in fields["pages"]),
-        "sections": tuple(Section(tuple(path), start, end) for path, start, end in fields["sections"]),
+        "sections": tuple(
+            Section(tuple(path), start, end) for path, start, end in fields["sections"]
+        ),
         "tables": tuple(Span(*table) for table in fields["tables"]),
     }
     return Document(**{**fields, **spans})

@@ -131,7 +131,11 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
     """
     grid = [[one_line(cell) for cell in row] for row in rows]
     used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
-    return [" | ".join(row[column] for column in used if column < len(row)).rstrip(" |") for row in grid if any(row)]
+    return [
+        " | ".join(row[column] for column in used if column < len(row)).rstrip(" |")
+        for row in grid
+        if any(row)
+    ]
 
 
 def trim(text: str) -> str:
@@ -177,7 +181,9 @@ def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
     for name, value in values.items():
         key = re.sub(r"[^\w.-]+", "_", normalise(str(name))).strip("_.-")
         typed = _scalar(value)
-        if key and typed is not None and key.casefold() != "title":  # a document has a title of its own
+        if (
+            key and typed is not None and key.casefold() != "title"
+        ):  # a document has a title of its own
             kept[f"{key}_" if key in _OWN_FIELDS else key] = typed
     return kept
 

@@ -87,7 +87,11 @@ class Selection:
     def enters(self, relative: str) -> bool:
         """Return whether a folder may be entered, by its path."""
         is_hidden = _name(relative).startswith(".")
-        return not is_hidden and not _matches(relative, _LEFT_OUT) and not _matches(relative, self.exclude)
+        return (
+            not is_hidden
+            and not _matches(relative, _LEFT_OUT)
+            and not _matches(relative, self.exclude)
+        )
 
     def is_own(self, real: str) -> bool:
         """Return whether a real path is a file that esrag writes, or a side file of SQLite."""
@@ -100,11 +104,16 @@ def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> 
     A file that is named itself is always taken. A link below a folder is followed only to what is in that folder,
     unless the selection follows links. Each file is listed once, under its own name rather than a link's.
     """
-    found = [(_in_store if is_address(argument) else _on_disk)(argument, selection) for argument in arguments]
+    found = [
+        (_in_store if is_address(argument) else _on_disk)(argument, selection)
+        for argument in arguments
+    ]
     files: dict[str, ListedFile] = {}
 
     for file in (file for listing in found for file in listing.files):
-        files.setdefault(file.source if is_address(file.source) else os.path.realpath(path_of(file.source)), file)
+        files.setdefault(
+            file.source if is_address(file.source) else os.path.realpath(path_of(file.source)), file
+        )
 
     return Listing(
         files=tuple(files.values()),
@@ -176,7 +185,10 @@ class _Matched:
 
     def takes(self, relative: str) -> bool:
         """Return whether the path or a folder that it is in matches."""
-        return any(self._matches(part) for part in itertools.accumulate(relative.split("/"), "{}/{}".format))
+        return any(
+            self._matches(part)
+            for part in itertools.accumulate(relative.split("/"), "{}/{}".format)
+        )
 
     def enters(self, folder: str) -> bool:
         """Return whether something below the folder may match."""
@@ -194,7 +206,9 @@ class _Walk:
     _problems: list[Problem] = field(default_factory=list)
     _entered: set[tuple[int, int]] = field(default_factory=set)
     _links: deque[tuple[Path, IgnoreRules]] = field(default_factory=deque)
-    _left_out: dict[Reason, list[str]] = field(default_factory=lambda: {reason: [] for reason in get_args(Reason)})
+    _left_out: dict[Reason, list[str]] = field(
+        default_factory=lambda: {reason: [] for reason in get_args(Reason)}
+    )
 
     def listing(self) -> Listing:
         """Return the files, sorted by path, and what was left out."""
@@ -215,7 +229,9 @@ class _Walk:
             try:
                 names = self._enter(place)
             except OSError as error:
-                self._problems.append(Problem(str(error.filename), f"cannot be listed: {error.strerror}"))
+                self._problems.append(
+                    Problem(str(error.filename), f"cannot be listed: {error.strerror}")
+                )
                 continue
 
             real, here = os.path.realpath(place), self._rules(above, place)
@@ -243,7 +259,9 @@ class _Walk:
     def _inherited(self) -> IgnoreRules:
         """The rules above the folder; an ignore file that cannot be used is a problem."""
         try:
-            return rules_above(Path(self._real_root)) if self.selection.ignore_files else IgnoreRules()
+            return (
+                rules_above(Path(self._real_root)) if self.selection.ignore_files else IgnoreRules()
+            )
         except ParsingError as error:
             self._problems.append(Problem(source_of(self.root), error.line))
             return IgnoreRules()
@@ -340,7 +358,11 @@ def _matched_in_store(url: str, selection: Selection) -> Listing:
         return selection.enters(folder) and matched.enters(folder)
 
     listing = _walked(place_of(fixed), taken, entered)
-    return listing if listing.files else replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
+    return (
+        listing
+        if listing.files
+        else replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
+    )
 
 
 def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], bool]) -> Listing:
@@ -356,11 +378,19 @@ def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], 
             if is_folder and entered(relative) and name:
                 folders.append(relative)
             elif is_folder and entered(relative):
-                problems.append(Problem(f"{root.url}/{relative}", "has names that begin with /, which are not listed"))
+                problems.append(
+                    Problem(
+                        f"{root.url}/{relative}",
+                        "has names that begin with /, which are not listed",
+                    )
+                )
             elif not is_folder and taken(relative):
                 found.append(relative)
 
-    return Listing(tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found)), tuple(problems))
+    return Listing(
+        tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found)),
+        tuple(problems),
+    )
 
 
 def _absolute(argument: str) -> Path:
@@ -368,7 +398,10 @@ def _absolute(argument: str) -> Path:
 
 
 def _matches(relative: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(relative, pattern) or fnmatchcase(_name(relative), pattern) for pattern in patterns)
+    return any(
+        fnmatchcase(relative, pattern) or fnmatchcase(_name(relative), pattern)
+        for pattern in patterns
+    )
 
 
 def _name(relative: str) -> str:

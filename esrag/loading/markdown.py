@@ -19,7 +19,9 @@ _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_NO_PARAGRAPH = re.compile(r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)")  # no setext heading under these lines
+_NO_PARAGRAPH = re.compile(
+    r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)"
+)  # no setext heading under these lines
 _DELIMITER_ROW = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*")
 
 
@@ -28,7 +30,11 @@ class MarkdownLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """0.5 by name, if it is text."""
-        return 0.5 if name.lower().endswith((".md", ".markdown", ".mdown", ".mkd")) and is_text(data) else 0.0
+        return (
+            0.5
+            if name.lower().endswith((".md", ".markdown", ".mdown", ".mkd")) and is_text(data)
+            else 0.0
+        )
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """One document; front matter becomes metadata, and stays in the text where it is broken."""
@@ -87,7 +93,11 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
 
     try:
         fields = yaml.safe_load(match[1] or "")
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-01
+    except (
+        yaml.YAMLError,
+        ValueError,
+        RecursionError,
+    ) as error:  # ValueError: a date such as 2024-13-01
         return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
     if fields is not None and not isinstance(fields, dict):
         return {}, text, ""  # a thematic break, not front matter

@@ -16,7 +16,16 @@ from esrag.plugins import install_hint
 # They read this machine's memory and files, wrap another file system, or list a page by the links in it.
 _NO_STORES = {
     *("asynclocal", "data", "dir", "dvc", "file", "git", "local", "memory", "pyscript"),
-    *("async_wrapper", "asyncwrapper", "blockcache", "cached", "dask", "filecache", "generic", "libarchive"),
+    *(
+        "async_wrapper",
+        "asyncwrapper",
+        "blockcache",
+        "cached",
+        "dask",
+        "filecache",
+        "generic",
+        "libarchive",
+    ),
     *("reference", "simplecache", "tar", "zip"),
     *("http", "https"),
 }
@@ -85,7 +94,9 @@ def place_of(url: str) -> Place:
 
     if "::" in protocol or protocol in _NO_STORES:
         message = f"{protocol}:// is not read: not a store by itself"
-        raise ParsingError(message, hint="name files by their paths, and stores as in s3://bucket/folder")
+        raise ParsingError(
+            message, hint="name files by their paths, and stores as in s3://bucket/folder"
+        )
     if _PASSWORD.match(url):
         hint = "put it where the store's own library looks for it, such as AWS_SECRET_ACCESS_KEY"
         raise ParsingError("holds a password, which would be stored with every document", hint=hint)
@@ -111,7 +122,9 @@ def without_password(url: str) -> str:
 def require_size(size: int, max_bytes: int) -> None:
     """Raises: ParsingError for a source that is larger than allowed."""
     if size > max_bytes:
-        raise ParsingError(f"has {size} bytes, loading.max_bytes allows {max_bytes}: split it or raise the limit")
+        raise ParsingError(
+            f"has {size} bytes, loading.max_bytes allows {max_bytes}: split it or raise the limit"
+        )
 
 
 def _opened(protocol: str, url: str) -> Any:
@@ -121,7 +134,9 @@ def _opened(protocol: str, url: str) -> Any:
         kind = fsspec.get_filesystem_class(protocol)
     except ImportError as error:
         hint = install_hint("s3") if protocol in {"s3", "s3a"} else str(error)
-        raise ParsingError(f"{protocol}:// needs a package that is not installed", hint=hint) from error
+        raise ParsingError(
+            f"{protocol}:// needs a package that is not installed", hint=hint
+        ) from error
     except ValueError as error:
         raise ParsingError(f"{protocol}:// is not a protocol that fsspec knows") from error
     return fsspec.filesystem(protocol, **kind._get_kwargs_from_urls(url))  # noqa: SLF001 -- as fsspec does for a URL
@@ -137,7 +152,11 @@ def translate_errors() -> Iterator[None]:
     except FileNotFoundError as error:
         raise ParsingError("no such object or folder") from error
     except Exception as error:
-        said = " ".join(str(getattr(error, "strerror", "") or error).split()) or type(error).__name__
+        said = (
+            " ".join(str(getattr(error, "strerror", "") or error).split()) or type(error).__name__
+        )
         denied = isinstance(error, PermissionError) or "credential" in said.lower()
-        hint = "credentials come from where the store's own library looks for them" if denied else ""
+        hint = (
+            "credentials come from where the store's own library looks for them" if denied else ""
+        )
         raise ParsingError(f"cannot be read: {said[:_MESSAGE_CHARACTERS]}", hint=hint) from error

@@ -36,7 +36,9 @@ class OdtLoader:
                 raise ParsingError("is encrypted: needs a password, save it without one")
             content = archive.read_xml(files, "content.xml")
             body = content.find(f"{_OFFICE}body/{_OFFICE}text")
-            styles = archive.read_xml(files, "styles.xml") if "styles.xml" in files.namelist() else None
+            styles = (
+                archive.read_xml(files, "styles.xml") if "styles.xml" in files.namelist() else None
+            )
             meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
         if body is None:
             raise ParsingError("is an OpenDocument file without a text")
@@ -45,7 +47,9 @@ class OdtLoader:
         if not source.keep_hidden:
             layout.leave_out(_remove_hidden(body, _hidden_styles(parts)))
         raised = _raised_styles(parts)
-        separate_raised(span for span in body.iter(f"{_TEXT}span") if span.get(f"{_TEXT}style-name") in raised)
+        separate_raised(
+            span for span in body.iter(f"{_TEXT}span") if span.get(f"{_TEXT}style-name") in raised
+        )
         _write(layout, body)
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
         yield layout.document(source, "odt", sensible_title(title))
@@ -126,10 +130,16 @@ def _text(element: Any) -> str:
     pieces = [_collapsed(element.text)]
     for child in element.iterchildren():
         if isinstance(child.tag, str) and child.tag not in _LEFT_OUT:
-            spaces = " " * min(_number(child.get(f"{_TEXT}c", "1")), 99) if child.tag == f"{_TEXT}s" else ""
+            spaces = (
+                " " * min(_number(child.get(f"{_TEXT}c", "1")), 99)
+                if child.tag == f"{_TEXT}s"
+                else ""
+            )
             inner = _text(child)
             is_block = child.tag in (f"{_TEXT}p", f"{_TEXT}note") and inner
-            pieces.append(f" {inner} " if is_block else spaces + _CHARACTERS.get(child.tag, "") + inner)
+            pieces.append(
+                f" {inner} " if is_block else spaces + _CHARACTERS.get(child.tag, "") + inner
+            )
         pieces.append(_collapsed(child.tail))
     return "".join(pieces)
 

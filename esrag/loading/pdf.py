@@ -15,14 +15,52 @@ from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
 _EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
-_REPEATED, _MIN_PAGES = 0.4, 3  # left and right pages may differ, so a head may be on under half of them
+_REPEATED, _MIN_PAGES = (
+    0.4,
+    3,
+)  # left and right pages may differ, so a head may be on under half of them
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
-_FUNCTION_WORDS = frozenset("a an and are as at be by for from in is it of on or that the this to was with".split())  # noqa: SIM905 -- a line, not twenty-two
+_FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "for",
+        "from",
+        "in",
+        "is",
+        "it",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "with",
+    ]
+)
 _MIN_PROSE = 6  # words
-_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")  # pdfium marks a cut word by U+FFFE
-_ENDS = (".", "!", "?", ":", ";", "”", ")")  # a page that ends otherwise breaks off within a sentence
+_HYPHENATED = re.compile(
+    "\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)"
+)  # pdfium marks a cut word by U+FFFE
+_ENDS = (
+    ".",
+    "!",
+    "?",
+    ":",
+    ";",
+    "”",
+    ")",
+)  # a page that ends otherwise breaks off within a sentence
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
@@ -39,7 +77,9 @@ class PdfLoader:
         """One document. Raises: ParsingError if it is encrypted, damaged or holds no text."""
         pdf = _opened(source.data)
         try:
-            pages = [_read_page(pdf, index, keep_hidden=source.keep_hidden) for index in range(len(pdf))]
+            pages = [
+                _read_page(pdf, index, keep_hidden=source.keep_hidden) for index in range(len(pdf))
+            ]
             outline, properties = _outline(pdf), pdf.get_metadata_dict()
         finally:
             pdf.close()
@@ -153,7 +193,11 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
         for index, page in enumerate(keys):
             repeated = [any(counts[key] >= least for key in line) for line in page]
             count = [*repeated, False].index(False)
-            filled[index] = filled[index][count:] if edge.step is None else filled[index][: len(filled[index]) - count]
+            filled[index] = (
+                filled[index][count:]
+                if edge.step is None
+                else filled[index][: len(filled[index]) - count]
+            )
 
     return filled if any(filled) else whole  # pages that are all alike have no running lines
 
@@ -206,14 +250,18 @@ def _is_prose(line: str) -> bool:
     return sum(word in _FUNCTION_WORDS for word in words) > 1 or line.endswith((".", ";"))
 
 
-def _placed(outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]) -> list[tuple[int, int, str]]:
+def _placed(
+    outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]
+) -> list[tuple[int, int, str]]:
     """Bookmarks as headings (start, level, title) where their title starts a line of their page."""
     found: dict[int, tuple[int, int, str]] = {}
     for index, level, title in outline:
         page = pages[index] if index < len(pages) else None
         words = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
         pattern = r"^[ ]*(?:[\w.]{1,12}[ .:]\s*)?" + r"\s*".join(map(re.escape, words)) + r"(?!\w)"
-        match = page and re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(text, page.start, page.end)
+        match = page and re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(
+            text, page.start, page.end
+        )
         if match:
             found.setdefault(match.start(), (match.start(), level, title))
     return [found[start] for start in sorted(found)]

@@ -42,11 +42,20 @@ class PptxLoader:
             title = slide.shapes.title
             if title is not None and title.has_text_frame:
                 layout.heading(title.text_frame.text, 1)
-            _write(layout, (shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
+            _write(
+                layout,
+                (
+                    shape
+                    for shape in slide.shapes
+                    if title is None or shape.shape_id != title.shape_id
+                ),
+            )
             if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
                 layout.add(slide.notes_slide.notes_text_frame.text)
         properties = presentation.core_properties
-        yield layout.document(source, "pptx", sensible_title(properties.title), {"author": properties.author})
+        yield layout.document(
+            source, "pptx", sensible_title(properties.title), {"author": properties.author}
+        )
 
 
 def _write(layout: Layout, shapes: Iterable[Any]) -> None:

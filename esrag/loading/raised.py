@@ -9,10 +9,14 @@ _LAST_WORD = re.compile(r"(?<!\w)\w*+\Z")
 _POWER = re.compile(r"[-+−]?\w{1,20}")
 _ENDING = re.compile("st|nd|rd|th|er|re|ère|nde|ème", re.IGNORECASE)
 _SIGNS = "™®©℠"
-_UNIT_LETTERS = 2  # of a unit or a variable, which is raised to a power; a longer word has a footnote
+_UNIT_LETTERS = (
+    2  # of a unit or a variable, which is raised to a power; a longer word has a footnote
+)
 _LINE_CHARACTERS = 40  # looked at of what stands before
 _LINE_PIECES = 5
-_INLINE = re.compile("a|abbr|b|bdi|big|cite|code|em|font|i|kbd|mark|q|r|s|samp|small|span|strong|sub|tt|u|var")
+_INLINE = re.compile(
+    "a|abbr|b|bdi|big|cite|code|em|font|i|kbd|mark|q|r|s|samp|small|span|strong|sub|tt|u|var"
+)
 
 
 def joint(before: str, mark: str, *, is_link: bool = False) -> str:
@@ -21,7 +25,13 @@ def joint(before: str, mark: str, *, is_link: bool = False) -> str:
     >>> joint("10", "2"), joint("the system", "1"), joint("the 19", "th"), joint("9 m", "2"), joint("", "1")
     ('^', ' ', '', '^', '')
     """
-    if not before or before[-1].isspace() or not mark.strip() or mark[0].isspace() or mark.strip() in _SIGNS:
+    if (
+        not before
+        or before[-1].isspace()
+        or not mark.strip()
+        or mark[0].isspace()
+        or mark.strip() in _SIGNS
+    ):
         return ""
 
     word = _LAST_WORD.search(before[-_LINE_CHARACTERS:].rstrip(")"))

@@ -75,9 +75,13 @@ class JsonlLoader:
                 continue
             if isinstance(fields, dict):
                 nested = fields.pop("metadata", None)
-                yield rows.document(number, {**(nested if isinstance(nested, dict) else {}), **fields})
+                yield rows.document(
+                    number, {**(nested if isinstance(nested, dict) else {}), **fields}
+                )
             else:
-                yield Skipped(f"line {number}", f"holds a {type(fields).__name__}, expected an object")
+                yield Skipped(
+                    f"line {number}", f"holds a {type(fields).__name__}, expected an object"
+                )
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -99,7 +103,10 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
         return
     headers = [[one_line(normalise(name)) for name in cells] for cells in head]
     count = count_header_rows(headers)
-    names = [name or f"column {number}" for number, name in enumerate(join_header(headers[:count]), start=1)]
+    names = [
+        name or f"column {number}"
+        for number, name in enumerate(join_header(headers[:count]), start=1)
+    ]
 
     column = _text_column(names, islice(_good_rows(text, delimiter), count, None))
     if not column:
@@ -169,7 +176,9 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
         except csv.Error:
             alone = _Lines(text, place)
             broken = next(alone)
-            if first + reader.line_num == line + 1 and alone.end < len(text):  # a stray quote within one line
+            if first + reader.line_num == line + 1 and alone.end < len(
+                text
+            ):  # a stray quote within one line
                 yield line, next(csv.reader([broken], delimiter=delimiter))
             else:
                 yield line, Skipped(f"line {line}", "has a quote that is never closed")
@@ -189,7 +198,9 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
 
     def evenness(delimiter: str) -> tuple[float, int]:
         widths = Counter(map(len, csv.reader(lines[:_SNIFFED_ROWS], delimiter=delimiter)))
-        width, count = max(((w, n) for w, n in widths.items() if w > 1), key=lambda p: p[1], default=(0, 0))
+        width, count = max(
+            ((w, n) for w, n in widths.items() if w > 1), key=lambda p: p[1], default=(0, 0)
+        )
         return (count / max(1, widths.total()), width)
 
     csv.field_size_limit(_MAX_CELL)
@@ -216,10 +227,13 @@ def _named(names: Sequence[str], wanted: Sequence[str]) -> str:
     return next((written[name] for name in wanted if name in written), "")
 
 
-def _whole_table(source: Source, kind: str, names: Sequence[str], rows: Iterable[Cells]) -> Document:
+def _whole_table(
+    source: Source, kind: str, names: Sequence[str], rows: Iterable[Cells]
+) -> Document:
     layout = Layout()
     lines = (
-        "; ".join(f"{n}: {one_line(c)}" for n, c in zip(names, cells, strict=False) if c.strip()) for cells in rows
+        "; ".join(f"{n}: {one_line(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
+        for cells in rows
     )
     if span := layout.add("\n".join(lines)):
         layout.mark_table(span)
@@ -228,7 +242,9 @@ def _whole_table(source: Source, kind: str, names: Sequence[str], rows: Iterable
 
 def _shown(value: object) -> str:
     if isinstance(value, list):
-        return "\n".join(_shown(item) for item in value)  # SciFact's abstracts are lists of sentences
+        return "\n".join(
+            _shown(item) for item in value
+        )  # SciFact's abstracts are lists of sentences
     return "" if value is None or isinstance(value, dict) else str(value)
 
 
@@ -243,7 +259,11 @@ class _Rows:
     def document(self, number: int, fields: Fields) -> Document:
         """The row's document; without a field that holds text, all its strings are the text."""
         names = list(fields)
-        text, title, row_id = self._text or _named(names, _TEXTS), _named(names, _TITLES), _named(names, _IDS)
+        text, title, row_id = (
+            self._text or _named(names, _TEXTS),
+            _named(names, _TITLES),
+            _named(names, _IDS),
+        )
         layout = Layout()
 
         if text:
@@ -252,8 +272,12 @@ class _Rows:
             layout.add("\n".join(value for value in fields.values() if isinstance(value, str)))
 
         doc_id = f"{self._source.doc_id}#{self._next_id(_shown(fields.get(row_id)) or str(number))}"
-        others = {name: value for name, value in fields.items() if name not in (text, title, row_id)}
-        return layout.document(Source(doc_id, "", b""), self._kind, _shown(fields.get(title)), others)
+        others = {
+            name: value for name, value in fields.items() if name not in (text, title, row_id)
+        }
+        return layout.document(
+            Source(doc_id, "", b""), self._kind, _shown(fields.get(title)), others
+        )
 
     def _next_id(self, wanted: str) -> str:
         """The id on one line, and unlike those before it: a second "a" is "a~2"."""

@@ -34,8 +34,14 @@ class RstLoader:
         layout = Layout()
         found, spans = list(headings(lines)), list(tables(lines))
         literal = _literal_lines(lines)
-        literal |= {start for span in spans for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]}
-        add_without_marks(layout, [(line, start in literal) for start, line in lines], plain_rst, found, spans)
+        literal |= {
+            start
+            for span in spans
+            for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
+        }
+        add_without_marks(
+            layout, [(line, start in literal) for start, line in lines], plain_rst, found, spans
+        )
         fields = top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
@@ -58,7 +64,9 @@ def _literal_lines(lines: Sequence[Line]) -> set[int]:
         if outer is not None and indent > outer:
             found.add(start)
             continue
-        is_opening = line.rstrip().endswith("::") or line.lstrip().startswith((".. code", ".. sourcecode", ">>> "))
+        is_opening = line.rstrip().endswith("::") or line.lstrip().startswith(
+            (".. code", ".. sourcecode", ">>> ")
+        )
         outer = indent if is_opening else None
 
     return found
@@ -83,7 +91,12 @@ def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
 def _is_title(title: str, under: str, *, over: bool) -> bool:
     long_enough = len(under.rstrip()) >= min(len(title.rstrip()), _SURE_ADORNMENT)
     marked = bool(_ADORNMENT.fullmatch(under)) and long_enough
-    return marked and bool(title.strip()) and not _ADORNMENT.fullmatch(title) and (over or not title[0].isspace())
+    return (
+        marked
+        and bool(title.strip())
+        and not _ADORNMENT.fullmatch(title)
+        and (over or not title[0].isspace())
+    )
 
 
 def tables(lines: Sequence[Line]) -> Iterator[Span]:
@@ -107,7 +120,8 @@ def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
     return [
         index + 1
         for index, (_, line) in enumerate(lines)
-        if (index + 1 == len(lines) or not lines[index + 1][1].strip()) and _SIMPLE_BORDER.fullmatch(line)
+        if (index + 1 == len(lines) or not lines[index + 1][1].strip())
+        and _SIMPLE_BORDER.fullmatch(line)
     ]
 
 

@@ -16,7 +16,9 @@ from esrag.records import Document, Source
 _PIECE_BYTES = 2**20
 MAX_MERGED = 100_000  # cells of a sheet
 
-Merged = dict[tuple[int, int], tuple[int, int]]  # (row, column) from 0 → how many of each a cell covers
+Merged = dict[
+    tuple[int, int], tuple[int, int]
+]  # (row, column) from 0 → how many of each a cell covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,11 @@ class _Hidden:
         kept = []
         for column, cell in enumerate(cells, start=1):
             spans = self.columns if cell else ()
-            is_hidden = self.everything or number in self.rows or any(low <= column <= high for low, high in spans)
+            is_hidden = (
+                self.everything
+                or number in self.rows
+                or any(low <= column <= high for low, high in spans)
+            )
             layout.leave_out(count_characters(cell) if is_hidden else 0)
             kept.append("" if is_hidden else cell)
         return kept
@@ -52,8 +58,12 @@ class XlsxLoader:
         archive.open_archive(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of extensions it leaves out: formatting and validation, no text
-            reader = ExcelReader(BytesIO(source.data), read_only=True, data_only=True)  # as `load_workbook` does
+            warnings.simplefilter(
+                "ignore"
+            )  # of extensions it leaves out: formatting and validation, no text
+            reader = ExcelReader(
+                BytesIO(source.data), read_only=True, data_only=True
+            )  # as `load_workbook` does
             reader.read()
             book = reader.wb
             parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
@@ -68,7 +78,9 @@ class XlsxLoader:
                 merged = _merged(reader.archive, parts.get(sheet.title, ""))
                 layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
         properties = book.properties
-        yield layout.document(source, "xlsx", sensible_title(properties.title or ""), {"author": properties.creator})
+        yield layout.document(
+            source, "xlsx", sensible_title(properties.title or ""), {"author": properties.creator}
+        )
 
 
 def _merged(book: ZipFile, part: str) -> Merged:
@@ -133,7 +145,12 @@ def _hidden(sheet: Any) -> _Hidden:
     columns: list[tuple[int, int]] = []
     number = 0
     with sheet._get_source() as stream:  # noqa: SLF001
-        options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": True}
+        options = {
+            "resolve_entities": False,
+            "no_network": True,
+            "load_dtd": False,
+            "huge_tree": True,
+        }
         for _, element in etree.iterparse(stream, tag=("{*}row", "{*}col"), **options):
             is_hidden = element.get("hidden") in ("1", "true")
             if element.tag.endswith("}row"):

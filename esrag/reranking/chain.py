@@ -63,7 +63,9 @@ def _reordered(
     """As many hits as there is time for with what was added, best first. Raises: _Late, RerankError."""
     if reranker.cost == "hit" and end < math.inf:
         hits = hits[: _affordable(question, hits, reranker, end, clock)]
-    given = reranker.added(question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf)
+    given = reranker.added(
+        question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf
+    )
     if len(given) != len(hits):
         raise RerankError(f"it scored {len(given)} of {len(hits)} hits")
 
@@ -73,7 +75,9 @@ def _reordered(
     return sorted(changed, key=lambda hit: -hit.score)
 
 
-def _affordable(question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]) -> int:
+def _affordable(
+    question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
+) -> int:
     """For how many hits there is time. The first of all opens a model, so it says nothing about the others."""
     reranker.added(question, hits[:1], _left_s(end, clock))
     probed = hits[:PROBED_HITS]
@@ -108,7 +112,9 @@ def _changed(hit: Hit, added: Added) -> Hit:
 def _shown(hit: Hit, added: Added) -> dict[str, float]:
     """All that was added; what two rerankers add for one reason is added up."""
     reasons = dict.fromkeys([*hit.added, *added])
-    return {reason: round(hit.added.get(reason, 0.0) + added.get(reason, 0.0), 6) for reason in reasons}
+    return {
+        reason: round(hit.added.get(reason, 0.0) + added.get(reason, 0.0), 6) for reason in reasons
+    }
 
 
 def _falling(hits: Iterable[Hit]) -> Iterator[Hit]:

@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 
 from esrag.chunking.cut import text_to_index
 from esrag.errors import RerankError, SettingsError
-from esrag.http import Failed, cohere_client, cohere_failures, redact, sound_address, sound_key, within
+from esrag.http import (
+    Failed,
+    cohere_client,
+    cohere_failures,
+    redact,
+    sound_address,
+    sound_key,
+    within,
+)
 from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
@@ -29,7 +37,9 @@ class CohereReranker:
         require_extra("the reranker 'cohere'", "cohere")
         self._key = sound_key(options.api_key, "rerank")
         if not self._key:
-            raise SettingsError("the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}")
+            raise SettingsError(
+                "the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}"
+            )
         self._url = sound_address(options.url or _URL, "rerank")
         self._model = options.model or _MODEL
         # Now: importing it takes longer than an answer may.
@@ -40,7 +50,9 @@ class CohereReranker:
         texts = [text_to_index(hit.chunk) for hit in hits]
         try:
             scores = self._scores(question, texts, min(left_s, _MAX_WAIT_S))
-        except Failed as failed:  # the cause would show the answer's own words, which may hold the key
+        except (
+            Failed
+        ) as failed:  # the cause would show the answer's own words, which may hold the key
             raise self._error(failed) from None
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             raise RerankError(f"{self._url} does not answer as Cohere does") from None
@@ -55,7 +67,9 @@ class CohereReranker:
         """
         (answer,) = within(within_s, partial(self._ask, question, texts), time.monotonic)
         found = {result.index: float(result.relevance_score) for result in answer.results}
-        if not all(0 <= score <= 1 for score in found.values()) or len(found) != len(answer.results):
+        if not all(0 <= score <= 1 for score in found.values()) or len(found) != len(
+            answer.results
+        ):
             raise ValueError
         return [found[number] for number in range(len(texts)) if number in found]
 
@@ -63,7 +77,9 @@ class CohereReranker:
         """The one answer."""
         with cohere_failures():
             once: Any = {"max_retries": 0}
-            answer = self._client.rerank(model=self._model, query=question, documents=texts, request_options=once)
+            answer = self._client.rerank(
+                model=self._model, query=question, documents=texts, request_options=once
+            )
         yield answer
 
     def _error(self, failed: Failed) -> RerankError:

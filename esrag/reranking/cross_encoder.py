@@ -16,7 +16,9 @@ from esrag.plugins import require_extra
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, in_place
 
-_MAX_LABELS = 2  # one score, or no and yes; with more it would be unknown which of them means that they fit
+_MAX_LABELS = (
+    2  # one score, or no and yes; with more it would be unknown which of them means that they fit
+)
 
 
 class CrossEncoder:
@@ -37,13 +39,17 @@ class CrossEncoder:
         """The head's score in place of the hit's. Raises: ModelError for another model."""
         logits = self._classifier.logits([(question, text_to_index(hit.chunk)) for hit in hits])
         if logits.shape[1] > _MAX_LABELS:
-            raise ModelError(f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2")
+            raise ModelError(
+                f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2"
+            )
         return in_place("cross-encoder", hits, logits[:, -1].tolist())
 
     @cached_property
     def _classifier(self) -> OnnxClassifier:
         options = self._options
-        return OnnxClassifier(EmbedderOptions(options.model, options.precision, options.workers, offline=True))
+        return OnnxClassifier(
+            EmbedderOptions(options.model, options.precision, options.workers, offline=True)
+        )
 
 
 class SentenceTransformersCrossEncoder:
@@ -71,15 +77,22 @@ class SentenceTransformersCrossEncoder:
     def _model(self) -> Any:
         path = str(_folder(self._options).path)
         try:
-            return import_module("sentence_transformers").CrossEncoder(path, device="cpu", local_files_only=True)
+            return import_module("sentence_transformers").CrossEncoder(
+                path, device="cpu", local_files_only=True
+            )
         except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ModelError(f"sentence-transformers cannot read {path} as a cross-encoder: {said}") from error
+            raise ModelError(
+                f"sentence-transformers cannot read {path} as a cross-encoder: {said}"
+            ) from error
 
 
 def _require_model(name: str, options: RerankOptions) -> None:
     if not options.model:
-        raise SettingsError(f"the reranker {name!r} needs a model", hint="set rerank.model to a cross-encoder's folder")
+        raise SettingsError(
+            f"the reranker {name!r} needs a model",
+            hint="set rerank.model to a cross-encoder's folder",
+        )
 
 
 def _folder(options: RerankOptions) -> ModelFolder:

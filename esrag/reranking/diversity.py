@@ -34,12 +34,18 @@ class RoundRobin:
             source = self._source(hit)
             turns.append(seen[source])
             seen[source] += 1
-        return by("round-robin", _moved(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n))))
+        return by(
+            "round-robin", _moved(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n)))
+        )
 
     def _source(self, hit: Hit) -> str:
         """The value that the hit's metadata hold, else its document: a document may well hold a `doc_id` of its own."""
         chunk = hit.chunk
-        return chunk.doc_id if self._group_by == _DOCUMENT else str(chunk.metadata.get(self._group_by, chunk.doc_id))
+        return (
+            chunk.doc_id
+            if self._group_by == _DOCUMENT
+            else str(chunk.metadata.get(self._group_by, chunk.doc_id))
+        )
 
 
 class MaximalMarginalRelevance:
@@ -53,7 +59,9 @@ class MaximalMarginalRelevance:
 
     def __init__(self, options: RerankOptions) -> None:
         if options.embedder is None:
-            raise SettingsError("the reranker 'mmr' needs a model", hint="set embedding.model, or leave it out")
+            raise SettingsError(
+                "the reranker 'mmr' needs a model", hint="set embedding.model, or leave it out"
+            )
         self._embedder, self._relevance = options.embedder, options.relevance
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured

@@ -37,13 +37,17 @@ class LateInteraction:
         encoder = options.embedder
         if not isinstance(encoder, TokenEncoder):
             hint = "set embedding.provider=onnx and a model, or leave it out of rerank.chain"
-            raise SettingsError("the reranker 'late-interaction' needs an encoder with token vectors", hint=hint)
+            raise SettingsError(
+                "the reranker 'late-interaction' needs an encoder with token vectors", hint=hint
+            )
         self._encoder: TokenEncoder = encoder
         self._weight: float = options.weight
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """The weighted, scaled mean of the best cosines."""
-        asked, *read = self._encoder.token_vectors([question, *(text_to_index(hit.chunk) for hit in hits)])
+        asked, *read = self._encoder.token_vectors(
+            [question, *(text_to_index(hit.chunk) for hit in hits)]
+        )
         best = np.array([_best(asked, tokens) for tokens in read], dtype=np.float64).round(6)
         scores = np.array([hit.score for hit in hits], dtype=np.float64)
         spread = best.std()

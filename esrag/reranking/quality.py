@@ -13,7 +13,9 @@ from esrag.reranking import Added, Cost, RerankOptions
 
 _DIGIT = "digit"
 _ADDRESSES = ("url", "source_url")  # of a hit's metadata
-_ADDRESS = re.compile(r"https?://[^\s\\@]+", re.IGNORECASE)  # no user, and nothing that programs read in several ways
+_ADDRESS = re.compile(
+    r"https?://[^\s\\@]+", re.IGNORECASE
+)  # no user, and nothing that programs read in several ways
 
 
 class Quality:
@@ -30,13 +32,18 @@ class Quality:
         """The bonuses by name, and what brings the score to 0..1 under `scale`."""
         scores = [hit.score for hit in hits]
         low, width = min(scores), (max(scores) - min(scores)) or 1.0
-        return [{"scale": (hit.score - low) / width - hit.score, **self._bonuses_of(hit)} for hit in hits]
+        return [
+            {"scale": (hit.score - low) / width - hit.score, **self._bonuses_of(hit)}
+            for hit in hits
+        ]
 
     def _bonuses_of(self, hit: Hit) -> Added:
         text = hit.chunk.text
         return {
             "authority": _of_host(_host(hit), self._authority),
-            "completeness": max((bonus for n, bonus in self._completeness.items() if len(text) > n), default=0.0),
+            "completeness": max(
+                (bonus for n, bonus in self._completeness.items() if len(text) > n), default=0.0
+            ),
             "indicators": sum(each.bonus for each in self._indicators if _holds(text, each.words)),
         }
 

@@ -31,7 +31,11 @@ MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
 _OF_PASSAGES = ("chunk_id", "keywords", "page", "section")
-_LOWEST: dict[str, Scalar] = {"number": -math.inf, "text": "", "boolean": False}  # value of each kind
+_LOWEST: dict[str, Scalar] = {
+    "number": -math.inf,
+    "text": "",
+    "boolean": False,
+}  # value of each kind
 
 Leaf = Terms | Prefix | Range
 
@@ -58,7 +62,9 @@ def check_filter(filter_: Filter | None, engine: Engine) -> tuple[str, ...]:
     unmet = [condition for condition, is_met in zip(conditions, met, strict=True) if not is_met]
 
     stored = _Stored(engine)
-    return tuple(_explain(condition, stored) for condition in unmet) if unmet and stored.sample else ()
+    return (
+        tuple(_explain(condition, stored) for condition in unmet) if unmet and stored.sample else ()
+    )
 
 
 def require_of_documents(filter_: Filter) -> None:
@@ -66,7 +72,9 @@ def require_of_documents(filter_: Filter) -> None:
     for condition in _conditions(filter_):
         if condition.leaf.field in _OF_PASSAGES:
             hint = "whole documents are chosen by doc_id, source, title, folder, kind or a field of their own"
-            raise UsageError(f"{condition.leaf.field} is a field of a passage, not of a document", hint=hint)
+            raise UsageError(
+                f"{condition.leaf.field} is a field of a passage, not of a document", hint=hint
+            )
 
 
 def _conditions(filter_: Filter, *, negated: bool = False) -> Iterator[_Condition]:
@@ -108,12 +116,17 @@ class _Stored:
 
     def fields(self) -> list[str]:
         """Return the names of the fields that passages have."""
-        return sorted({*_OWN_FIELDS, *(name for document in self.sample for name in document.metadata)})
+        return sorted(
+            {*_OWN_FIELDS, *(name for document in self.sample for name in document.metadata)}
+        )
 
     def values(self, name: str) -> list[str]:
         """Return the values of a document's field as they are written."""
         own = {"doc_id", "source", "title", "kind"}
-        found = {getattr(document, name) if name in own else document.metadata.get(name) for document in self.sample}
+        found = {
+            getattr(document, name) if name in own else document.metadata.get(name)
+            for document in self.sample
+        }
         return sorted(format_value(value) for value in found if value not in {None, ""})
 
 
@@ -133,26 +146,34 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
     suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
 
     has_few = kinds == {"text"} and len(values) <= MAX_LISTED and leaf.field not in _IDENTIFYING
-    if condition.negated:  # to leave out what is not there does no harm, unless it was meant to be another value
+    if (
+        condition.negated
+    ):  # to leave out what is not there does no harm, unless it was meant to be another value
         is_slip = _text(leaf).casefold() in {value.casefold() for value in values}
     else:
         is_slip = bool(alike) or (bool(values) and stored.is_whole)
     if has_few and is_slip:
-        raise UsageError(note, hint=f"{suggestion} {leaf.field} is one of {', '.join(values)}".strip())
+        raise UsageError(
+            note, hint=f"{suggestion} {leaf.field} is one of {', '.join(values)}".strip()
+        )
     return f"{note}; {suggestion}" if alike else note
 
 
 def _unknown_field(name: str, known: Sequence[str]) -> UsageError:
     alike = closest(name, known, 1)
     suggestion = f"did you mean {alike[0]}? " if alike else ""
-    return UsageError(f"no passage has a field {_cut(name)!r}", hint=f"{suggestion}there are {', '.join(known)}")
+    return UsageError(
+        f"no passage has a field {_cut(name)!r}", hint=f"{suggestion}there are {', '.join(known)}"
+    )
 
 
 def _require_kind(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> None:
     """Check that a condition's values are of a kind that its field has. Raises: UsageError."""
     for value in _values(leaf):
         kind = _kind(value)
-        fits = kind in kinds or (isinstance(leaf, Terms) and "text" in kinds)  # a text may be written as a number is
+        fits = kind in kinds or (
+            isinstance(leaf, Terms) and "text" in kinds
+        )  # a text may be written as a number is
         if not fits:
             came = f"the field {leaf.field} holds {_said(kinds)}, and {_cut(format_value(value))!r} is {_said({kind})}"
             raise UsageError(came, hint=_example(leaf, kinds, stored))
@@ -165,7 +186,9 @@ def _values(leaf: Leaf) -> tuple[Scalar, ...]:
         case Range(_, low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case Prefix(name, value):
-            return (f"{value}*",) if name == "page" else ()  # other numbers are compared as they are written
+            return (
+                (f"{value}*",) if name == "page" else ()
+            )  # other numbers are compared as they are written
 
 
 def _kind(value: Scalar) -> str:
@@ -197,7 +220,11 @@ def _shown(leaf: Leaf) -> str:
     if not isinstance(leaf, Range):
         return f"{leaf.field}={_cut(_text(leaf))}{'*' * isinstance(leaf, Prefix)}"
     bounds = [
-        *([f"{leaf.field}>{'=' * (not leaf.low_open)}{_cut(format_value(leaf.low))}"] if leaf.low is not None else []),
+        *(
+            [f"{leaf.field}>{'=' * (not leaf.low_open)}{_cut(format_value(leaf.low))}"]
+            if leaf.low is not None
+            else []
+        ),
         *(
             [f"{leaf.field}<{'=' * (not leaf.high_open)}{_cut(format_value(leaf.high))}"]
             if leaf.high is not None

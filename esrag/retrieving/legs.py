@@ -29,7 +29,9 @@ def retrieve(
     question = prepare_question(question)
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or use --method keyword"
-        raise UsageError('the vector method needs a model, but embedding.model is "none"', hint=hint)
+        raise UsageError(
+            'the vector method needs a model, but embedding.model is "none"', hint=hint
+        )
 
     clock, vector = Clock(), None
     if embedder and settings.method != "keyword":
@@ -72,7 +74,9 @@ def prepare_question(question: str) -> str:
 
     question = normalise(question)
     if not question.strip():
-        raise UsageError("the question is empty", hint='type one, such as: esrag ask "How heavy is it?"')
+        raise UsageError(
+            "the question is empty", hint='type one, such as: esrag ask "How heavy is it?"'
+        )
     return question
 
 

@@ -40,9 +40,13 @@ def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
     for name, its_phrases in operations.items():
         for phrase in (" ".join(phrase.lower().split()) for phrase in its_phrases):
             if not phrase:
-                raise SettingsError(f"retrieval.operations.{name} holds an empty phrase", hint=_HINT)
+                raise SettingsError(
+                    f"retrieval.operations.{name} holds an empty phrase", hint=_HINT
+                )
             if found.setdefault(phrase, name) != name:
-                raise SettingsError(f"retrieval.operations: {phrase!r} belongs to {found[phrase]} and to {name}")
+                raise SettingsError(
+                    f"retrieval.operations: {phrase!r} belongs to {found[phrase]} and to {name}"
+                )
     return found
 
 
@@ -55,8 +59,13 @@ def fuse_searches(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> 
         return tuple(results[0])
 
     first = {hit.chunk.chunk_id: hit for hits in reversed(results) for hit in hits}
-    scores = rrf([{hit.chunk.chunk_id: hit.score for hit in hits} for hits in results], rank_constant)
-    return tuple(replace(first[chunk_id], score=score, fused_score=score) for chunk_id, score in scores.items())
+    scores = rrf(
+        [{hit.chunk.chunk_id: hit.score for hit in hits} for hits in results], rank_constant
+    )
+    return tuple(
+        replace(first[chunk_id], score=score, fused_score=score)
+        for chunk_id, score in scores.items()
+    )
 
 
 def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
@@ -72,12 +81,16 @@ def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
         yield from (f"Algorithm {number} {word}" for word in (*words, *named) if "." in word)
 
 
-def _named(question: str, words: Sequence[str], operations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _named(
+    question: str, words: Sequence[str], operations: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """The dotted names of the operations that a question describes, and the question with each for its scheme."""
     schemes = [word for word in words if "." not in word]
     for phrase, name in operations.items():
         pattern = r"\s+".join(map(re.escape, phrase.split()))
-        described = re.search(rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE)  # a signing key signs nothing
+        described = re.search(
+            rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE
+        )  # a signing key signs nothing
         if described and (scheme := _nearest(question, schemes, described)):
             dotted = f"{_PARAMETERS.sub('', scheme[0])}.{name}"
             yield dotted, f"{question[: scheme.start()]}{dotted}{question[scheme.end() :]}"
@@ -87,7 +100,9 @@ def _nearest(question: str, words: Sequence[str], described: re.Match[str]) -> r
     """The last of the words before the operation, or the first one after it."""
     if not words:
         return None
-    found = list(re.finditer(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-])", question))
+    found = list(
+        re.finditer(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-])", question)
+    )
     before = [word for word in found if word.end() <= described.start()]
     after = [word for word in found if word.start() >= described.end()]
     return next(iter([*reversed(before), *after]), None)

@@ -30,14 +30,22 @@ class Difference:
 
     def __bool__(self) -> bool:
         return bool(
-            self.fields or self.entered or self.left or self.moved or self.removed_sentences or self.added_sentences
+            self.fields
+            or self.entered
+            or self.left
+            or self.moved
+            or self.removed_sentences
+            or self.added_sentences
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag diff --json` prints."""
         return {
             "schema": "esrag.diff/1",
-            "fields": [{"name": name, "before": before, "after": after} for name, before, after in self.fields],
+            "fields": [
+                {"name": name, "before": before, "after": after}
+                for name, before, after in self.fields
+            ],
             "entered": [*self.entered],
             "left": [*self.left],
             "moved": [asdict(each) for each in self.moved],
@@ -55,7 +63,9 @@ class Difference:
         yield from (f"+ {sentence}" for sentence in self.added_sentences)
         yield from (f"hit left: {chunk_id}" for chunk_id in self.left)
         yield from (f"hit entered: {chunk_id}" for chunk_id in self.entered)
-        yield from (f"hit moved: {each.chunk_id} from {each.before} to {each.after}" for each in self.moved)
+        yield from (
+            f"hit moved: {each.chunk_id} from {each.before} to {each.after}" for each in self.moved
+        )
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -66,7 +76,9 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     said, says = _sentences(old["answer"]), _sentences(new["answer"])
 
     return Difference(
-        fields=tuple((name, str(old[name]), str(new[name])) for name in names if old[name] != new[name]),
+        fields=tuple(
+            (name, str(old[name]), str(new[name])) for name in names if old[name] != new[name]
+        ),
         entered=tuple(chunk_id for chunk_id in others if chunk_id not in ranks),
         left=tuple(chunk_id for chunk_id in ranks if chunk_id not in others),
         moved=tuple(

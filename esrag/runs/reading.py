@@ -41,7 +41,9 @@ def read_record(path: Path) -> dict[str, Any]:
     """Return the record in a file. Raises: UsageError for one that cannot be read or is not a record."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise UsageError(f"{path} has more than {MAX_BYTES:,} bytes", hint="esrag ask --save writes a record")
+            raise UsageError(
+                f"{path} has more than {MAX_BYTES:,} bytes", hint="esrag ask --save writes a record"
+            )
         record = json.loads(path.read_bytes())
         _Record.model_validate(record)
     except OSError as error:
@@ -49,12 +51,17 @@ def read_record(path: Path) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{path} is not a record: {key or 'it'}: {first['msg'].lower()}", hint=_HINT) from error
+        raise UsageError(
+            f"{path} is not a record: {key or 'it'}: {first['msg'].lower()}", hint=_HINT
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON", hint=_HINT) from error
 
     if record.get("schema") != SCHEMA:
-        raise UsageError(f"{path} is not a record of {SCHEMA}, found {str(record.get('schema'))[:40]!r}", hint=_HINT)
+        raise UsageError(
+            f"{path} is not a record of {SCHEMA}, found {str(record.get('schema'))[:40]!r}",
+            hint=_HINT,
+        )
     return dict(record)
 
 

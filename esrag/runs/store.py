@@ -44,7 +44,9 @@ def open_runs(settings: Settings) -> "RunStore":
     """
     url = settings.runs.url
     if "://" in url:
-        raise SettingsError("runs.url must be a file, got an address", hint="name a file, such as runs.sqlite3")
+        raise SettingsError(
+            "runs.url must be a file, got an address", hint="name a file, such as runs.sqlite3"
+        )
     if not url and is_address(settings.engine.url):
         hint = "set runs.url to a file; runs are not kept on a search server"
         raise SettingsError("runs need a file, and the index is on a server", hint=hint)
@@ -62,7 +64,9 @@ class RunStore:
         kept = record if self._settings.keep == "whole" else remove_texts(record)
         text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
         with self._connected() as connection, connection:
-            connection.execute("INSERT INTO runs VALUES (?, ?, ?)", (kept["run_id"], kept["at"], text))
+            connection.execute(
+                "INSERT INTO runs VALUES (?, ?, ?)", (kept["run_id"], kept["at"], text)
+            )
             self._remove_old(connection)
 
     def runs(self) -> Iterator[tuple[dict[str, Any], tuple[Feedback, ...]]]:
@@ -70,7 +74,12 @@ class RunStore:
         if not self._path.exists():
             return
         with self._connected() as connection:
-            ids = [run_id for (run_id,) in connection.execute("SELECT run_id FROM runs ORDER BY at DESC, run_id DESC")]
+            ids = [
+                run_id
+                for (run_id,) in connection.execute(
+                    "SELECT run_id FROM runs ORDER BY at DESC, run_id DESC"
+                )
+            ]
             for run_id in ids:
                 yield self._found(connection, run_id)
 
@@ -83,10 +92,14 @@ class RunStore:
     def rate(self, run_id: str, verdict: Verdict, note: str) -> Feedback:
         """Keep what a reader says of a run. Raises: UsageError for an unknown id or a long note, EsragError."""
         if len(note) > MAX_NOTE_CHARACTERS:
-            raise UsageError(f"expected a note of at most {MAX_NOTE_CHARACTERS} characters, found {len(note)}")
+            raise UsageError(
+                f"expected a note of at most {MAX_NOTE_CHARACTERS} characters, found {len(note)}"
+            )
         self._require_file(run_id)
 
-        feedback = Feedback(run_id, verdict, note, datetime.now(UTC).isoformat(timespec="milliseconds"))
+        feedback = Feedback(
+            run_id, verdict, note, datetime.now(UTC).isoformat(timespec="milliseconds")
+        )
         with self._connected() as connection, connection:
             self._found(connection, run_id)
             row = (feedback.run_id, feedback.at, feedback.verdict, feedback.note)
@@ -95,23 +108,34 @@ class RunStore:
 
     def _require_file(self, run_id: str) -> None:
         if not self._path.exists():
-            raise UsageError(f"no run {run_id!r} is kept", hint="set runs.keep to keep runs from now on")
+            raise UsageError(
+                f"no run {run_id!r} is kept", hint="set runs.keep to keep runs from now on"
+            )
 
-    def _found(self, connection: sqlite3.Connection, run_id: str) -> tuple[dict[str, Any], tuple[Feedback, ...]]:
+    def _found(
+        self, connection: sqlite3.Connection, run_id: str
+    ) -> tuple[dict[str, Any], tuple[Feedback, ...]]:
         row = connection.execute("SELECT record FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         if row is None:
-            alike = closest(run_id, [known for (known,) in connection.execute("SELECT run_id FROM runs")])
+            alike = closest(
+                run_id, [known for (known,) in connection.execute("SELECT run_id FROM runs")]
+            )
             hint = f"did you mean {alike[0]}?" if alike else "esrag runs list shows what is kept"
             raise UsageError(f"no run {run_id!r} is kept", hint=hint)
 
         sql = "SELECT run_id, verdict, note, at FROM feedback WHERE run_id = ? ORDER BY at, rowid"
-        return json.loads(row[0]), tuple(Feedback(*values) for values in connection.execute(sql, (run_id,)))
+        return json.loads(row[0]), tuple(
+            Feedback(*values) for values in connection.execute(sql, (run_id,))
+        )
 
     def _remove_old(self, connection: sqlite3.Connection) -> None:
         oldest = datetime.now(UTC) - timedelta(days=self._settings.max_days)
-        connection.execute("DELETE FROM runs WHERE at < ?", (oldest.isoformat(timespec="milliseconds"),))
+        connection.execute(
+            "DELETE FROM runs WHERE at < ?", (oldest.isoformat(timespec="milliseconds"),)
+        )
         sizes = (
-            "SELECT run_id, sum(length(CAST(record AS BLOB))) OVER (ORDER BY at DESC, run_id DESC) AS total FROM runs"
+            "SELECT run_id, sum(length(CAST(record AS BLOB))) OVER (ORDER BY at DESC, run_id DESC) "
+            "AS total FROM runs"
         )
         sql = f"DELETE FROM runs WHERE run_id IN (SELECT run_id FROM ({sizes}) WHERE total > ?)"  # noqa: S608 -- constants
         connection.execute(sql, (self._settings.max_bytes,))
@@ -127,8 +151,12 @@ class RunStore:
                 if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                     raise sqlite3.DatabaseError("it is not a file of runs")
                 connection.execute("PRAGMA foreign_keys = ON")
-                connection.execute("PRAGMA secure_delete = ON")  # a removed question leaves no trace
+                connection.execute(
+                    "PRAGMA secure_delete = ON"
+                )  # a removed question leaves no trace
                 yield connection
         except (sqlite3.Error, OSError, ValueError, KeyError) as error:
             hint = "look at runs.url; a damaged file may be removed"
-            raise EsragError(f"the runs in {self._path} cannot be used: {error}", hint=hint) from error
+            raise EsragError(
+                f"the runs in {self._path} cannot be used: {error}", hint=hint
+            ) from error

@@ -44,41 +44,67 @@ class EngineSettings(Section):
         pattern=r"^[^\x00]+$",
         description="Folder of the embedded engine, or the address of Elasticsearch or OpenSearch.",
     )
-    index: str = Field(default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index.")
+    index: str = Field(
+        default="esrag", pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$", description="Name of the index."
+    )
     lock_wait_s: float = Field(
-        default=30.0, ge=0, le=86_400, description="Maximum time that a writer waits for another one, in seconds."
+        default=30.0,
+        ge=0,
+        le=86_400,
+        description="Maximum time that a writer waits for another one, in seconds.",
     )
     username: str = Field(default="", description="User of the server.")
     password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
-    api_key: SecretStr = Field(default=SecretStr(""), description="API key of the server, instead of a user.")
-    ca_file: str = Field(default="", description="File with the authority that signed the server's certificate.")
-    certificate_fingerprint: str = Field(default="", description="SHA-256 of the server's certificate, in hexadecimal.")
-    verify_certificates: bool = Field(default=True, description="Refuse a server whose certificate is not valid.")
+    api_key: SecretStr = Field(
+        default=SecretStr(""), description="API key of the server, instead of a user."
+    )
+    ca_file: str = Field(
+        default="", description="File with the authority that signed the server's certificate."
+    )
+    certificate_fingerprint: str = Field(
+        default="", description="SHA-256 of the server's certificate, in hexadecimal."
+    )
+    verify_certificates: bool = Field(
+        default=True, description="Refuse a server whose certificate is not valid."
+    )
     shards: int = Field(default=1, ge=1, le=1024, description="Number of shards of a new index.")
     replicas: int = Field(default=0, ge=0, le=100, description="Number of copies of each shard.")
     similarity: Literal["cosine", "dot_product", "l2_norm"] = Field(
-        default="cosine", description="How a server compares vectors; they are unit vectors, so all three rank alike."
+        default="cosine",
+        description="How a server compares vectors; they are unit vectors, so all three rank alike.",
     )
     quantisation: Literal["none", "int8", "int4", "bbq"] = Field(
         default="none",
         description="How a server shrinks the vectors that it walks through; OpenSearch: none or int8.",
     )
-    hnsw_m: int = Field(default=16, ge=2, le=512, description="Neighbours of a vector in a server's graph.")
+    hnsw_m: int = Field(
+        default=16, ge=2, le=512, description="Neighbours of a vector in a server's graph."
+    )
     hnsw_ef_construction: int = Field(
-        default=100, ge=1, le=3200, description="Candidates for those neighbours while a server builds its graph."
+        default=100,
+        ge=1,
+        le=3200,
+        description="Candidates for those neighbours while a server builds its graph.",
     )
 
 
 class LoadingSettings(Section):
     """Which files are read, and the limits on a source."""
 
-    follow_links: bool = Field(default=False, description="Follow links that lead outside the folder that was named.")
-    ignore_files: bool = Field(default=True, description="Leave out what .gitignore and .esragignore files name.")
+    follow_links: bool = Field(
+        default=False, description="Follow links that lead outside the folder that was named."
+    )
+    ignore_files: bool = Field(
+        default=True, description="Leave out what .gitignore and .esragignore files name."
+    )
 
     hidden: Literal["drop", "keep"] = Field(
-        default="drop", description="Text that a reader of the file would not see: leave it out, or keep it."
+        default="drop",
+        description="Text that a reader of the file would not see: leave it out, or keep it.",
     )
-    max_bytes: int = Field(default=128 * 2**20, gt=0, description="Maximum size of a source, in bytes.")
+    max_bytes: int = Field(
+        default=128 * 2**20, gt=0, description="Maximum size of a source, in bytes."
+    )
     max_characters: int = Field(
         default=20_000_000, gt=0, description="Maximum length of a document's text, in characters."
     )
@@ -91,7 +117,10 @@ class LoadingSettings(Section):
         description="Seconds a folder's files may take to be parsed, in one ingest or a worker's batch; 0: any.",
     )
     memory_bytes: int = Field(
-        default=4 * 2**30, gt=0, lt=2**63, description="Address space of the parsing process, in bytes."
+        default=4 * 2**30,
+        gt=0,
+        lt=2**63,
+        description="Address space of the parsing process, in bytes.",
     )
 
 
@@ -99,40 +128,69 @@ class ChunkingSettings(Section):
     """How documents are cut into chunks."""
 
     strategy: str = Field(default="sections", description="Name of the chunker.")
-    size: int = Field(default=200, gt=0, description="Maximum size of a chunk, in tokens of the encoder.")
-    overlap: int = Field(default=0, ge=0, description="Maximum number of tokens that two neighbouring chunks share.")
+    size: int = Field(
+        default=200, gt=0, description="Maximum size of a chunk, in tokens of the encoder."
+    )
+    overlap: int = Field(
+        default=0, ge=0, description="Maximum number of tokens that two neighbouring chunks share."
+    )
 
 
 class EmbeddingSettings(Section):
     """The sentence encoder."""
 
     provider: str = Field(default="onnx", description="Name of the embedder.")
-    model: str = Field(default=DEFAULT_MODEL, description='Model name or BERT folder; "none": keyword search only.')
-    precision: Literal["int8", "fp32"] = Field(default="int8", description="Arithmetic of the ONNX encoder.")
+    model: str = Field(
+        default=DEFAULT_MODEL, description='Model name or BERT folder; "none": keyword search only.'
+    )
+    precision: Literal["int8", "fp32"] = Field(
+        default="int8", description="Arithmetic of the ONNX encoder."
+    )
     workers: int = Field(default=0, ge=0, description="Encoder threads; 0: one a core.")
     offline: bool = Field(default=False, description="Never download weights.")
-    url: str = Field(default="", description="Address of an embedding service, for providers that are one.")
+    url: str = Field(
+        default="", description="Address of an embedding service, for providers that are one."
+    )
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the embedding service.")
     requests_per_minute: int = Field(
-        default=0, ge=0, description="Requests all workers together may send the service in a minute; 0: any."
+        default=0,
+        ge=0,
+        description="Requests all workers together may send the service in a minute; 0: any.",
     )
     tokens_per_minute: int = Field(
-        default=0, ge=0, description="Tokens all workers together may send the service in a minute; 0: any."
+        default=0,
+        ge=0,
+        description="Tokens all workers together may send the service in a minute; 0: any.",
     )
 
 
 class RetrievalSettings(Section):
     """The two legs and their fusion."""
 
-    method: Literal["vector", "keyword", "hybrid"] = Field(default="hybrid", description="Legs that are searched.")
-    fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How the legs become one list.")
+    method: Literal["vector", "keyword", "hybrid"] = Field(
+        default="hybrid", description="Legs that are searched."
+    )
+    fusion: Literal["rrf", "weighted"] = Field(
+        default="rrf", description="How the legs become one list."
+    )
     k: int = Field(default=10, gt=0, le=1000, description="Number of hits returned.")
-    candidates: int = Field(default=100, gt=0, le=10_000, description="Number of hits read from each leg.")
-    rank_constant: int = Field(default=60, gt=0, le=10_000, description="k of reciprocal rank fusion.")
-    vector_weight: float = Field(default=0.5, ge=0, le=1, description="Vector leg's share in either fusion.")
-    variants: bool = Field(default=False, description="Search other wordings of the question too, and fuse them all.")
-    operations: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]] = (
-        Field(default={}, description="Phrases by the name of their operation, such as {Sign: [sign, signing]}.")
+    candidates: int = Field(
+        default=100, gt=0, le=10_000, description="Number of hits read from each leg."
+    )
+    rank_constant: int = Field(
+        default=60, gt=0, le=10_000, description="k of reciprocal rank fusion."
+    )
+    vector_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Vector leg's share in either fusion."
+    )
+    variants: bool = Field(
+        default=False, description="Search other wordings of the question too, and fuse them all."
+    )
+    operations: Mapping[
+        Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]
+    ] = Field(
+        default={},
+        description="Phrases by the name of their operation, such as {Sign: [sign, signing]}.",
     )
 
 
@@ -146,7 +204,9 @@ class Indicator(Section):
 class RerankSettings(Section):
     """The rerankers and what they need."""
 
-    chain: Names = Field(default=(), description="Rerankers in order; none: the order of the fusion stays.")
+    chain: Names = Field(
+        default=(), description="Rerankers in order; none: the order of the fusion stays."
+    )
     depth: int = Field(default=50, gt=0, le=1000, description="Maximum number of hits to rerank.")
     budget_ms: int = Field(
         default=0,
@@ -154,21 +214,37 @@ class RerankSettings(Section):
         le=86_400_000,
         description="Maximum time for all rerankers, in milliseconds; 0: no limit.",
     )
-    model: str = Field(default="", description="Folder of a cross-encoder, or the name of a service's model.")
-    url: str = Field(default="", repr=False, description="Address of a reranking service; nothing: the provider's own.")
+    model: str = Field(
+        default="", description="Folder of a cross-encoder, or the name of a service's model."
+    )
+    url: str = Field(
+        default="",
+        repr=False,
+        description="Address of a reranking service; nothing: the provider's own.",
+    )
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the reranking service.")
-    group_by: str = Field(default="doc_id", description="Key of the metadata that round-robin takes turns by.")
+    group_by: str = Field(
+        default="doc_id", description="Key of the metadata that round-robin takes turns by."
+    )
     relevance: float = Field(
-        default=0.7, ge=0, le=1, description="What mmr gives to nearness to the question; the rest is for variety."
+        default=0.7,
+        ge=0,
+        le=1,
+        description="What mmr gives to nearness to the question; the rest is for variety.",
     )
     weight: float = Field(
-        default=0.6, ge=0, le=100, description="Weight of late-interaction; the fused score counts 1."
+        default=0.6,
+        ge=0,
+        le=100,
+        description="Weight of late-interaction; the fused score counts 1.",
     )
     authority: Mapping[str, Bonus] = Field(
-        default={}, description="Bonus of quality by the domain of a hit's url, such as {gov: 0.05}."
+        default={},
+        description="Bonus of quality by the domain of a hit's url, such as {gov: 0.05}.",
     )
     completeness: Mapping[Annotated[int, Field(ge=0)], Bonus] = Field(
-        default={600: 0.1, 400: 0.05}, description="Bonus of quality for more than this number of characters."
+        default={600: 0.1, 400: 0.05},
+        description="Bonus of quality for more than this number of characters.",
     )
     indicators: tuple[Indicator, ...] = Field(
         default=(
@@ -183,29 +259,48 @@ class GeneratorSettings(Section):
     """The generator, which writes the answer."""
 
     name: str = Field(default="extractive", description="Name of the generator.")
-    model: str = Field(default="", description="Name of the language model, for generators that ask one.")
-    url: str = Field(default="", repr=False, description="Address of its service; nothing: the provider's own.")
+    model: str = Field(
+        default="", description="Name of the language model, for generators that ask one."
+    )
+    url: str = Field(
+        default="", repr=False, description="Address of its service; nothing: the provider's own."
+    )
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
-    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="Maximum time for an answer, in seconds.")
+    timeout_s: float = Field(
+        default=60.0, gt=0, le=3600, description="Maximum time for an answer, in seconds."
+    )
     max_output_tokens: int = Field(
         default=1000, gt=0, le=100_000, description="Maximum number of tokens a model may write."
     )
-    templates: str = Field(default="", description="Folder with prompts of your own; nothing: the package's.")
+    templates: str = Field(
+        default="", description="Folder with prompts of your own; nothing: the package's."
+    )
 
 
 class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
-    refusal: float = Field(default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it.")
-    evidence_chunks: int = Field(default=10, gt=0, description="Maximum number of passages given as evidence.")
-    evidence_characters: int = Field(default=12_000, gt=0, description="Maximum number of characters of evidence.")
+    refusal: float = Field(
+        default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it."
+    )
+    evidence_chunks: int = Field(
+        default=10, gt=0, description="Maximum number of passages given as evidence."
+    )
+    evidence_characters: int = Field(
+        default=12_000, gt=0, description="Maximum number of characters of evidence."
+    )
     evidence_tokens: int = Field(
-        default=6_000, gt=0, description="Maximum number of tokens of evidence, as the encoder counts."
+        default=6_000,
+        gt=0,
+        description="Maximum number of tokens of evidence, as the encoder counts.",
     )
     compress: bool = Field(
-        default=False, description="Send a model only the fitting sentences of passages that exceed the limits."
+        default=False,
+        description="Send a model only the fitting sentences of passages that exceed the limits.",
     )
-    neighbours: int = Field(default=1, ge=0, le=100, description="Chunks added before and after each of the best hits.")
+    neighbours: int = Field(
+        default=1, ge=0, le=100, description="Chunks added before and after each of the best hits."
+    )
     steps: int = Field(
         default=1,
         ge=1,
@@ -213,22 +308,31 @@ class AnswerSettings(Section):
         description="Searches for a question at most: where one finds too little, in other words.",
     )
     algorithms: bool = Field(
-        default=True, description='Answer a question about an "Algorithm N" with its steps, whole and in order.'
+        default=True,
+        description='Answer a question about an "Algorithm N" with its steps, whole and in order.',
     )
-    minimum_hits: int = Field(default=1, ge=1, description="Minimum number of hits; fewer are a refusal.")
-    max_sentences: int = Field(default=3, gt=0, description="Maximum number of sentences in an answer.")
+    minimum_hits: int = Field(
+        default=1, ge=1, description="Minimum number of hits; fewer are a refusal."
+    )
+    max_sentences: int = Field(
+        default=3, gt=0, description="Maximum number of sentences in an answer."
+    )
     unsupported: Literal["refuse", "drop"] = Field(
         default="refuse",
         description="What to do with an unsupported sentence: refuse the whole answer, or drop the sentence.",
     )
-    quotes: bool = Field(default=False, description="Require every sentence of a model to quote its passage verbatim.")
+    quotes: bool = Field(
+        default=False,
+        description="Require every sentence of a model to quote its passage verbatim.",
+    )
 
 
 class KibanaSettings(Section):
     """The dashboards of a search server."""
 
     url: str = Field(
-        default="", description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine."
+        default="",
+        description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine.",
     )
 
 
@@ -236,16 +340,24 @@ class QueueSettings(Section):
     """The queue between ingests and workers."""
 
     url: str = Field(
-        default="", repr=False, description="Address of the queue's Redis; nothing: the command does the work itself."
+        default="",
+        repr=False,
+        description="Address of the queue's Redis; nothing: the command does the work itself.",
     )
-    window_batches: int = Field(default=200, ge=1, le=100_000, description="Maximum number of batches in the queue.")
-    batch_files: int = Field(default=64, ge=1, le=1000, description="Maximum number of files per batch.")
+    window_batches: int = Field(
+        default=200, ge=1, le=100_000, description="Maximum number of batches in the queue."
+    )
+    batch_files: int = Field(
+        default=64, ge=1, le=1000, description="Maximum number of files per batch."
+    )
     batch_bytes: int = Field(
         default=4 * 2**20,
         ge=1,
         description="Maximum total size of a batch, in bytes; a larger file forms a batch of its own.",
     )
-    attempts: int = Field(default=3, ge=1, le=100, description="Maximum number of attempts per batch.")
+    attempts: int = Field(
+        default=3, ge=1, le=100, description="Maximum number of attempts per batch."
+    )
     lease_s: float = Field(
         default=300.0,
         ge=1,
@@ -253,10 +365,16 @@ class QueueSettings(Section):
         description="Seconds without a heartbeat after which a worker counts as dead.",
     )
     time_limit_s: float = Field(
-        default=3600.0, ge=1, le=86_400, description="Maximum time for a batch, in seconds; then its worker is killed."
+        default=3600.0,
+        ge=1,
+        le=86_400,
+        description="Maximum time for a batch, in seconds; then its worker is killed.",
     )
     sweep_s: float = Field(
-        default=10.0, ge=0.1, le=3600, description="Seconds between two sweeps for lost or overdue batches."
+        default=10.0,
+        ge=0.1,
+        le=3600,
+        description="Seconds between two sweeps for lost or overdue batches.",
     )
 
 
@@ -264,16 +382,24 @@ class LedgerSettings(Section):
     """The record of what was ingested, and what failed."""
 
     url: str = Field(
-        default="", description="File of the ledger; nothing: with the index, in its folder or on its server."
+        default="",
+        description="File of the ledger; nothing: with the index, in its folder or on its server.",
     )
 
 
 class CacheSettings(Section):
     """The cache of vectors and answers."""
 
-    url: str = Field(default="", repr=False, description="Address of the cache's Redis, or a file; nothing: no cache.")
+    url: str = Field(
+        default="",
+        repr=False,
+        description="Address of the cache's Redis, or a file; nothing: no cache.",
+    )
     ttl_days: float = Field(
-        default=30.0, gt=0, le=3650, description="Maximum age of a cached vector or answer, in days."
+        default=30.0,
+        gt=0,
+        le=3650,
+        description="Maximum age of a cached vector or answer, in days.",
     )
 
 
@@ -281,19 +407,29 @@ class RunsSettings(Section):
     """Records of answered questions."""
 
     keep: Literal["off", "without-texts", "whole"] = Field(
-        default="off", description="Record of each question: none, one without any text, or a whole one."
+        default="off",
+        description="Record of each question: none, one without any text, or a whole one.",
     )
-    url: str = Field(default="", description="File of the records; nothing: in the folder of the index.")
-    max_days: float = Field(default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days.")
-    max_bytes: int = Field(default=256 * 2**20, gt=0, description="Maximum size of all records; the oldest go first.")
+    url: str = Field(
+        default="", description="File of the records; nothing: in the folder of the index."
+    )
+    max_days: float = Field(
+        default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days."
+    )
+    max_bytes: int = Field(
+        default=256 * 2**20, gt=0, description="Maximum size of all records; the oldest go first."
+    )
 
 
 class Settings(Section):
     """The whole tree."""
 
-    preset: str = Field(default="", description="Preset that the other values start from: a name, or a folder.")
+    preset: str = Field(
+        default="", description="Preset that the other values start from: a name, or a folder."
+    )
     allow_unencrypted: bool = Field(
-        default=False, description="Send keys and passwords to other machines over http:// and redis:// too."
+        default=False,
+        description="Send keys and passwords to other machines over http:// and redis:// too.",
     )
     engine: EngineSettings = EngineSettings()
     queue: QueueSettings = QueueSettings()
@@ -345,7 +481,9 @@ def mask_value(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return "********" if value.get_secret_value() else ""
     plain = to_plain(value)
-    return re.sub(r"(?<=://).*@", "********@", plain) if isinstance(plain, str) else plain  # it may hold a slash
+    return (
+        re.sub(r"(?<=://).*@", "********@", plain) if isinstance(plain, str) else plain
+    )  # it may hold a slash
 
 
 def is_address(url: str) -> bool:

@@ -16,7 +16,9 @@ class _Loader(yaml.SafeLoader):
         keys = set()
         for key_node, _ in node.value:
             if key_node.value in keys:
-                raise DuplicateKey(problem=f"{key_node.value!r} is there twice", problem_mark=key_node.start_mark)
+                raise DuplicateKey(
+                    problem=f"{key_node.value!r} is there twice", problem_mark=key_node.start_mark
+                )
             if isinstance(key_node.value, str):
                 keys.add(key_node.value)
         return super().construct_mapping(node, deep)

@@ -46,7 +46,14 @@ FOUND = "found in a folder above"
 _PRESETS = Path(__file__).parents[1] / "presets"
 
 # Settings that are paths, or may be; in a file they are relative to its folder. A model may also be a name.
-_PATHS = ("engine.url", "engine.ca_file", "ledger.url", "cache.url", "runs.url", "generator.templates")
+_PATHS = (
+    "engine.url",
+    "engine.ca_file",
+    "ledger.url",
+    "cache.url",
+    "runs.url",
+    "generator.templates",
+)
 _MODELS = ("embedding.model", "rerank.model")
 
 
@@ -113,11 +120,16 @@ def read_settings(
     Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
     file that cannot be read.
     """
-    files, flagged = [*file_layers(environ, folder)], Layer("code" if is_code else "flag", flags, is_text=not is_code)
+    files, flagged = (
+        [*file_layers(environ, folder)],
+        Layer("code" if is_code else "flag", flags, is_text=not is_code),
+    )
     _require_no_secret(*files, *(() if is_code else (flagged,)))
 
     later = [*files, _environment_layer(environ), flagged]
-    name = next((layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), "")
+    name = next(
+        (layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), ""
+    )
     preset = [preset_layer(str(name))] if name else []
     _require_no_secret(*preset)
     layers = [_found_layer(folder), *preset, *later]
@@ -150,7 +162,9 @@ def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
 
 def presets() -> tuple[str, ...]:
     """Return the names of the presets that ship with the package."""
-    return tuple(sorted(folder.name for folder in _PRESETS.iterdir() if (folder / SETTINGS_FILE).is_file()))
+    return tuple(
+        sorted(folder.name for folder in _PRESETS.iterdir() if (folder / SETTINGS_FILE).is_file())
+    )
 
 
 def preset_text(name: str) -> str:
@@ -166,13 +180,19 @@ def preset_layer(name: str) -> Layer:
     is_shipped = name in presets()
     folder = _PRESETS / name if is_shipped else Path(name).expanduser()
     if not is_shipped and not (folder / SETTINGS_FILE).is_file():
-        hint = f"choose one of {', '.join(presets())}, or name a folder that holds an {SETTINGS_FILE}"
+        hint = (
+            f"choose one of {', '.join(presets())}, or name a folder that holds an {SETTINGS_FILE}"
+        )
         raise SettingsError(f"no preset named {name!r}", hint=hint)
 
     layer = read_file(folder / SETTINGS_FILE, is_named=is_shipped)
     if "preset" in layer.values:
-        raise SettingsError(f"{layer.origin} names a preset", hint="a preset cannot start from another one")
-    prompts = {"generator.templates": str(folder / "prompts")} if (folder / "prompts").is_dir() else {}
+        raise SettingsError(
+            f"{layer.origin} names a preset", hint="a preset cannot start from another one"
+        )
+    prompts = (
+        {"generator.templates": str(folder / "prompts")} if (folder / "prompts").is_dir() else {}
+    )
     return replace(layer, origin=f"preset {name}", values={**prompts, **layer.values})
 
 
@@ -183,7 +203,9 @@ def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
 
 def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
     """Return the error for a settings file that needs to be allowed, with the command that does it."""
-    why = "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"
+    why = (
+        "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"
+    )
     if layer.file and is_foreign(layer.file):
         why = "belongs to another user"
     message = f"{layer.origin} sets {', '.join(keys)}, and {why}"
@@ -205,7 +227,11 @@ def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], .
     for layer in layers:
         if layer.file is None or layer.standing == "allowed":
             continue
-        keys = [key for key in decides(layer) if in_force[key] is layer and layer.values[key] != safe[key]]
+        keys = [
+            key
+            for key in decides(layer)
+            if in_force[key] is layer and layer.values[key] != safe[key]
+        ]
         if keys:
             withheld.append((layer, tuple(keys)))
 
@@ -221,7 +247,9 @@ def decides(layer: Layer) -> list[str]:
         return []
 
     everything, folder = is_foreign(layer.file), layer.file.parent
-    return [key for key, value in layer.values.items() if everything or redirects(key, value, folder)]
+    return [
+        key for key, value in layer.values.items() if everything or redirects(key, value, folder)
+    ]
 
 
 def _found_layer(folder: Path) -> Layer:
@@ -233,12 +261,16 @@ def _found_layer(folder: Path) -> Layer:
 def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
     """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
     base = settings_file(environ, folder)
-    is_named = Path(environ.get("ESRAG_CONFIG", "")).is_absolute()  # a relative one is another file in each folder
+    is_named = Path(
+        environ.get("ESRAG_CONFIG", "")
+    ).is_absolute()  # a relative one is another file in each folder
     if environ.get("ESRAG_CONFIG") or base.exists():
         yield read_file(base, is_named=is_named)
     if environment := environ.get("ESRAG_ENVIRONMENT"):
         if not re.fullmatch(r"[\w.-]+", environment):
-            raise SettingsError(f"ESRAG_ENVIRONMENT must be letters, digits, dots and dashes, got {environment!r}")
+            raise SettingsError(
+                f"ESRAG_ENVIRONMENT must be letters, digits, dots and dashes, got {environment!r}"
+            )
         yield read_file(base.with_name(f"esrag.{environment}.yaml"), is_named=is_named)
 
 
@@ -251,7 +283,11 @@ def read_file(path: Path, *, is_named: bool = False) -> Layer:
         raise SettingsError(
             f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
         ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a thirteenth month, a thousand brackets
+    except (
+        yaml.YAMLError,
+        ValueError,
+        RecursionError,
+    ) as error:  # a thirteenth month, a thousand brackets
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark else ""
         problem = f": {error.problem}" if isinstance(error, DuplicateKey) else ""
@@ -275,7 +311,13 @@ def _from_folder(key: str, value: Any, folder: Path) -> Any:
     >>> _from_folder("cache.url", "cache.db", Path("/p")), _from_folder("cache.url", "redis://host", Path("/p"))
     ('/p/cache.db', 'redis://host')
     """
-    if not isinstance(value, str) or not value or folder == Path() or value.startswith("~") or "\0" in value:
+    if (
+        not isinstance(value, str)
+        or not value
+        or folder == Path()
+        or value.startswith("~")
+        or "\0" in value
+    ):
         return value
 
     is_path = key in _PATHS and "://" not in value
@@ -297,7 +339,9 @@ def flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
     """
     flat: dict[str, Any] = {}
     for name, value in ((f"{prefix}{key}", value) for key, value in tree.items()):
-        if name in _sections() and isinstance(value, Mapping | None):  # a branch whose lines are all comments is None
+        if name in _sections() and isinstance(
+            value, Mapping | None
+        ):  # a branch whose lines are all comments is None
             flat |= flatten(value or {}, f"{name}.")
         else:
             flat[name] = value
@@ -309,7 +353,10 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
         "ESRAG_CONFIG",
         "ESRAG_ENVIRONMENT",
     }
-    values = {name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): environ[name] for name in sorted(names)}
+    values = {
+        name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): environ[name]
+        for name in sorted(names)
+    }
     return Layer("environment", values, is_text=True)
 
 
@@ -317,7 +364,9 @@ def _require_known(key: str, known: Iterable[str], origin: str) -> None:
     if key in known:
         return
     if key in _sections():
-        raise SettingsError(f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…")
+        raise SettingsError(
+            f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…"
+        )
     import difflib
 
     close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
@@ -330,7 +379,10 @@ def _require_no_secret(*layers: Layer) -> None:
     for layer, (key, info) in product(layers, fields()):
         if info.annotation is SecretStr and layer.values.get(key):
             hint = f"set {variable(key)}"
-            raise SettingsError(f"{key} (from {layer.origin}) is a secret, taken from the environment alone", hint=hint)
+            raise SettingsError(
+                f"{key} (from {layer.origin}) is a secret, taken from the environment alone",
+                hint=hint,
+            )
 
 
 def _parse(key: str, value: Any, info: FieldInfo, origin: str) -> Any:
@@ -378,15 +430,24 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
         raise _wrong_value(error, origins) from error
-    if "://" in settings.engine.url and not is_address(settings.engine.url):  # not shown: it may hold a password
+    if "://" in settings.engine.url and not is_address(
+        settings.engine.url
+    ):  # not shown: it may hold a password
         hint = "write http://host:9200, or https://host:9200"
         raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
     if settings.queue.url and not is_redis(settings.queue.url):  # not shown: it may hold a password
-        raise SettingsError("queue.url must be the address of a Redis", hint="write redis://host:6379/0, or rediss://")
+        raise SettingsError(
+            "queue.url must be the address of a Redis",
+            hint="write redis://host:6379/0, or rediss://",
+        )
     if "://" in settings.cache.url and not is_redis(settings.cache.url):
-        raise SettingsError("cache.url must be the address of a Redis, or a file", hint="write redis://host:6379/0")
+        raise SettingsError(
+            "cache.url must be the address of a Redis, or a file", hint="write redis://host:6379/0"
+        )
     if settings.kibana.url and not is_address(settings.kibana.url):
-        raise SettingsError("kibana.url must be the address of a server", hint="write http://host:5601")
+        raise SettingsError(
+            "kibana.url must be the address of a server", hint="write http://host:5601"
+        )
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")
@@ -399,13 +460,19 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
     first = error.errors(include_url=False)[0]
     known = dict(fields())
     location = [part for part in first["loc"] if part != "[key]"]
-    key = next((key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]), "")
+    key = next(
+        (key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]),
+        "",
+    )
 
-    secret = key.endswith("url") or (key and known[key].annotation is SecretStr)  # an address may hold a password
+    secret = key.endswith("url") or (
+        key and known[key].annotation is SecretStr
+    )  # an address may hold a password
     came = "" if secret else f", got {first['input']!r}"
     problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     problem = problem if problem.startswith("'") else problem[:1].lower() + problem[1:]
     origin = origins.get(key, "default")
     return SettingsError(
-        f"{_path(location)} (from {origin}): {problem}{came}", hint=f"{key} is: {known[key].description}" if key else ""
+        f"{_path(location)} (from {origin}): {problem}{came}",
+        hint=f"{key} is: {known[key].description}" if key else "",
     )

@@ -24,12 +24,20 @@ def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
     """Raises: SettingsError where a secret would go to another machine as plain text."""
     for key in keys:
         url: str = value_of(settings, key)
-        if not url.startswith(("http://", "redis://")) or is_loopback(url) or settings.allow_unencrypted:
+        if (
+            not url.startswith(("http://", "redis://"))
+            or is_loopback(url)
+            or settings.allow_unencrypted
+        ):
             continue
-        if has_password(url) or any(value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]):
+        if has_password(url) or any(
+            value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]
+        ):
             safe = "https://" if url.startswith("http") else "rediss://"
             hint = f"write {safe}, or set {variable('allow_unencrypted')}=true on a network that you trust"
-            raise SettingsError(f"{key} would send a key or password to another machine without TLS", hint=hint)
+            raise SettingsError(
+                f"{key} would send a key or password to another machine without TLS", hint=hint
+            )
 
 
 def is_loopback(url: str) -> bool:

@@ -12,10 +12,17 @@ from typing import Any, Literal
 
 from esrag.errors import SettingsError
 
-_PATHS_OR_ADDRESSES = frozenset(("engine.url", "ledger.url", "cache.url", "runs.url", "generator.templates"))
+_PATHS_OR_ADDRESSES = frozenset(
+    ("engine.url", "ledger.url", "cache.url", "runs.url", "generator.templates")
+)
 _ADDRESSES = frozenset(("queue.url", "embedding.url", "rerank.url", "generator.url", "kibana.url"))
 _TRANSPORT = frozenset(
-    ("engine.ca_file", "engine.certificate_fingerprint", "engine.verify_certificates", "allow_unencrypted")
+    (
+        "engine.ca_file",
+        "engine.certificate_fingerprint",
+        "engine.verify_certificates",
+        "allow_unencrypted",
+    )
 )
 
 Standing = Literal["allowed", "changed", "unknown"]
@@ -30,7 +37,9 @@ def redirects(key: str, value: Any, folder: Path) -> bool:
     if key in _ADDRESSES or key in _TRANSPORT:
         return True
 
-    return key in _PATHS_OR_ADDRESSES and ("://" in str(value) or not _is_within(str(value), folder))
+    return key in _PATHS_OR_ADDRESSES and (
+        "://" in str(value) or not _is_within(str(value), folder)
+    )
 
 
 def is_foreign(path: Path) -> bool:
@@ -79,7 +88,9 @@ def _record(path: Path) -> Path:
     try:
         state = stated if stated.is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError as error:
-        raise SettingsError("the user has no home to remember it in", hint="set XDG_STATE_HOME to a folder") from error
+        raise SettingsError(
+            "the user has no home to remember it in", hint="set XDG_STATE_HOME to a folder"
+        ) from error
 
     return state / "esrag" / "allowed" / sha256(os.fsencode(path.resolve())).hexdigest()
 

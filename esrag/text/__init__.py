@@ -12,7 +12,9 @@ from functools import cache
 
 # C0 and C1 controls except tab and newline, lone surrogates, noncharacters and byte order marks.
 # Nothing can display them, a terminal may act on them, and SQLite and UTF-8 refuse some.
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+_UNSHOWABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]"
+)
 
 # Characters that are invisible on the page (Unicode's Default_Ignorable_Code_Point, and the
 # annotation marks). They could carry a hidden message, or split a word such as "not" before it is
@@ -48,7 +50,9 @@ _KEPT = "|".join(
 _NEEDED_OR_INVISIBLE = re.compile(f"({_KEPT})|[{_INVISIBLE}]")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 _MADE_OF_MARKS = "\u0f73\u0f75\u0f81"
-_SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")  # with its line break: the word continues there
+_SOFT_HYPHEN = re.compile(
+    r"\xad(?:[ \t]*\n[ \t]*(?=\w))?"
+)  # with its line break: the word continues there
 
 # nupunkt reads pieces: on a megabyte without a blank line, this is a third faster and bounds memory.
 _PIECE_CHARACTERS = 20_000
@@ -60,7 +64,9 @@ _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
-NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")  # a spreadsheet's "City: Kiel; Founded: 1242"
+NAMED_ROW = re.compile(
+    r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: "
+)  # a spreadsheet's "City: Kiel; Founded: 1242"
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
 # A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
@@ -77,7 +83,9 @@ def normalise(text: str) -> str:
     >>> normalise("cafe\u0301\r\nb\x00\fc"), normalise("no\u200bt \U000e0041so\xad")
     ('café\nb\nc', 'not so')
     """
-    text = unicodedata.normalize("NFC", _with_few_marks(_SOFT_HYPHEN.sub("", drop_unshowable(text))))
+    text = unicodedata.normalize(
+        "NFC", _with_few_marks(_SOFT_HYPHEN.sub("", drop_unshowable(text)))
+    )
     if text.isascii() or not _ANY_INVISIBLE.search(text):
         return text
 
@@ -199,7 +207,9 @@ def _parts(previous: str, line: str) -> bool:
         return False
     if _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
         return True
-    return _ends_early(previous, line) or (_is_row(previous) and line[0].isupper() and not _is_row(line))
+    return _ends_early(previous, line) or (
+        _is_row(previous) and line[0].isupper() and not _is_row(line)
+    )
 
 
 def _stands_alone(line: str) -> bool:

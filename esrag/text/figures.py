@@ -10,7 +10,9 @@ from esrag.text.terms import technical_words
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
     seventeen eighteen nineteen""".split()  # noqa: SIM905 -- twenty words
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SPELLED = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_SPELLED = {word: number for number, word in enumerate(_ONES)} | {
+    word: 10 * n for n, word in enumerate(_TENS, 2)
+}
 _SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
 _COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them"
 
@@ -20,16 +22,91 @@ _UNIT_WORD = (
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
     r"|knot|gallon|ounce|tonne|ton)s?)"
 )
-_SIGNS = {"%": "percent", "°": "degree", "°C": "degree celsius", "°F": "degree fahrenheit", "t": "ton"}
-_SIGNS_OF_MONEY = {"$": "dollar", "€": "euro", "£": "pound", "USD": "dollar", "EUR": "euro", "GBP": "pound"}
+_SIGNS = {
+    "%": "percent",
+    "°": "degree",
+    "°C": "degree celsius",
+    "°F": "degree fahrenheit",
+    "t": "ton",
+}
+_SIGNS_OF_MONEY = {
+    "$": "dollar",
+    "€": "euro",
+    "£": "pound",
+    "USD": "dollar",
+    "EUR": "euro",
+    "GBP": "pound",
+}
 CURRENCIES = frozenset(_SIGNS_OF_MONEY.values())
-_PREFIXES = {"": "", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "c": "centi", "m": "milli", "μ": "micro"}
-_BASES = {"g": "gram", "l": "liter", "L": "liter", "m": "meter", "W": "watt", "V": "volt", "Hz": "hertz", "B": "byte"}
-_USUAL = "g kg mg μg l L ml mL cl m km cm mm μm W kW MW GW V kV Hz kHz MHz GHz B kB MB GB TB".split()  # noqa: SIM905
-_TIMES = {"ms": "millisecond", "μs": "microsecond", "ns": "nanosecond", "min": "minute", "h": "hour"}
-_BINARY = {f"{a}iB": f"{b}byte" for a, b in (("K", "kibi"), ("M", "mebi"), ("G", "gibi"), ("T", "tebi"))}
-_BITS = {f"{a}bit": f"{b}bit" for a, b in (("k", "kilo"), ("K", "kilo"), ("M", "mega"), ("G", "giga"))}
-_SIGNS |= {f"{a}{b}": f"{_PREFIXES[a]}{_BASES[b]}" for a, b in product(_PREFIXES, _BASES) if f"{a}{b}" in _USUAL}
+_PREFIXES = {
+    "": "",
+    "k": "kilo",
+    "M": "mega",
+    "G": "giga",
+    "T": "tera",
+    "c": "centi",
+    "m": "milli",
+    "μ": "micro",
+}
+_BASES = {
+    "g": "gram",
+    "l": "liter",
+    "L": "liter",
+    "m": "meter",
+    "W": "watt",
+    "V": "volt",
+    "Hz": "hertz",
+    "B": "byte",
+}
+_USUAL = [
+    "g",
+    "kg",
+    "mg",
+    "μg",
+    "l",
+    "L",
+    "ml",
+    "mL",
+    "cl",
+    "m",
+    "km",
+    "cm",
+    "mm",
+    "μm",
+    "W",
+    "kW",
+    "MW",
+    "GW",
+    "V",
+    "kV",
+    "Hz",
+    "kHz",
+    "MHz",
+    "GHz",
+    "B",
+    "kB",
+    "MB",
+    "GB",
+    "TB",
+]
+_TIMES = {
+    "ms": "millisecond",
+    "μs": "microsecond",
+    "ns": "nanosecond",
+    "min": "minute",
+    "h": "hour",
+}
+_BINARY = {
+    f"{a}iB": f"{b}byte" for a, b in (("K", "kibi"), ("M", "mebi"), ("G", "gibi"), ("T", "tebi"))
+}
+_BITS = {
+    f"{a}bit": f"{b}bit" for a, b in (("k", "kilo"), ("K", "kilo"), ("M", "mega"), ("G", "giga"))
+}
+_SIGNS |= {
+    f"{a}{b}": f"{_PREFIXES[a]}{_BASES[b]}"
+    for a, b in product(_PREFIXES, _BASES)
+    if f"{a}{b}" in _USUAL
+}
 _SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | {"KB": "kilobyte"}
 _UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
 _UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
@@ -50,7 +127,8 @@ _IN_UNIT = re.compile(
 )
 _SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
 _SCALE = re.compile(
-    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b", re.IGNORECASE
+    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b",
+    re.IGNORECASE,
 )
 _SCALES = {"000": "thousand", "k": "thousand", "m": "million", "mn": "million", "bn": "billion"}
 _WORD = rf"(?:{'|'.join(sorted(_SPELLED, key=len, reverse=True))})"
@@ -70,7 +148,9 @@ class Use:
     unit: str
 
 
-_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")  # "5 thousand", "(thousand dollars)": not a number by itself
+_COUNTED = re.compile(
+    r"(?:\d[ -]|\bin |[($€£]) ?\Z"
+)  # "5 thousand", "(thousand dollars)": not a number by itself
 
 
 def in_figures(text: str) -> str:
@@ -128,7 +208,11 @@ def uses(text: str) -> Iterator[Use]:
     [Use(number='1.7', scale='million', unit='euro'), Use(number='12', scale='', unit='kilogram')]
     """
     for found in _USE.finditer(text):
-        yield Use(found["number"], (found["scale"] or "").lower(), _plain(found["before"] or found["unit"] or ""))
+        yield Use(
+            found["number"],
+            (found["scale"] or "").lower(),
+            _plain(found["before"] or found["unit"] or ""),
+        )
 
 
 def units(text: str) -> set[str]:

@@ -29,11 +29,22 @@ STOP_WORDS = frozenset(
 )
 
 _PLAIN = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": ""}
-_BIGRAM_SCRIPTS = "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_BIGRAM_SCRIPTS += "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
+_BIGRAM_SCRIPTS = (
+    "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_BIGRAM_SCRIPTS += (
+    "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
+)
 _SCRIPT_RUNS = re.compile(f"([{_BIGRAM_SCRIPTS}]+)")
 # Where living scripts have combining marks; scanning all of Unicode takes a tenth of a second per start.
-_MARK_BLOCKS = ((0x300, 0x370), (0x483, 0x1E00), (0x20D0, 0x2100), (0x2CEF, 0x3100), (0xA66F, 0xAC00), (0xFB1E, 0xFE30))
+_MARK_BLOCKS = (
+    (0x300, 0x370),
+    (0x483, 0x1E00),
+    (0x20D0, 0x2100),
+    (0x2CEF, 0x3100),
+    (0xA66F, 0xAC00),
+    (0xFB1E, 0xFE30),
+)
 _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -79,7 +90,10 @@ def rarities(asked: Iterable[str], held: Sequence[Collection[str]]) -> dict[str,
 def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> list[float]:
     """Return the share of the total weight that each text contains, 0..1."""
     whole = sum(weights.values()) or 1.0
-    return [math.fsum(weight for term, weight in weights.items() if term in words) / whole for words in held]
+    return [
+        math.fsum(weight for term, weight in weights.items() if term in words) / whole
+        for words in held
+    ]
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
@@ -104,7 +118,11 @@ def _pieces(text: str) -> list[str]:
 def _plain_letter(found: re.Match[str]) -> str:
     """Return the plain letter or digit of a formula's character (Unicode's <font> decomposition)."""
     letter = found[0]
-    return unicodedata.normalize("NFKC", letter) if unicodedata.decomposition(letter).startswith("<font>") else letter
+    return (
+        unicodedata.normalize("NFKC", letter)
+        if unicodedata.decomposition(letter).startswith("<font>")
+        else letter
+    )
 
 
 @cache
@@ -122,7 +140,9 @@ def _piece() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(piece: str) -> tuple[str, ...]:
-    if piece.isascii() and piece.isalpha() and piece[1:].islower():  # a fast path with the same result
+    if (
+        piece.isascii() and piece.isalpha() and piece[1:].islower()
+    ):  # a fast path with the same result
         lowered = piece.lower()
         return () if lowered in STOP_WORDS else (_stem(lowered)[:MAX_TERM],)
 
@@ -164,7 +184,9 @@ def _trimmed(piece: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _is_technical(piece: str) -> bool:
-    if piece.isalpha() and piece[1:].islower():  # most words are not; the rest takes five times as long
+    if (
+        piece.isalpha() and piece[1:].islower()
+    ):  # most words are not; the rest takes five times as long
         return False
 
     word = _trimmed(piece)

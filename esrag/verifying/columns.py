@@ -76,7 +76,9 @@ def _words(header: str) -> list[str]:
     return [" ".join(word.split()) for word in _WORD.findall(header)]
 
 
-def _is_out_of_place(number: str, said: set[str], header: Sequence[str], row: Sequence[str]) -> bool:
+def _is_out_of_place(
+    number: str, said: set[str], header: Sequence[str], row: Sequence[str]
+) -> bool:
     """Return whether a header of unseparated words rules out that the number belongs to a named column.
 
     Each header has at least one word, which limits the columns that a word can be the header of.

@@ -32,8 +32,12 @@ from esrag.verifying.opposites import (
 MIN_PART_WORDS = 2  # of a sentence that may be a part of a longer one
 MAX_NEGATED_WORDS = 2  # counted after the negation
 MIN_NEARNESS_IN_NEGATION = 0.5  # if both negate the same words
-MIN_CONTAINED = 0.9  # share of a sentence's words in a longer statement that make it a part of the statement
-MIN_NEARNESS = 0.8  # share of common words that makes two sentences say the same, apart from a contrast
+MIN_CONTAINED = (
+    0.9  # share of a sentence's words in a longer statement that make it a part of the statement
+)
+MIN_NEARNESS = (
+    0.8  # share of common words that makes two sentences say the same, apart from a contrast
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,9 @@ class Sense:
     text: str
     tokens: frozenset[str]
     words: frozenset[str]
-    negations: tuple[tuple[str, frozenset[str]], ...]  # each negation with the words that it negates
+    negations: tuple[
+        tuple[str, frozenset[str]], ...
+    ]  # each negation with the words that it negates
 
 
 @lru_cache(maxsize=4096)
@@ -52,7 +58,9 @@ def sense_of(text: str) -> Sense:
     for pattern, plain in PHRASES:
         text = pattern.sub(plain, text)
 
-    negations = tuple((found[0].lower(), _negated(text, found)) for found in NEGATION.finditer(text))
+    negations = tuple(
+        (found[0].lower(), _negated(text, found)) for found in NEGATION.finditer(text)
+    )
     bare = COLOUR.sub(" ", NEGATION.sub(" ", text))
     return Sense(
         text=text,
@@ -84,7 +92,11 @@ def _difference(said: Sense, held: Sequence[Sequence[Sense]]) -> str:
     differing, agreeing, difference = 0.0, 0.0, ""
     for whole, *parts in held:
         near = nearness(said, whole)
-        within = max(((nearness(said, part), part) for part in parts), key=itemgetter(0), default=(0.0, whole))
+        within = max(
+            ((nearness(said, part), part) for part in parts),
+            key=itemgetter(0),
+            default=(0.0, whole),
+        )
         # A "not" in one clause does not apply to the next one.
         near, other = within if within[0] >= near else (near, whole)
         found = contrast(said, other)
@@ -130,17 +142,28 @@ def _stretch(said: Sense, held: Sense) -> str:
     is_plain = not (said.negations or held.negations)
     stretches = (
         ("said of some it is", ALL.search(said.text) and _only(SOME, ALL, held.text)),
-        ("as a possibility it is", is_plain and _only(DUTY, LEAVE, said.text) and _only(LEAVE, DUTY, held.text)),
-        ("as a duty it is", is_plain and _only(LEAVE, DUTY, said.text) and _only(DUTY, LEAVE, held.text)),
+        (
+            "as a possibility it is",
+            is_plain and _only(DUTY, LEAVE, said.text) and _only(LEAVE, DUTY, held.text),
+        ),
+        (
+            "as a duty it is",
+            is_plain and _only(LEAVE, DUTY, said.text) and _only(DUTY, LEAVE, held.text),
+        ),
         ("as a guess it is", ONLY_MAYBE.search(held.text) and not MAYBE.search(said.text)),
-        ("less surely it is", any(surer.search(said.text) and not given.search(held.text) for surer, given in SURER)),
+        (
+            "less surely it is",
+            any(surer.search(said.text) and not given.search(held.text) for surer, given in SURER),
+        ),
     )
     return next((difference for difference, is_so in stretches if is_so), "")
 
 
 def nearness(said: Sense, held: Sense) -> float:
     """Return the share of the shorter sentence that the other contains, apart from the contrast, 0..1."""
-    opposed = {stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side}
+    opposed = {
+        stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side
+    }
     left, right = said.words - opposed, held.words - opposed
     if not left or not right:
         return 0.0
@@ -160,11 +183,18 @@ def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
 
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
     """Count the negations of words that are also in the other sentence, except sides of an opposed pair."""
-    twofold = {stem for left, right in PAIRS if other.tokens & left and other.tokens & right for stem in left | right}
+    twofold = {
+        stem
+        for left, right in PAIRS
+        if other.tokens & left and other.tokens & right
+        for stem in left | right
+    }
     sides = {stem for pair in opposed for side in pair for stem in side}
     known = other.tokens | sides
     return sum(
-        not sides.intersection(stems(negation)) and not known.isdisjoint(negated) and twofold.isdisjoint(negated)
+        not sides.intersection(stems(negation))
+        and not known.isdisjoint(negated)
+        and twofold.isdisjoint(negated)
         for negation, negated in sense.negations
     )
 

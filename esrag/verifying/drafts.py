@@ -43,7 +43,9 @@ def read_request(text: str) -> tuple[str, list[Passage]]:
     try:
         request = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"expected a JSON object, found text that is not JSON: {error}", hint=HINT) from error
+        raise UsageError(
+            f"expected a JSON object, found text that is not JSON: {error}", hint=HINT
+        ) from error
 
     match request:
         case {"draft": str(draft), "passages": list(passages)}:
@@ -70,7 +72,9 @@ def verify_draft(
         for sentence in (_sentences(draft) if len(draft) <= MAX_DRAFT else ())
     )
     note = "; ".join(whole.notes) if whole.refused else ""
-    return DraftVerdict(supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences)
+    return DraftVerdict(
+        supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences
+    )
 
 
 def to_evidence(passages: Sequence[Passage]) -> list[Evidence]:
@@ -102,8 +106,14 @@ def _verdict(sentence: str, answer: Answer) -> SentenceVerdict:
 def _evidence(number: int, passage: object) -> Evidence:
     """Return a passage as evidence, a document of one page. Raises: UsageError for any other value."""
     fields = {"text": passage} if isinstance(passage, str) else passage
-    if not (isinstance(fields, Mapping) and "text" in fields and all(isinstance(it, str) for it in fields.values())):
-        raise UsageError(f"expected passage {number} to be a text, or an object with a text", hint=HINT)
+    if not (
+        isinstance(fields, Mapping)
+        and "text" in fields
+        and all(isinstance(it, str) for it in fields.values())
+    ):
+        raise UsageError(
+            f"expected passage {number} to be a text, or an object with a text", hint=HINT
+        )
 
     text = fields["text"]
     chunk = Chunk(

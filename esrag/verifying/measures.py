@@ -29,7 +29,9 @@ class _Measure:
     is_of_caption: bool = False
 
 
-def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> str:
+def other_measure(
+    sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]
+) -> str:
     """Return the first number of the sentence that the lines have only in another unit or power of ten, or ""."""
     prose = [*titles, *(line.text for line in lines if line.row is None)]
     general = frozenset(unit for text in prose for unit in _units(text))
@@ -40,7 +42,9 @@ def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], ti
         own = [line for line in with_it if named & compounds(line.text)]
         found = [measure for line in own for measure in _measures(use.number, line)]
         found = found or [measure for line in with_it for measure in _measures(use.number, line)]
-        found = found or [measure for text in texts for measure in _of_text(use.number, text, frozenset())]
+        found = found or [
+            measure for text in texts for measure in _of_text(use.number, text, frozenset())
+        ]
         if found and not any(_is_read_as(use, measure, general, sentence) for measure in found):
             return " ".join(filter(None, (use.number, use.scale, use.unit)))
 
@@ -48,14 +52,18 @@ def other_measure(sentence: str, lines: Sequence[Line], texts: Sequence[str], ti
 
 
 def _is_read_as(use: Use, measure: _Measure, general: frozenset[str], sentence: str) -> bool:
-    is_scaled = use.scale in measure.scales or (not use.scale and bool(measure.scales & header_scales(sentence)))
+    is_scaled = use.scale in measure.scales or (
+        not use.scale and bool(measure.scales & header_scales(sentence))
+    )
     is_plain = measure.is_of_caption and not use.scale and use.unit not in CURRENCIES
     if not (is_scaled or is_plain):
         return False
     if not use.unit:  # 45 % of the people are not 45 people
         return measure.units != {_PERCENT} or _PERCENT in units(sentence)
     # "40 degrees" may be degrees Celsius.
-    return any(unit.startswith(use.unit) or use.unit.startswith(unit) for unit in measure.units or general)
+    return any(
+        unit.startswith(use.unit) or use.unit.startswith(unit) for unit in measure.units or general
+    )
 
 
 def _measures(number: str, line: Line) -> Iterator[_Measure]:
@@ -77,7 +85,9 @@ def _of_row(number: str, row: Row) -> Iterator[_Measure]:
     cells = [cell for _, cell in row.cells] or [row.line]
     words = [cell for cell in cells if not numbers(cell)]
     over = headers_of(number, row)
-    over_units = _all(header_units, over) or (_all(units, over) | _all(header_units, [*words, row.above]))
+    over_units = _all(header_units, over) or (
+        _all(units, over) | _all(header_units, [*words, row.above])
+    )
     over_scales, above_scales = _all(header_scales, over), frozenset(header_scales(row.above))
 
     for use in (use for cell in cells for use in uses(cell) if use.number == number):

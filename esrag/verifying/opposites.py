@@ -26,12 +26,21 @@ def _any_of(words: str) -> re.Pattern[str]:
 PHRASES = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), plain)
     for pattern, plain in (
-        (r"if (?:at all |it is |that is |that can be |it can be |where )?(?:possible|avoid(?:ed|able))", " "),
+        (
+            r"if (?:at all |it is |that is |that can be |it can be |where )?(?:possible|avoid(?:ed|able))",
+            " ",
+        ),
         (r"(?:not|no) only", "also"),
         (r"whether or not", "whether"),
-        (r"(?:no|not) (?:less|fewer|lower|smaller|earlier|sooner|shorter) than|at (?:the )?least", "atleast"),
+        (
+            r"(?:no|not) (?:less|fewer|lower|smaller|earlier|sooner|shorter) than|at (?:the )?least",
+            "atleast",
+        ),
         (r"lower (?:limit|bound|end)|or (?:more|above|over)", "atleast"),
-        (r"(?:no|not) (?:more|greater|higher|larger|later|longer) than|at (?:the )?most|up to", "atmost"),
+        (
+            r"(?:no|not) (?:more|greater|higher|larger|later|longer) than|at (?:the )?most|up to",
+            "atmost",
+        ),
         (r"upper (?:limit|bound|end)|or (?:less|fewer|below|under)", "atmost"),
         (r"no longer|not any ?more", "not"),
         (r"can not", "cannot"),
@@ -150,7 +159,9 @@ _OPPOSITES = (
     ("weekday", "weekend"),
 )
 
-PAIRS: tuple[Pair, ...] = tuple((frozenset(stems(left)), frozenset(stems(right))) for left, right in _OPPOSITES)
+PAIRS: tuple[Pair, ...] = tuple(
+    (frozenset(stems(left)), frozenset(stems(right))) for left, right in _OPPOSITES
+)
 
 _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"
 ALL = _any_of("all every(?:one|body|thing)? each always any entire whole both no none")

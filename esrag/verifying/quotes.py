@@ -27,7 +27,9 @@ _MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold, one for on
 _PLAIN = str.maketrans(_SHAPES | {letter: normalize("NFKC", letter) for letter in _MATHEMATICAL})
 _OPENS = re.compile(rf"(?<!\w)[{_MARKS}]")
 _CLOSES = re.compile(rf"[{_MARKS}]\s?\)?\s?([.!?…]?)\s?\)?\Z")
-_WITHIN = re.compile(rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?")  # starts at the first blank, for speed
+_WITHIN = re.compile(
+    rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?"
+)  # starts at the first blank, for speed
 _ENDS = " \n.,;:!?…"  # characters at the end of a quote that its passage may lack
 _BROKEN = r"(?:-\s*\n\s*|\xad)"  # within a word
 # Not a part of a word, a number or a compound, such as the 5 of 1.5 or the KEM of ML-KEM.
@@ -52,7 +54,9 @@ def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]
                 return _shown(rest, words, full_stop)
     if parts:
         raise Unsupported(f"the quote {parts[0][1][:80]!r} is not in")
-    raise Unsupported(f"it does not end with a quote of {MIN_QUOTE_WORDS} words to {MAX_CHARACTERS} characters of")
+    raise Unsupported(
+        f"it does not end with a quote of {MIN_QUOTE_WORDS} words to {MAX_CHARACTERS} characters of"
+    )
 
 
 def find_quote(sentence: str, text: str) -> Span | None:
@@ -102,22 +106,30 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
         return
 
     marks = _OPENS.finditer(sentence, max(closes.start() - MAX_CHARACTERS - 1, 0), closes.start())
-    full_stop = closes[1] or (sentence[closes.start() - 1] if sentence[closes.start() - 1] in ".!?…" else "")
+    full_stop = closes[1] or (
+        sentence[closes.start() - 1] if sentence[closes.start() - 1] in ".!?…" else ""
+    )
 
     for opens in sorted(marks, key=lambda mark: sentence[mark.start() - 1] != "(")[:MAX_WITHIN]:
         quote = sentence[opens.end() : closes.start()].strip(_ENDS)
-        if len(quote.split()) >= MIN_QUOTE_WORDS or (not quote.isascii() and len(terms(quote)) >= MIN_QUOTE_WORDS):
+        if len(quote.split()) >= MIN_QUOTE_WORDS or (
+            not quote.isascii() and len(terms(quote)) >= MIN_QUOTE_WORDS
+        ):
             yield sentence[: opens.start()].rstrip(" \n(:,;–—"), quote, full_stop
 
 
 def _own(sentence: str, text: str) -> Span | None:
     """Return the span of the sentence, or of the table row that it is or is a part of, with the header."""
     sources = (source for row, source in iter_statements(text) if _found(sentence, to_line(row)))
-    return _found(sentence, text) or next(filter(None, (_found(source, text) for source in sources)), None)
+    return _found(sentence, text) or next(
+        filter(None, (_found(source, text) for source in sources)), None
+    )
 
 
 def _found(quote: str, text: str) -> Span | None:
-    held, quote = (strip_markers(one).translate(_PLAIN) for one in (text, quote))  # keeps the length
+    held, quote = (
+        strip_markers(one).translate(_PLAIN) for one in (text, quote)
+    )  # keeps the length
     words = quote.replace("\xad", "").split()
     if not words or len(" ".join(words)) > len(held):
         return None

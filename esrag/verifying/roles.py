@@ -16,7 +16,17 @@ MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
 _ARTICLES = frozenset(("a", "an", "the"))
 _COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 _NUMBER = re.compile(r"[\d.,]+")
-_STAND_INS = STOP_WORDS | {"one", "ones", "former", "latter", "both", "other", "others", "he", "she"}
+_STAND_INS = STOP_WORDS | {
+    "one",
+    "ones",
+    "former",
+    "latter",
+    "both",
+    "other",
+    "others",
+    "he",
+    "she",
+}
 _EITHER_WAY = re.compile(
     r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
     r"|borders?|marri\w+)\b|[,;=/+×]",
@@ -31,9 +41,9 @@ def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[st
     """
     parts = {statement: clauses(statement) for statement in statements}
     for unit in with_clauses(sentence):
-        found = _find_swap(unit, [*statements, *chain.from_iterable(parts.values())]) or _find_substitute(
-            unit, parts, frozenset(names)
-        )
+        found = _find_swap(
+            unit, [*statements, *chain.from_iterable(parts.values())]
+        ) or _find_substitute(unit, parts, frozenset(names))
         if found:
             return found
     return ""
@@ -73,7 +83,9 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
     return substitutes[0] if substitutes else ""
 
 
-def _difference(held: Sequence[str], said: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+def _difference(
+    held: Sequence[str], said: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]] | None:
     """Return the replaced and the replacing tokens, or None if the texts differ in more than one place.
 
     Additional words of the statement do not count.
@@ -86,7 +98,11 @@ def _difference(held: Sequence[str], said: Sequence[str]) -> tuple[Sequence[str]
         return (), ()
 
     (kind, start, end, other, last) = edits[0]
-    shared = [said[i] for block in matcher.get_matching_blocks() for i in range(block.b, block.b + block.size)]
+    shared = [
+        said[i]
+        for block in matcher.get_matching_blocks()
+        for i in range(block.b, block.b + block.size)
+    ]
     words = sum(token not in STOP_WORDS for token in shared)
     is_short = max(end - start, last - other) <= MAX_REPLACED_TOKENS
     if len(edits) > 1 or kind != "replace" or not is_short or words < MIN_SHARED_WORDS:

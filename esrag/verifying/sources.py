@@ -16,5 +16,7 @@ def name_sources(answer: Answer, engine: Engine) -> Answer:
 
     doc_ids = sorted({citation.doc_id for citation in answer.citations})
     sources = {document.doc_id: document.source for document in engine.documents(doc_ids)}
-    named = (replace(citation, source=sources.get(citation.doc_id, "")) for citation in answer.citations)
+    named = (
+        replace(citation, source=sources.get(citation.doc_id, "")) for citation in answer.citations
+    )
     return replace(answer, citations=tuple(named))

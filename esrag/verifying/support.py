@@ -29,7 +29,9 @@ _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
 _NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
-_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")  # as a web page would follow or render it
+_LINK = re.compile(
+    r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*"
+)  # as a web page would follow or render it
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
@@ -52,7 +54,10 @@ class Unsupported(Exception):  # noqa: N818 -- a finding, not an error
 
 
 def support(
-    sentence: str, passages: Sequence[Chunk], encode: Encode | None = None, around: Sequence[str] = ()
+    sentence: str,
+    passages: Sequence[Chunk],
+    encode: Encode | None = None,
+    around: Sequence[str] = (),
 ) -> float:
     """Return how well the passages support the sentence, 0..1.
 
@@ -74,7 +79,9 @@ def support(
 
     _require_particulars(sentence, texts, held, around)
     found = [line for chunk in passages for line in _lines(chunk.text)]
-    _require_measures(sentence, found, texts, [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages])
+    _require_measures(
+        sentence, found, texts, [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages]
+    )
     _require_same_numbers(sentence, found)
     statements = [line.text for line in found]
     if difference := find_contrast(sentence, statements):
@@ -85,7 +92,9 @@ def support(
     share = len(words & held) / len(words)
     if share >= MIN_WORDS:
         return round(share, 4)
-    meaning = _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
+    meaning = (
+        _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
+    )
     if meaning < MIN_MEANING:
         raise Unsupported(f"only {share:.0%} of the words are in")
     return round(meaning, 4)
@@ -102,7 +111,10 @@ def overlap(left: set[str], right: set[str]) -> float:
 
 @lru_cache(maxsize=64)  # several sentences cite the same passage
 def _lines(text: str) -> tuple[Line, ...]:
-    return tuple(Line(_flat(line.text), line.source, line.row and _flat_row(line.row)) for line in lines(text))
+    return tuple(
+        Line(_flat(line.text), line.source, line.row and _flat_row(line.row))
+        for line in lines(text)
+    )
 
 
 def _flat_row(row: Row) -> Row:
@@ -115,30 +127,48 @@ def _own(text: str) -> frozenset[str]:
     """Return the whole sentences, statements and steps of a passage, because a part may say something else."""
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in readable(text).split("\n") if _STEP.match(line))
-    whole = {to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)}
-    return frozenset(_flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each)))
+    whole = {
+        to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)
+    }
+    return frozenset(
+        _flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each))
+    )
 
 
 def _flat(text: str) -> str:
     """Return the text on one line, without its own markers, number words as figures (NFKC), 2⁸ as 2^8."""
-    return in_figures(strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split())))
+    return in_figures(
+        strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
+    )
 
 
-def _require_particulars(sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]) -> None:
+def _require_particulars(
+    sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]
+) -> None:
     """Raise Unsupported for a number, technical word, name, link or quotation that the texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
     words = technical_words(sentence, len(sentence))
-    _require("technical word", words, lambda word: held.issuperset(compounds(word)) or _stands(word, texts))
+    _require(
+        "technical word",
+        words,
+        lambda word: held.issuperset(compounds(word)) or _stands(word, texts),
+    )
     # An accent in a PDF, or a dot within a compound, may cut a name short, so it may also match
     # verbatim.
-    _require("name", _names(sentence, around), lambda name: held.issuperset(terms(name)) or _stands(name, texts))
+    _require(
+        "name",
+        _names(sentence, around),
+        lambda name: held.issuperset(terms(name)) or _stands(name, texts),
+    )
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
 
 
-def _require_measures(sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]) -> None:
+def _require_measures(
+    sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]
+) -> None:
     """Raise Unsupported if a number has another power of ten or unit in the passages."""
     if other := other_measure(sentence, found, texts, titles):
         raise Unsupported(f"the number {other} is not in")
@@ -169,7 +199,9 @@ def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
     return [
         word
         for word, start in found
-        if word[0].isupper() and word not in {"I", "A"} and (not begins(start) or _is_name(word, around))
+        if word[0].isupper()
+        and word not in {"I", "A"}
+        and (not begins(start) or _is_name(word, around))
     ]
 
 
@@ -180,7 +212,9 @@ def _is_name(word: str, texts: Sequence[str]) -> bool:
     # Only after a word in lower case, because a line in title case proves nothing.
     within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]*[,;)]?\s+{re.escape(word)}(?!\w)"
     small = rf"(?<!\w){re.escape(word.lower())}(?!\w)"
-    return any(re.search(within, text) for text in texts) and not any(re.search(small, text) for text in texts)
+    return any(re.search(within, text) for text in texts) and not any(
+        re.search(small, text) for text in texts
+    )
 
 
 def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
@@ -195,7 +229,11 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
     named, said = compounds(sentence), _said(sentence)
     words = said - {term for number in given for term in terms(number)}
     counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
-    others = [shared for line, shared, _ in counted if (own := _own_numbers(line)) and own.isdisjoint(given)]
+    others = [
+        shared
+        for line, shared, _ in counted
+        if (own := _own_numbers(line)) and own.isdisjoint(given)
+    ]
     elsewhere = max(others, default=0)
 
     for number in given:
@@ -203,7 +241,9 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
         known = max((shared for _, shared in with_it), default=len(words))
         is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
         is_stood_for = any(_STANDS_FOR.match(line.text) for line, _ in with_it)
-        is_of_another = bool(with_it) and all(_is_of_another(number, named, said, line) for line, _ in with_it)
+        is_of_another = bool(with_it) and all(
+            _is_of_another(number, named, said, line) for line, _ in with_it
+        )
         if is_of_another or (is_of_other_words and not is_stood_for):
             raise Unsupported(f"the number {number} stands with something else in")
 
@@ -212,7 +252,11 @@ def _own_numbers(line: Line) -> set[str]:
     """Return the numbers of a line; for a row those of its cells, without years shared with other rows."""
     if line.row is None:
         return set(numbers(line.text))
-    return {number for text in (line.row.line, *(cell for _, cell in line.row.cells)) for number in numbers(text)}
+    return {
+        number
+        for text in (line.row.line, *(cell for _, cell in line.row.cells))
+        for number in numbers(text)
+    }
 
 
 def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
@@ -221,7 +265,9 @@ def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> 
     if named and owner and named.isdisjoint(owner):
         return True
     words = said - set(terms(number))
-    return is_of_another_year(number, said, line) or bool(line.row and is_of_another_column(number, words, line.row))
+    return is_of_another_year(number, said, line) or bool(
+        line.row and is_of_another_column(number, words, line.row)
+    )
 
 
 def _said(text: str) -> set[str]:
@@ -229,7 +275,9 @@ def _said(text: str) -> set[str]:
     return set(terms(_NOT.sub(" ", text)))
 
 
-def _require_known_clauses(sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None) -> None:
+def _require_known_clauses(
+    sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None
+) -> None:
     """Raise Unsupported for a clause whose words the passages lack, although they have the other clauses."""
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():

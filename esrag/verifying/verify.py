@@ -30,11 +30,15 @@ MARKED = re.compile(  # starts at the first blank, for speed; some models put ma
 )
 # More markers or a full stop may follow, or the end of the brackets or stars around them.
 _MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
-_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")  # a line break ends a sentence unless a lower-case letter follows
+_BLANK = re.compile(
+    r"(?<!\s)\s+(?=[^\sa-z])"
+)  # a line break ends a sentence unless a lower-case letter follows
 # "…degrees.The valve" lacks a blank after its sentence; names in code (pump.Valve) also occur in
 # the evidence.
 _NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
-_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")  # directly after the markers, or at the very end
+_FULL_STOP = re.compile(
+    r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z"
+)  # directly after the markers, or at the very end
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
 _TEXTS = r"(?:documents?|docs|context|evidence|passages?)"
 _LACKS = (
@@ -56,9 +60,11 @@ _WEAK_REFUSAL = re.compile(
     rf"|{_LACKS}",
     re.IGNORECASE,
 )
-_CITED_REFUSAL = re.compile(  # said of the model itself or of the documents, unlike a parser's "document"
-    rf"\bi\s*(?:{_CANNOT})|{_LACKS}",
-    re.IGNORECASE,
+_CITED_REFUSAL = (
+    re.compile(  # said of the model itself or of the documents, unlike a parser's "document"
+        rf"\bi\s*(?:{_CANNOT})|{_LACKS}",
+        re.IGNORECASE,
+    )
 )
 
 
@@ -139,7 +145,9 @@ class Check:
         """Check every complete sentence: one whose markers are followed by something else."""
         self._read += len(piece)
         if self._read > MAX_DRAFT:
-            self._violation = Violation("contract", f"the draft is longer than {MAX_DRAFT:,} characters")
+            self._violation = Violation(
+                "contract", f"the draft is longer than {MAX_DRAFT:,} characters"
+            )
         else:
             self._text += piece
             self._look(ended=False)
@@ -155,11 +163,17 @@ class Check:
         if self._violation:
             return refusal(self._violation.reason, self._violation.note)
         if not self._claims:
-            return refusal("unsupported", *self._dropped) if self._dropped else refusal("model-refused")
+            return (
+                refusal("unsupported", *self._dropped)
+                if self._dropped
+                else refusal("model-refused")
+            )
 
         text = " ".join(claim.cited for claim in self._claims)
         notes = (*self._dropped, *self._left_out)
-        return Answer(text, refused=False, citations=_citations(self._claims, self._given), notes=notes)
+        return Answer(
+            text, refused=False, citations=_citations(self._claims, self._given), notes=notes
+        )
 
     def _look(self, *, ended: bool) -> None:
         while not (self._violation or self._is_full) and (match := self._next_markers()):
@@ -181,7 +195,9 @@ class Check:
         if match is None:
             opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
             end = len(self._text) if opened < 0 else opened
-            before = self._text[:end].rstrip()  # markers may begin with blanks and one bracket or two stars
+            before = self._text[
+                :end
+            ].rstrip()  # markers may begin with blanks and one bracket or two stars
             begins = len(before.removesuffix("(").removesuffix("*").removesuffix("*").rstrip())
             self._searched = max(begins, end - MAX_BLANKS)
         return match
@@ -195,10 +211,16 @@ class Check:
             _require_citable(key, self._given)
         passages = [self._given[key].chunk for key in claim.keys]
         if _is_cited_refusal(claim.text, passages):  # models often cite passages that do not answer
-            self._left_out.append(f"left out {claim.text[:80]!r}: it says that an answer is missing")
+            self._left_out.append(
+                f"left out {claim.text[:80]!r}: it says that an answer is missing"
+            )
             return
-        if (glued := _NO_BLANK.search(claim.text)) and not any(glued[0] in text for text in self._around):
-            raise Violation("contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}")
+        if (glued := _NO_BLANK.search(claim.text)) and not any(
+            glued[0] in text for text in self._around
+        ):
+            raise Violation(
+                "contract", f"a sentence has no citation: {claim.text[: glued.end()][:80]!r}"
+            )
 
         try:
             claim = self._supported(claim, passages)
@@ -218,7 +240,9 @@ class Check:
             return False
         if not _goes_on(claim.text, self._claims[-1:]):
             self._is_full = True
-            self._left_out.append(f"left out what follows {format_count(most, 'sentence')} (answer.max_sentences)")
+            self._left_out.append(
+                f"left out what follows {format_count(most, 'sentence')} (answer.max_sentences)"
+            )
         elif len(self._claims) >= most + MAX_PARTS:
             raise Violation("contract", f"a sentence has more than {MAX_PARTS} parts with markers")
 
@@ -235,7 +259,9 @@ class Check:
 
 def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:
     """Return the sentence before markers, with a full stop from after them, and the start of the next one."""
-    sentence = normalise(text[start : markers.start()]).strip()  # an accent may come in a separate piece
+    sentence = normalise(
+        text[start : markers.start()]
+    ).strip()  # an accent may come in a separate piece
     full_stop = _FULL_STOP.match(text, markers.end())
     if full_stop and not _ENDED.search(sentence):
         sentence += full_stop[0].strip()
@@ -261,7 +287,9 @@ def _is_cited_refusal(text: str, passages: Sequence[Chunk]) -> bool:
     """Return whether a sentence says that an answer is missing and is not from the passages."""
     if text.strip(" .!").lower() == REFUSAL:
         return True
-    return bool(_CITED_REFUSAL.search(strip_quote(text[:_MAX_REFUSAL]))) and not _is_quoted(text, passages)
+    return bool(_CITED_REFUSAL.search(strip_quote(text[:_MAX_REFUSAL]))) and not _is_quoted(
+        text, passages
+    )
 
 
 def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
@@ -302,13 +330,17 @@ def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
         raise Violation("contract", f"cites {key}, which was not given")
     chunk = given[key].chunk
     if not 0 < chunk.start_page <= chunk.end_page:
-        raise Violation("contract", f"cites {key}, which is on pages {chunk.start_page} to {chunk.end_page}")
+        raise Violation(
+            "contract", f"cites {key}, which is on pages {chunk.start_page} to {chunk.end_page}"
+        )
 
 
 def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
     """Return one citation per key in numerical order, with the quoted span and the least support of its sentences."""
     keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
-    return tuple(_citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys)
+    return tuple(
+        _citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys
+    )
 
 
 def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:

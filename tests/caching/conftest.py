@@ -58,7 +58,11 @@ def black_hole():
 @pytest.fixture(params=["redis", "sqlite"])
 def cache_url(request, tmp_path):
     """The address of an empty cache of each kind."""
-    return request.getfixturevalue("redis_url") if request.param == "redis" else str(tmp_path / "cache.db")
+    return (
+        request.getfixturevalue("redis_url")
+        if request.param == "redis"
+        else str(tmp_path / "cache.db")
+    )
 
 
 @pytest.fixture

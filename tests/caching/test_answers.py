@@ -28,7 +28,18 @@ class Made:
     share: float = 1.0
 
 
-CHUNK = Chunk("c", "d", 0, 0, 3, 1, 1, "a\u2028é", keywords=("x",), metadata={"a": 1, "b": 1.0, "c": True, "d": "1"})
+CHUNK = Chunk(
+    "c",
+    "d",
+    0,
+    0,
+    3,
+    1,
+    1,
+    "a\u2028é",
+    keywords=("x",),
+    metadata={"a": 1, "b": 1.0, "c": True, "d": "1"},
+)
 MADE = Made((Hit(CHUNK, 0.1 + 0.2, vector_rank=1), Hit(CHUNK, 1e-320)))
 
 
@@ -96,7 +107,12 @@ print(get_or_compute(cache, "a:1", str, make, lambda made: False)[0])
 def test_processes_that_ask_at_once_get_one_answer(cache_url, tmp_path):
     """One of them makes it (case 29)."""
     command = [sys.executable, "-c", ASKS, cache_url, tmp_path / "made"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     processes = [subprocess.Popen(command, **pipes) for _ in range(5)]
     time.sleep(1.5)  # until all have imported what they need
     for process in processes:
@@ -161,7 +177,15 @@ def damages(value):
     yield value + b" "
     yield bytes(len(value))
     yield value.replace(b"0.30000000000000004", b"0.40000000000000004")
-    for body in (b"{}", b"null", b'"text"', b'{"hits": 7}', b'{"hits": [], "share": "1"}', b"[1", b"\xff"):
+    for body in (
+        b"{}",
+        b"null",
+        b'"text"',
+        b'{"hits": 7}',
+        b'{"hits": [], "share": "1"}',
+        b"[1",
+        b"\xff",
+    ):
         yield seal(KEY, body)
     yield seal("a:another", value[16:])
 
@@ -209,9 +233,23 @@ def test_a_dead_cache_is_no_hindrance(black_hole):
 
 def test_keys_tell_apart_what_differs():
     """By value, type and place."""
-    parts = [("a",), ("b",), ("a", ""), ("", "a"), ("a", None), (1,), (1.0,), (True,), ("1",), (("a",),), ()]
+    parts = [
+        ("a",),
+        ("b",),
+        ("a", ""),
+        ("", "a"),
+        ("a", None),
+        (1,),
+        (1.0,),
+        (True,),
+        ("1",),
+        (("a",),),
+        (),
+    ]
 
-    assert len({key_of(kind, *some) for some in parts for kind in (Kind.ANSWER, Kind.QUERY)}) == 2 * len(parts)
+    assert len(
+        {key_of(kind, *some) for some in parts for kind in (Kind.ANSWER, Kind.QUERY)}
+    ) == 2 * len(parts)
 
 
 def test_the_code_is_part_of_it(tmp_path, monkeypatch):

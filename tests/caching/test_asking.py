@@ -26,7 +26,9 @@ QUESTION = "How many litres does the kettle hold?"
 def kitchen(esrag, corpus, tmp_path):
     """The command line over three documents, with a cache in a file."""
     assert esrag("ingest", "docs").code == 0
-    return replace(esrag, variables=esrag.variables | {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")})
+    return replace(
+        esrag, variables=esrag.variables | {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")}
+    )
 
 
 @pytest.fixture
@@ -71,14 +73,17 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("where", [None, parse("folder=kitchen"), parse("page=9")], ids=["all", "some", "none"])
+@pytest.mark.parametrize(
+    "where", [None, parse("folder=kitchen"), parse("page=9")], ids=["all", "some", "none"]
+)
 def test_a_kept_answer_is_the_same_to_the_letter(opened, question, where):
     """But for `cached` and `took_ms`; with all that can be shown of it, and also without a cache."""
     settings, context = opened
     own = {"engine.url": settings.engine.url, "cache.url": settings.cache.url, "answer.refusal": 0}
     context = replace(context, settings=resolve(own | QUESTIONS[question], {}, Path("/")).settings)
     plain, first, second = (
-        ask(question, replace(context, cache=cache), where) for cache in (None, context.cache, context.cache)
+        ask(question, replace(context, cache=cache), where)
+        for cache in (None, context.cache, context.cache)
     )
 
     assert [asked.cached for asked in (plain, first, second)] == [False, False, True]
@@ -91,7 +96,9 @@ def test_the_command_prints_it_to_the_letter(kitchen):
     first, second, plain = (kitchen("ask", QUESTION, *more) for more in ((), (), ("--no-cache",)))
     assert first == second == plain
 
-    first, second = (kitchen("ask", QUESTION, "--json", *more).out for more in (("--no-cache",), ()))
+    first, second = (
+        kitchen("ask", QUESTION, "--json", *more).out for more in (("--no-cache",), ())
+    )
     assert first.replace('"cached": false', '"cached": true') == second != first
 
 
@@ -99,7 +106,10 @@ def test_kept_hits_are_the_same_to_the_letter(opened, admin):
     """But for `took_ms`; and are found without asking the index anything but its generation."""
     settings, context = opened
     context = replace(context, engine=Counting(engine_options(settings.engine)))
-    found = (search("kettle", replace(context, cache=cache)) for cache in (None, context.cache, context.cache))
+    found = (
+        search("kettle", replace(context, cache=cache))
+        for cache in (None, context.cache, context.cache)
+    )
     plain, first, second = (repr(replace(it, took_ms={})) for it in found)
 
     assert plain == first == second
@@ -124,7 +134,9 @@ def test_a_changed_document_is_never_answered_from_before(opened, kitchen, corpu
     def litres():
         asked = ask(QUESTION, context)
         return asked.cached, [
-            amount for amount in ("1.7", "2.5", "3.5", "4.5") if f"{amount} litres" in asked.answer.text
+            amount
+            for amount in ("1.7", "2.5", "3.5", "4.5")
+            if f"{amount} litres" in asked.answer.text
         ]
 
     assert [litres(), litres()] == [(False, ["1.7"]), (True, ["1.7"])]
@@ -149,7 +161,8 @@ def test_a_changed_document_is_never_answered_from_before(opened, kitchen, corpu
 def test_a_server_moves_on_its_generation_too(kitchen, corpus, opensearch):
     """What workers on other machines changed is seen (case 28)."""
     kitchen = replace(
-        kitchen, variables=kitchen.variables | {"ESRAG_ENGINE__URL": opensearch, "ESRAG_ENGINE__INDEX": "c"}
+        kitchen,
+        variables=kitchen.variables | {"ESRAG_ENGINE__URL": opensearch, "ESRAG_ENGINE__INDEX": "c"},
     )
     for litres in ("1.7", "2.5"):
         (corpus / "kitchen" / "kettle.md").write_text(f"The kettle holds {litres} litres.\n")
@@ -256,7 +269,12 @@ def test_a_damaged_answer_is_made_anew(opened, admin):
     _, context = opened
     first = ask(QUESTION, context)
     (key,) = admin.scan_iter()
-    for damaged in (b"", b"{}", admin.get(key)[:-5], b'\x80\x04cposix\nsystem\n(S"touch pwned"\ntR.'):
+    for damaged in (
+        b"",
+        b"{}",
+        admin.get(key)[:-5],
+        b'\x80\x04cposix\nsystem\n(S"touch pwned"\ntR.',
+    ):
         admin.set(key, damaged)
         again = ask(QUESTION, context)
         assert (again.cached, without_time(again)) == (False, without_time(first))
@@ -280,10 +298,15 @@ def test_a_dead_cache_costs_one_line(esrag, corpus, black_hole, tmp_path):
 
 def test_an_index_from_a_full_cache_is_the_one_from_an_empty_cache(kitchen):
     """To the bit; nothing is embedded the second time."""
-    first, second = (kitchen("ingest", "docs", "--engine", name, "--json").json for name in ("first", "second"))
+    first, second = (
+        kitchen("ingest", "docs", "--engine", name, "--json").json for name in ("first", "second")
+    )
     assert first["embedded"] > 0 == second["embedded"]
     assert first["chunks"] == second["chunks"]
-    stored = [min(Path(kitchen.folder, name).rglob("vectors-*")).read_bytes() for name in ("first", "second")]
+    stored = [
+        min(Path(kitchen.folder, name).rglob("vectors-*")).read_bytes()
+        for name in ("first", "second")
+    ]
     assert stored[0] == stored[1] != b""
 
 

@@ -8,15 +8,22 @@ from esrag.settings.layers import resolve
 
 def findings(tmp_path, **urls):
     """Level and text of each finding."""
-    settings = resolve({name.replace("_", "."): url for name, url in urls.items()}, {}, tmp_path).settings
+    settings = resolve(
+        {name.replace("_", "."): url for name, url in urls.items()}, {}, tmp_path
+    ).settings
     return [(finding.level, finding.what) for finding in examine(settings)]
 
 
 @pytest.fixture
 def configured(admin):
     """Sets what the shared server is; put back afterwards."""
-    before = {name: admin.config_get(name)[name] for name in ("maxmemory", "maxmemory-policy", "appendonly")}
-    yield lambda **values: [admin.config_set(name.replace("_", "-"), value) for name, value in values.items()]
+    before = {
+        name: admin.config_get(name)[name]
+        for name in ("maxmemory", "maxmemory-policy", "appendonly")
+    }
+    yield lambda **values: [
+        admin.config_set(name.replace("_", "-"), value) for name, value in values.items()
+    ]
     for name, value in before.items():
         admin.config_set(name, value)
 
@@ -50,7 +57,11 @@ def test_one_redis_for_both_is_found_out_by_what_it_is(tmp_path, redis_url, redi
     configured(maxmemory="64mb", maxmemory_policy="noeviction")
     other_name = redis_url.replace("127.0.0.1", "localhost").replace("/0", "/3")
     for queue in (redis_url, other_name):
-        told = [what for level, what in findings(tmp_path, cache_url=redis_url, queue_url=queue) if level == "warning"]
+        told = [
+            what
+            for level, what in findings(tmp_path, cache_url=redis_url, queue_url=queue)
+            if level == "warning"
+        ]
         assert any("are the same Redis" in what for what in told)
 
     told = findings(tmp_path, cache_url=redis_url, queue_url=redis_own.url)
@@ -80,9 +91,20 @@ def test_what_does_not_answer(tmp_path, black_hole):
 def test_a_user_who_may_not_ask(tmp_path, admin, redis_url):
     """Is told what to grant."""
     admin.execute_command(
-        "ACL", "SETUSER", "cacher", "reset", "on", ">secret", "~esrag:c:*", "+scan", "+hello", "+client"
+        "ACL",
+        "SETUSER",
+        "cacher",
+        "reset",
+        "on",
+        ">secret",
+        "~esrag:c:*",
+        "+scan",
+        "+hello",
+        "+client",
     )
-    ((_, counted), (level, what)) = findings(tmp_path, cache_url=redis_url.replace("//", "//cacher:secret@"))
+    ((_, counted), (level, what)) = findings(
+        tmp_path, cache_url=redis_url.replace("//", "//cacher:secret@")
+    )
     admin.execute_command("ACL", "DELUSER", "cacher")
 
     assert "0 vectors" in counted

@@ -19,7 +19,9 @@ from esrag.plugins import install_hint
 from esrag.settings import CacheSettings
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "caches.md").read_text()
-RIGHTS = re.search(r"^user cache on >… resetkeys (~esrag:c:\* -@all .* \+eval)$", GUIDE, re.MULTILINE)[1].split()
+RIGHTS = re.search(
+    r"^user cache on >… resetkeys (~esrag:c:\* -@all .* \+eval)$", GUIDE, re.MULTILINE
+)[1].split()
 
 
 @pytest.fixture
@@ -27,7 +29,9 @@ def as_user(admin, redis_shared):
     """A cache as a user with the rights of the guide, or with more."""
 
     def made(*more, without=()):
-        admin.execute_command("ACL", "SETUSER", "cacher", "reset", "on", ">secret", *RIGHTS, *without, *more)
+        admin.execute_command(
+            "ACL", "SETUSER", "cacher", "reset", "on", ">secret", *RIGHTS, *without, *more
+        )
         return RedisCache(redis_shared.url.replace("//", "//cacher:secret@"), 60)
 
     yield made
@@ -91,7 +95,9 @@ def test_the_breaker_lets_one_try_at_a_time():
 
     def fails():
         tries.append(now[0])
-        assert breaker.run(lambda: "others", "kept out") == ("others" if now[0] == 0 else "kept out")
+        assert breaker.run(lambda: "others", "kept out") == (
+            "others" if now[0] == 0 else "kept out"
+        )
         raise OSError
 
     for second in (0, 1, OPEN_S - 1, OPEN_S, OPEN_S + 1, 2 * OPEN_S):
@@ -150,10 +156,14 @@ def test_counting_and_clearing_need_rights_and_say_so(as_user):
 
 def test_a_user_who_may_nothing_is_a_miss(admin, redis_shared, caplog):
     """A refusal is an answer: it is said once and waits for nothing; a wrong password too."""
-    admin.execute_command("ACL", "SETUSER", "nobody", "reset", "on", ">secret", "+hello", "+client", "+select")
+    admin.execute_command(
+        "ACL", "SETUSER", "nobody", "reset", "on", ">secret", "+hello", "+client", "+select"
+    )
     for password in ("secret", "wrong"):
         caplog.clear()
-        with closing(RedisCache(redis_shared.url.replace("//", f"//nobody:{password}@"), 60)) as cache:
+        with closing(
+            RedisCache(redis_shared.url.replace("//", f"//nobody:{password}@"), 60)
+        ) as cache:
             used(cache)
         assert len(caplog.messages) == 1
     admin.execute_command("ACL", "DELUSER", "nobody")
@@ -194,7 +204,10 @@ def test_a_value_of_another_type_is_a_miss_and_is_rewritten(admin, redis_url):
 
 def test_a_full_redis_is_still_read(redis_own, caplog):
     """What it does not take is not kept; what it holds is found."""
-    with closing(RedisCache(redis_own.url, 60)) as cache, redis.Redis.from_url(redis_own.url) as admin:
+    with (
+        closing(RedisCache(redis_own.url, 60)) as cache,
+        redis.Redis.from_url(redis_own.url) as admin,
+    ):
         cache.set_many({"e:1": b"x"}, 60)
         admin.config_set("maxmemory-policy", "noeviction")
         admin.config_set("maxmemory", 1)
@@ -226,6 +239,8 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch):
 def test_what_an_error_says_cannot_act_on_the_terminal(caplog):
     """One line, whatever a server sends."""
     with caplog.at_level(logging.WARNING):
-        Breaker("cache", (OSError,)).run(lambda: (_ for _ in ()).throw(OSError("a\nb\x1b[2J")), None)
+        Breaker("cache", (OSError,)).run(
+            lambda: (_ for _ in ()).throw(OSError("a\nb\x1b[2J")), None
+        )
 
     assert caplog.messages == ["warning: the cache cache is not used: a b[2J"]

@@ -31,7 +31,11 @@ def database(path, script):
 
 
 @pytest.mark.parametrize(
-    "script", ["CREATE TABLE entries (key, value, until)", "CREATE TABLE notes (text); PRAGMA application_id = 7"]
+    "script",
+    [
+        "CREATE TABLE entries (key, value, until)",
+        "CREATE TABLE notes (text); PRAGMA application_id = 7",
+    ],
 )
 def test_another_programs_database_is_left_alone(tmp_path, script, caplog):
     """Nothing is read from it or written to it; one line says why, and `clear` refuses."""
@@ -43,7 +47,10 @@ def test_another_programs_database_is_left_alone(tmp_path, script, caplog):
 
     assert len(caplog.messages) == 1
     assert "not a cache of esrag" in caplog.messages[0]
-    with closing(SqliteCache(path, 60)) as cache, pytest.raises(EsragError, match="not a cache of esrag"):
+    with (
+        closing(SqliteCache(path, 60)) as cache,
+        pytest.raises(EsragError, match="not a cache of esrag"),
+    ):
         cache.clear()
     assert path.read_bytes() == before
 
@@ -113,7 +120,11 @@ def test_many_processes_make_and_fill_one_file(tmp_path):
     """All at the same moment, and nothing that one kept is lost."""
     path = tmp_path / "new" / "cache.db"
     processes = [
-        subprocess.Popen([sys.executable, "-c", WRITES, path, str(i)], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", WRITES, path, str(i)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         for i in range(6)
     ]
     time.sleep(1)  # until all have imported what they need

@@ -78,7 +78,9 @@ def test_a_certificate_that_is_not(started, caplog, query):
 def test_a_certificate_for_another_name(started, authority, caplog):
     """A certificate is refused under a name that it does not carry."""
     _, url = started()
-    assert not keeps(f"{url.replace('127.0.0.1', 'localhost')}?ssl_ca_certs={authority.certificate}")
+    assert not keeps(
+        f"{url.replace('127.0.0.1', 'localhost')}?ssl_ca_certs={authority.certificate}"
+    )
     assert "certificate is not valid for 'localhost'" in caplog.text
 
 
@@ -117,6 +119,8 @@ def test_the_command_says_what_is_wrong(started, esrag):
     _, url = started()
     ran = esrag("cache", "stats", ESRAG_CACHE__URL=url)
     assert ran.code == 4
-    line, hint = ran.err.splitlines()  # of a process that waits 0.3 s for the handshake, whatever else runs
+    line, hint = (
+        ran.err.splitlines()
+    )  # of a process that waits 0.3 s for the handshake, whatever else runs
     assert line.startswith("error: the cache rediss://127.0.0.1:")
     assert hint.startswith("hint: ")

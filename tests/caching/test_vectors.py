@@ -36,13 +36,17 @@ def test_vectors_come_back_as_they_were_given_back(cache, dimensions):
     assert all(np.array_equal(again[text], row) for text, row in zip(texts, kept, strict=True))
     for number in (0, 299, 599):
         assert np.array_equal(vectors.known([texts[number]])[texts[number]], kept[number])
-        assert np.array_equal(vectors.keep([texts[number]], rows[number : number + 1])[0], kept[number])
+        assert np.array_equal(
+            vectors.keep([texts[number]], rows[number : number + 1])[0], kept[number]
+        )
 
 
 @examples(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(
     texts=st.lists(st.text(st.characters(), max_size=20), unique=True, min_size=1, max_size=5),
-    row=arrays.arrays(np.float32, 6, elements=st.floats(-1, 1, width=32)).filter(lambda row: np.linalg.norm(row) > 0.1),
+    row=arrays.arrays(np.float32, 6, elements=st.floats(-1, 1, width=32)).filter(
+        lambda row: np.linalg.norm(row) > 0.1
+    ),
 )
 def test_any_text_and_any_direction(tmp_path, texts, row):
     """Also texts that UTF-8 cannot write."""

@@ -64,7 +64,10 @@ def assert_covers(text, spans):
 
 
 def longest_tables(document, size):
-    return max((len(word_spans(document.text[table.start : table.end])) for table in document.tables), default=size)
+    return max(
+        (len(word_spans(document.text[table.start : table.end])) for table in document.tables),
+        default=size,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,7 +78,9 @@ def test_spans_are_in_order_and_cover_the_text(name, document, sizes):
     spans = list(chunker(name, *sizes)(document))
     assert all(0 <= span.start < span.end <= len(document.text) for span in spans)
     assert all(one.start <= two.start and one.end < two.end for one, two in pairwise(spans))
-    assert all(piece == piece.strip() for piece in (document.text[span.start : span.end] for span in spans))
+    assert all(
+        piece == piece.strip() for piece in (document.text[span.start : span.end] for span in spans)
+    )
     assert_covers(document.text, spans)
 
 
@@ -85,7 +90,10 @@ def test_spans_are_in_order_and_cover_the_text(name, document, sizes):
 def test_spans_are_bounded_but_for_tables(name, document, sizes):
     """Any chunker, any document: no span is over the size, but for a table with its caption in `sections`."""
     size, overlap = sizes
-    counts = [len(word_spans(document.text[span.start : span.end])) for span in chunker(name, size, overlap)(document)]
+    counts = [
+        len(word_spans(document.text[span.start : span.end]))
+        for span in chunker(name, size, overlap)(document)
+    ]
     allowed = size
     if name == "sections":
         allowed = max(size, min(longest_tables(document, size), 8 * size) + size // 4)
@@ -106,14 +114,19 @@ def test_neighbours_share_no_more_than_the_overlap(name, text, sizes):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_strategy_keeps_whole_sentences_or_words(name):
     """The worked example: what fits stays whole."""
-    text = "AI is amazing. It can recognise images. It can understand text. It can generate content."
+    text = (
+        "AI is amazing. It can recognise images. It can understand text. It can generate content."
+    )
     expected = {
         "sliding_window": [
             "AI is amazing. It can recognise images. It",
             "can understand text. It can generate content.",
         ]
     }
-    in_sentences = ["AI is amazing. It can recognise images.", "It can understand text. It can generate content."]
+    in_sentences = [
+        "AI is amazing. It can recognise images.",
+        "It can understand text. It can generate content.",
+    ]
     assert texts_of(name, text, 10) == expected.get(name, in_sentences)
 
 
@@ -130,9 +143,15 @@ def test_overlap_repeats_whole_sentences(name):
     """With an overlap the next chunk starts with what the last one ended with."""
     text = "One two three. Four five six. Seven eight nine. Ten eleven twelve."
     if name == "sliding_window":
-        assert texts_of(name, text, 8, 4)[:2] == ["One two three. Four five six.", "Four five six. Seven eight nine."]
+        assert texts_of(name, text, 8, 4)[:2] == [
+            "One two three. Four five six.",
+            "Four five six. Seven eight nine.",
+        ]
     else:
-        assert texts_of(name, text, 8, 5)[:2] == ["One two three. Four five six.", "Four five six. Seven eight nine."]
+        assert texts_of(name, text, 8, 5)[:2] == [
+            "One two three. Four five six.",
+            "Four five six. Seven eight nine.",
+        ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -151,7 +170,9 @@ def test_blank_text_gives_nothing(name, text):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", ["\n" * 100_000, "a\n\n" * 8_000, ". (" * 8_000, "| x |\n" * 10_000])
+@pytest.mark.parametrize(
+    "text", ["\n" * 100_000, "a\n\n" * 8_000, ". (" * 8_000, "| x |\n" * 10_000]
+)
 def test_hostile_texts_take_bounded_time(name, text):
     """Tens of kilobytes of line ends, brackets or rows are cut within seconds."""
     began = time.process_time()
@@ -164,7 +185,10 @@ def test_odd_tokens_do_no_harm(name):
     """Tokens of no width, several on one character, or with the space before them: spans still rise and cover."""
 
     def tokens(text):
-        return [(0, 0), *((max(place - 1, 0), place + 1) for place in range(len(text)) for _ in range(3))]
+        return [
+            (0, 0),
+            *((max(place - 1, 0), place + 1) for place in range(len(text)) for _ in range(3)),
+        ]
 
     text = "One two. Three four five six. Seven"
     spans = list(chunker(name, 4, 2, tokens)(Document("d", "plain", text)))
@@ -219,7 +243,9 @@ def test_small_sections_are_joined_downwards():
     """A heading alone joins the section under it, and never the section before it."""
     body = "One two three four five six seven eight. "
     text, sections = sectioned(
-        (("3", "3.1"), f"3.1 Last\n{body}\n"), (("4",), "4 Keys\n"), (("4", "4.1"), f"4.1 Sizes\n{body}\n")
+        (("3", "3.1"), f"3.1 Last\n{body}\n"),
+        (("4",), "4 Keys\n"),
+        (("4", "4.1"), f"4.1 Sizes\n{body}\n"),
     )
     assert texts_of("sections", text, 25, sections=sections) == [
         f"3.1 Last\n{body}".strip(),
@@ -230,7 +256,9 @@ def test_small_sections_are_joined_downwards():
 def test_a_heading_alone_goes_with_a_subsection_that_does_not_fit():
     """A heading over a long subsection starts the first chunk of it, and is no chunk of its own."""
     body = "One two three four five six seven eight. "
-    text, sections = sectioned((("4",), "4 Keys\n"), (("4", "4.1"), f"4.1 Sizes\n{body}{body}{body}"))
+    text, sections = sectioned(
+        (("4",), "4 Keys\n"), (("4", "4.1"), f"4.1 Sizes\n{body}{body}{body}")
+    )
     found = texts_of("sections", text, 25, sections=sections)
     assert [piece[:16] for piece in found] == ["4 Keys\n4.1 Sizes", "One two three fo"]
 
@@ -241,7 +269,11 @@ def test_tables_stay_whole_with_caption():
     before, after = "Some words of text come before the table here.", "Some words come after it."
     text = f"{before}\n\nTable 3. Sizes\n{rows}\n\n{after}"
     table = Span(text.index("ML-KEM"), text.index("\n\n" + after))
-    assert texts_of("sections", text, 20, tables=(table,)) == [before, f"Table 3. Sizes\n{rows}", after]
+    assert texts_of("sections", text, 20, tables=(table,)) == [
+        before,
+        f"Table 3. Sizes\n{rows}",
+        after,
+    ]
 
 
 def test_a_heading_stays_with_its_table():

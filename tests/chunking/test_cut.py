@@ -21,7 +21,9 @@ def paged(*texts, **parts):
     text = "\n".join(texts)
     ends = [len("\n".join(texts[:count])) for count in range(1, len(texts) + 1)]
     starts = [0, *(end + 1 for end in ends)]
-    pages = tuple(Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=False), 1))
+    pages = tuple(
+        Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=False), 1)
+    )
     return Document("a.pdf", "pdf", text, pages=pages, **parts)
 
 
@@ -53,7 +55,9 @@ def test_without_pages_all_is_page_one():
 def test_sections_title_words_and_metadata_come_along():
     """A chunk knows the deepest section it starts in, its document's title and metadata, and its technical words."""
     sections = (Section(("Keys",), 0, 16), Section(("Keys", "Sizes"), 5, 16))
-    document = Document("a", "plain", "Key\n\nML-KEM-768.", "The  title", sections=sections, metadata={"year": 2024})
+    document = Document(
+        "a", "plain", "Key\n\nML-KEM-768.", "The  title", sections=sections, metadata={"year": 2024}
+    )
     first, second = chunks(document, SentenceChunker(6, 0, word_spans))
     assert (first.section, second.section) == ("Keys", "Keys > Sizes")
     assert (second.title, second.metadata) == ("The title", {"year": 2024})
@@ -69,7 +73,10 @@ def test_headings_are_bounded():
 
 
 @settings(deadline=None)
-@given(text=st.text(st.sampled_from("ab. \n\u3000é𝐀"), max_size=200), cuts=st.sets(st.integers(0, 200), max_size=5))
+@given(
+    text=st.text(st.sampled_from("ab. \n\u3000é𝐀"), max_size=200),
+    cuts=st.sets(st.integers(0, 200), max_size=5),
+)
 def test_chunks_are_true_slices_with_unique_ids(text, cuts):
     """Any text and any pages: text is the slice its offsets name, pages never fall, ids are unique."""
     places = sorted(cut for cut in cuts if cut <= len(text))
@@ -85,17 +92,27 @@ def test_indexed_text_adds_title_and_section_once():
     """Title, section path and text, a line each; what is empty or said already is left out."""
     (chunk,) = chunks(Document("a", "plain", "Yes."), SENTENCES)
     assert text_to_index(chunk) == "Yes."
-    assert text_to_index(replace(chunk, title="Keys", section="Sizes > Small")) == "Keys\nSizes > Small\nYes."
-    assert text_to_index(replace(chunk, title="Keys", section="keys > Sizes")) == "Keys\nSizes\nYes."
+    assert (
+        text_to_index(replace(chunk, title="Keys", section="Sizes > Small"))
+        == "Keys\nSizes > Small\nYes."
+    )
+    assert (
+        text_to_index(replace(chunk, title="Keys", section="keys > Sizes")) == "Keys\nSizes\nYes."
+    )
     assert text_to_index(replace(chunk, title="Keys", section="Keys")) == "Keys\nYes."
 
 
 @settings(deadline=None)
-@given(cuts=st.sets(st.integers(0, 30), max_size=9), depths=st.lists(st.integers(0, 3), min_size=9, max_size=9))
+@given(
+    cuts=st.sets(st.integers(0, 30), max_size=9),
+    depths=st.lists(st.integers(0, 3), min_size=9, max_size=9),
+)
 def test_an_outline_tiles_the_text(cuts, depths):
     """Any sections: the outline covers the text without gaps or overlaps."""
     text = "a" * 30
     spans = pairwise(sorted(cuts))
-    sections = tuple(Section(("A",) * depth, *span) for depth, span in zip(depths, spans, strict=False))
+    sections = tuple(
+        Section(("A",) * depth, *span) for depth, span in zip(depths, spans, strict=False)
+    )
     tiles = outline(Document("a", "plain", text, sections=sections))
     assert "".join(text[tile.start : tile.end] for tile in tiles) == text

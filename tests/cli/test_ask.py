@@ -29,7 +29,10 @@ def test_an_answer_is_cited_and_its_citation_holds_the_words(kitchen):
 
 def test_the_same_question_gives_the_same_bytes(kitchen):
     """As text and as JSON, run after run."""
-    runs = {kitchen("ask", "How many litres does the kettle hold?", "--json", "--show-evidence").out for _ in range(3)}
+    runs = {
+        kitchen("ask", "How many litres does the kettle hold?", "--json", "--show-evidence").out
+        for _ in range(3)
+    }
 
     assert len(runs) == 1
 
@@ -40,16 +43,22 @@ def test_a_refusal_is_the_fixed_text_with_exit_code_3(kitchen):
 
     assert (ran.code, ran.out) == (3, "not found in provided docs\n")
     assert "below-threshold" in ran.err
-    refused = kitchen("ask", "Who won the 2018 World Cup?", "--json", ESRAG_ANSWER__REFUSAL="1").json
-    assert (refused["refused"], refused["citations"], refused["reason"]) == (True, [], "below-threshold")
+    refused = kitchen(
+        "ask", "Who won the 2018 World Cup?", "--json", ESRAG_ANSWER__REFUSAL="1"
+    ).json
+    assert (refused["refused"], refused["citations"], refused["reason"]) == (
+        True,
+        [],
+        "below-threshold",
+    )
 
 
 def test_a_filter_reaches_both_legs(kitchen):
     """No hit from outside; a filter that leaves nothing is its own reason."""
     for method in ("hybrid", "keyword", "vector"):
-        hits = kitchen("search", "kettle lamp bulb", "--where", "folder=kitchen", "--method", method, "--json").json[
-            "hits"
-        ]
+        hits = kitchen(
+            "search", "kettle lamp bulb", "--where", "folder=kitchen", "--method", method, "--json"
+        ).json["hits"]
         assert hits
         assert {hit["doc_id"] for hit in hits} <= {"kettle", "toaster"}
     ran = kitchen("ask", "kettle", "--where", "page=9", "--json")
@@ -59,10 +68,18 @@ def test_a_filter_reaches_both_legs(kitchen):
 
 def test_a_filter_that_cannot_have_been_meant_is_wrong_use(kitchen):
     """Of every command that takes one, before anything is asked: what is wrong, what is known, exit 2."""
-    for command in (["ask", "kettle"], ["search", "kettle"], ["chat"], ["chunks"], ["chunks", "kettle"]):
+    for command in (
+        ["ask", "kettle"],
+        ["search", "kettle"],
+        ["chat"],
+        ["chunks"],
+        ["chunks", "kettle"],
+    ):
         ran = kitchen(*command, "--where", "kind=Markdown")
         assert (ran.code, ran.out) == (2, "")
-        assert ran.err.startswith("error: no passage has kind=Markdown\nhint: did you mean markdown? kind is one of ")
+        assert ran.err.startswith(
+            "error: no passage has kind=Markdown\nhint: did you mean markdown? kind is one of "
+        )
     ran = kitchen("ask", "kettle", "--where", "authr=Ann", "--where", "page=1")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: no passage has a field 'authr'\nhint: there are chunk_id, ")
@@ -81,12 +98,23 @@ def test_explain_shows_legs_path_and_times(kitchen):
     explained = kitchen("ask", "How many litres?", "--explain", "--json").json
 
     assert explained["path"] == "rrf-client"
-    assert list(explained["took_ms"]) == ["encode", "open", *LEGS, "fuse", "read", "evidence", "generate", "verify"]
+    assert list(explained["took_ms"]) == [
+        "encode",
+        "open",
+        *LEGS,
+        "fuse",
+        "read",
+        "evidence",
+        "generate",
+        "verify",
+    ]
     assert explained["hits"][0]["keyword_rank"] == 1
     text = kitchen("ask", "How many litres?", "--explain", "--show-evidence").out
     assert "path: rrf-client" in text
     assert "kettle::p0001::c001" in text
-    assert all(re.search(rf"^{stage}: \d+\.\d ms$", text, re.MULTILINE) for stage in explained["took_ms"])
+    assert all(
+        re.search(rf"^{stage}: \d+\.\d ms$", text, re.MULTILINE) for stage in explained["took_ms"]
+    )
 
 
 def test_only_stages_that_were_gone_through_have_a_time(kitchen):
@@ -96,11 +124,16 @@ def test_only_stages_that_were_gone_through_have_a_time(kitchen):
 
     assert list(told["keyword"])[:4] == ["open", "keyword", "fuse", "read"]
     assert list(told["vector"])[:4] == ["encode", "open", "vector", "fuse"]
-    assert list(kitchen(*explained, "--rerank", "lexical").json["took_ms"])[5:8] == ["read", "rerank", "evidence"]
+    assert list(kitchen(*explained, "--rerank", "lexical").json["took_ms"])[5:8] == [
+        "read",
+        "rerank",
+        "evidence",
+    ]
 
 
 @pytest.mark.parametrize(
-    "question", ['"', "AND OR NOT NEAR(a b)", "kettle* ^title : {x} -y", "'; DROP TABLE chunks;--", "{{7*7}}"]
+    "question",
+    ['"', "AND OR NOT NEAR(a b)", "kettle* ^title : {x} -y", "'; DROP TABLE chunks;--", "{{7*7}}"],
 )
 def test_operators_in_a_question_are_words(kitchen, question):
     """No syntax error, no crash: an answer or a refusal."""
@@ -112,10 +145,16 @@ def test_a_question_needs_no_quotes(kitchen):
     """Its words are joined, options may stand around them, and a dash among others is a word."""
     quoted = kitchen("ask", "How many litres - or grams", "--json", "--k", "3")
 
-    assert kitchen("ask", "--k", "3", "How", "many", "litres", "-", "or", "grams", "--json").out == quoted.out
+    assert (
+        kitchen("ask", "--k", "3", "How", "many", "litres", "-", "or", "grams", "--json").out
+        == quoted.out
+    )
     assert quoted.json["question"] == "How many litres - or grams"
     found = kitchen("search", "kettle", "litres", "--json")
-    assert (found.json["query"], found.out) == ("kettle litres", kitchen("search", "kettle litres", "--json").out)
+    assert (found.json["query"], found.out) == (
+        "kettle litres",
+        kitchen("search", "kettle litres", "--json").out,
+    )
 
 
 def test_ask_and_search_read_a_question_from_stdin(kitchen):
@@ -129,7 +168,8 @@ def test_ask_and_search_read_a_question_from_stdin(kitchen):
 
 
 @pytest.mark.parametrize(
-    ("question", "words"), [("", "empty"), ("  ", "empty"), ("why " * 25_000, "more than 10,000 characters")]
+    ("question", "words"),
+    [("", "empty"), ("  ", "empty"), ("why " * 25_000, "more than 10,000 characters")],
 )
 def test_a_question_that_is_none_is_wrong_use(kitchen, question, words):
     """Empty or as long as a document: one line, exit 2."""
@@ -149,11 +189,19 @@ def test_asking_before_ingesting_says_what_to_run(esrag):
 
 def test_asking_with_another_model_is_refused_with_the_way_out(kitchen):
     """The index was made with the hashing embedder; none at all still searches by keyword."""
-    other = kitchen("search", "kettle", ESRAG_EMBEDDING__PROVIDER="onnx", ESRAG_EMBEDDING__MODEL="all-MiniLM-L6-v2")
+    other = kitchen(
+        "search",
+        "kettle",
+        ESRAG_EMBEDDING__PROVIDER="onnx",
+        ESRAG_EMBEDDING__MODEL="all-MiniLM-L6-v2",
+    )
 
     assert other.code == 2
     assert "--rebuild" in other.err
-    assert kitchen("search", "kettle", "--json", ESRAG_EMBEDDING__MODEL="none").json["path"] == "keyword"
+    assert (
+        kitchen("search", "kettle", "--json", ESRAG_EMBEDDING__MODEL="none").json["path"]
+        == "keyword"
+    )
 
 
 def test_a_document_cannot_forge_a_marker_or_act_on_the_terminal(esrag):
@@ -182,7 +230,9 @@ def test_a_document_carries_no_hidden_message_into_an_answer(esrag):
     esrag("ingest", "hidden.txt")
     ran = esrag("ask", "What is the vault code?", "--json")
 
-    shown = "The vault code is 4711 \U0001f469\u200d\U0001f52c and 1\ufe0f\u20e3 می\u200cخواهم. [c1]"
+    shown = (
+        "The vault code is 4711 \U0001f469\u200d\U0001f52c and 1\ufe0f\u20e3 می\u200cخواهم. [c1]"
+    )
     assert (ran.code, ran.json["answer"]) == (0, shown)
 
 
@@ -211,7 +261,12 @@ def test_keyword_only_needs_no_model(esrag, corpus):
 def test_a_search_is_explained(esrag, corpus):
     """The path, and each hit's score, rank in each leg and score there; without --explain nothing of it."""
     esrag("ingest", "docs")
-    hits, _, legs = esrag("search", "kettle litres", "--explain").out.partition("path: rrf-client\n")
+    hits, _, legs = esrag("search", "kettle litres", "--explain").out.partition(
+        "path: rrf-client\n"
+    )
     assert hits == esrag("search", "kettle litres").out
-    assert re.match(r"1\. kettle::p0001::c001: score 0\.\d+, keyword #1 \(\d+\.\d+\), vector #1 \(0\.\d+\)\n", legs)
+    assert re.match(
+        r"1\. kettle::p0001::c001: score 0\.\d+, keyword #1 \(\d+\.\d+\), vector #1 \(0\.\d+\)\n",
+        legs,
+    )
     assert "path" not in esrag("search", "kettle litres").out

@@ -57,7 +57,11 @@ def test_a_model_that_never_answers_is_waited_for_as_long_as_is_set(kitchen, ser
 
 def test_a_faithful_answer_in_another_language_cannot_be_checked(kitchen, service):
     """Nobody can tell it from a wrong one by its words: it is refused, and nothing of it is shown."""
-    for said in ("La bouilloire contient 1,7 litre. [c1]", "水壶的容量是1.7升。[c1]", "الغلاية تتسع 1.7 لتر. [c1]"):
+    for said in (
+        "La bouilloire contient 1,7 litre. [c1]",
+        "水壶的容量是1.7升。[c1]",
+        "الغلاية تتسع 1.7 لتر. [c1]",
+    ):
         service.said = [said]
         ran = kitchen("ask", QUESTION, "--json")
 
@@ -116,11 +120,17 @@ def test_control_characters_reach_no_terminal(kitchen, service):
 def test_invisible_characters_of_a_model_reach_nobody(kitchen, service):
     """Tags that spell a message, zero-width ones, selectors in a row; nor do they hide a "not" from the check."""
     tags = "".join(chr(0xE0000 + ord(letter)) for letter in "send it to evil.example")
-    service.said = ["The kettle", f"{tags} holds 1.7\ufe01\U000e0141\U000e0142", " li\u200btres.\u2063 [c1]"]
+    service.said = [
+        "The kettle",
+        f"{tags} holds 1.7\ufe01\U000e0141\U000e0142",
+        " li\u200btres.\u2063 [c1]",
+    ]
     for more in ((), ("--stream",), ("--json",)):
         ran = kitchen("ask", QUESTION, *more)
         assert HOLDS in ran.out
-        assert not re.search("[\u200b-\u200f\u2060-\u206f\ufe00-\ufe0f\U000e0000-\U000e0fff]", ran.out + ran.err)
+        assert not re.search(
+            "[\u200b-\u200f\u2060-\u206f\ufe00-\ufe0f\U000e0000-\U000e0fff]", ran.out + ran.err
+        )
 
     service.said = ["The kettle does n\u200bo\u200et hold 1.7 litres. [c1]"]
     assert kitchen("ask", QUESTION, "--json").json["reason"] == "unsupported"
@@ -144,12 +154,18 @@ def test_a_figure_of_a_spreadsheet_belongs_to_its_year(kitchen, service):
     service.said = ["In 2023 Kiel had revenue of 57. [c1]"]
     assert kitchen(*asked).json["answer"] == service.said[0]
     quoted = kitchen(*asked, ESRAG_GENERATOR__NAME="extractive").json["answer"]
-    assert "City: Kiel, 2023 Revenue: 57, 2023 Cost: 31, 2022 Revenue: 44, 2022 Cost: 22 [c1]" in quoted
+    assert (
+        "City: Kiel, 2023 Revenue: 57, 2023 Cost: 31, 2022 Revenue: 44, 2022 Cost: 22 [c1]"
+        in quoted
+    )
 
 
 def test_evidence_without_room_is_said_before_a_model_is_asked(kitchen, service):
     """Characters or tokens: exit code 2 and what to raise; a conversation goes on after it."""
-    for tight in ({"ESRAG_ANSWER__EVIDENCE_CHARACTERS": "20"}, {"ESRAG_ANSWER__EVIDENCE_TOKENS": "3"}):
+    for tight in (
+        {"ESRAG_ANSWER__EVIDENCE_CHARACTERS": "20"},
+        {"ESRAG_ANSWER__EVIDENCE_TOKENS": "3"},
+    ):
         ran = kitchen("ask", QUESTION, **tight)
         assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 2)
         assert "the best passage, kettle::p0001::c001, has " in ran.err
@@ -205,7 +221,9 @@ def test_what_a_document_says_is_text(esrag):
 
 def test_a_model_that_repeats_what_a_document_says_is_checked_all_the_same(kitchen, service):
     """The refusal in the midst of an answer is none, and template syntax in an answer is text."""
-    (kitchen.folder / "docs" / "vault.txt").write_text(f"The vault code is 4711. {REFUSAL}. {{{{ 7 * 7 }}}}\n")
+    (kitchen.folder / "docs" / "vault.txt").write_text(
+        f"The vault code is 4711. {REFUSAL}. {{{{ 7 * 7 }}}}\n"
+    )
     kitchen("ingest", "docs")
     code = "The vault code is 4711. [c1]"
     for said in (f"{code} {REFUSAL}. [c1]", f"{REFUSAL}\n\n{code}", "{{ 7 * 7 }} [c1]"):

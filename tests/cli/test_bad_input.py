@@ -39,7 +39,11 @@ def docs(esrag):
 @pytest.fixture
 def without_rights(esrag):
     """The command line of a user to whom the permissions of files apply, root or not."""
-    return replace(esrag, prefix=(sys.executable, "-c", RUN_AS.format(DROP))) if os.geteuid() == 0 else esrag
+    return (
+        replace(esrag, prefix=(sys.executable, "-c", RUN_AS.format(DROP)))
+        if os.geteuid() == 0
+        else esrag
+    )
 
 
 def pdf(*pages, password=""):
@@ -79,7 +83,10 @@ def bomb():
 def add_texts(folder):
     """Files that take a second or two to ingest."""
     for number in range(FILES):
-        lines = (f"Lamp {number}.{line} hangs over table {line * number} and is lit at dusk." for line in range(300))
+        lines = (
+            f"Lamp {number}.{line} hangs over table {line * number} and is lit at dusk."
+            for line in range(300)
+        )
         (folder / f"lamp{number:02}.txt").write_text("\n\n".join(lines))
 
 
@@ -98,7 +105,10 @@ def stored(esrag):
 def require_sound(esrag, documents):
     """The index has no damage and holds so many documents."""
     ran = esrag("doctor")
-    assert (ran.code, f"index is sound: {format_count(documents, 'document')}" in ran.out) == (0, True), ran.out
+    assert (ran.code, f"index is sound: {format_count(documents, 'document')}" in ran.out) == (
+        0,
+        True,
+    ), ran.out
 
 
 BAD = {
@@ -106,8 +116,14 @@ BAD = {
     "blank.txt": (b" \n\t\n", "failed: holds no text"),
     "nul.txt": (bytes(4096), "failed: is named .txt, but is neither that nor text"),
     "noise.md": (bytes(range(256)) * 20, "failed: is named .md, but is neither"),
-    "photo.png": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, "skipped: is of no supported format; esrag plugins"),
-    "photo.pdf": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, "failed: is named .pdf, but is neither"),
+    "photo.png": (
+        b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9,
+        "skipped: is of no supported format; esrag plugins",
+    ),
+    "photo.pdf": (
+        b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9,
+        "failed: is named .pdf, but is neither",
+    ),
     "encrypted.pdf": (pdf("secret", password="x"), "failed: is encrypted: needs a password"),
     "truncated.pdf": (pdf("one", "two")[:300], "failed: is not a whole PDF"),
     "scanned.pdf": (pdf("", ""), "failed: has no text on its 2 pages (scanned?): run OCR first"),
@@ -200,10 +216,21 @@ def test_what_may_not_be_read_is_named_and_what_is_stored_of_it_stays(without_ri
     (docs / "locked").chmod(0)
     (docs / "new.txt").write_text("A newcomer.")
     try:
-        for arguments in (["docs"], ["docs", "--include", "*.md"], ["docs/locked/plan.txt", "docs/good.md"]):
+        for arguments in (
+            ["docs"],
+            ["docs", "--include", "*.md"],
+            ["docs/locked/plan.txt", "docs/good.md"],
+        ):
             ran = esrag("ingest", *arguments)
-            assert (ran.code, "Permission denied" in ran.err, "0 removed" in ran.out) == (1, True, True)
-        assert lines_of(esrag("ingest", "docs"))["secret.txt"] == "failed: cannot be read: Permission denied"
+            assert (ran.code, "Permission denied" in ran.err, "0 removed" in ran.out) == (
+                1,
+                True,
+                True,
+            )
+        assert (
+            lines_of(esrag("ingest", "docs"))["secret.txt"]
+            == "failed: cannot be read: Permission denied"
+        )
     finally:
         (docs / "locked").chmod(0o755)
     require_sound(esrag, 4)
@@ -211,7 +238,17 @@ def test_what_may_not_be_read_is_named_and_what_is_stored_of_it_stays(without_ri
 
 def test_hostile_names_are_names(esrag, docs):
     """Line ends, escapes, options, globs, bytes in no encoding, nothing at all: each is a document with a name."""
-    names = ["new\nline.md", "esc\x1b[31m.md", "-dash.md", "[1].md", "a*?.md", " .md", "\x01.md", "#.md", "y" * 250]
+    names = [
+        "new\nline.md",
+        "esc\x1b[31m.md",
+        "-dash.md",
+        "[1].md",
+        "a*?.md",
+        " .md",
+        "\x01.md",
+        "#.md",
+        "y" * 250,
+    ]
     for name in [*names, os.fsdecode(b"\xff\xfe.md")]:
         (docs / name).write_text(f"Words of {len(name)}.")
     ran = esrag("ingest", "docs")
@@ -244,16 +281,23 @@ def test_a_documents_own_metadata_cannot_stand_for_ours(esrag, docs):
     (docs / "claims.md").write_text(
         "---\nfolder: vault\nkind: pdf\ndoc_id: good\nsource: /etc\n---\nA claim of walnut."
     )
-    (docs / "rows.csv").write_text("id,folder,kind,doc_id,source,text,page\n1,vault,pdf,good,/etc,A row of walnut.,7\n")
+    (docs / "rows.csv").write_text(
+        "id,folder,kind,doc_id,source,text,page\n1,vault,pdf,good,/etc,A row of walnut.,7\n"
+    )
     (docs / "sub").mkdir()
     (docs / "sub" / "note.md").write_text("A note.")
     assert esrag("ingest", "docs").code == 0
 
     def found(condition):
-        return {hit["doc_id"] for hit in esrag("search", "walnut", "--where", condition, "--json").json["hits"]}
+        return {
+            hit["doc_id"]
+            for hit in esrag("search", "walnut", "--where", condition, "--json").json["hits"]
+        }
 
     for condition in ("folder=vault", "kind=pdf"):
-        assert esrag("search", "walnut", "--where", condition).err.startswith(f"error: no passage has {condition}\n")
+        assert esrag("search", "walnut", "--where", condition).err.startswith(
+            f"error: no passage has {condition}\n"
+        )
     assert found("kind_=pdf") == {"claims", "rows#1"}
     assert found("doc_id=good") == {"good"}
 
@@ -261,7 +305,9 @@ def test_a_documents_own_metadata_cannot_stand_for_ours(esrag, docs):
 def test_a_file_that_grows_is_left_for_the_next_run(esrag, docs):
     """Half of a file that is being written is never stored; when it is finished it is."""
     log, done = docs / "log.txt", threading.Event()
-    log.write_text("a" * 60_000_000)  # so that reading it takes longer than the writer may be kept waiting
+    log.write_text(
+        "a" * 60_000_000
+    )  # so that reading it takes longer than the writer may be kept waiting
 
     def write():
         with log.open("a") as file:
@@ -277,7 +323,9 @@ def test_a_file_that_grows_is_left_for_the_next_run(esrag, docs):
         done.set()
         writer.join()
     assert ran.code == 1
-    assert lines_of(ran) == {"log.txt": "failed: changes while it is read: run ingest again when it is written"}
+    assert lines_of(ran) == {
+        "log.txt": "failed: changes while it is read: run ingest again when it is written"
+    }
     log.write_text("The log is finished.")
     assert esrag("ingest", "docs").code == 0
     require_sound(esrag, 2)
@@ -290,7 +338,10 @@ def test_a_text_of_200_mb_is_refused_unread(esrag, docs):
     ran = esrag("ingest", "docs", ESRAG_LOADING__MEMORY_BYTES=str(200 * MIB))
 
     assert ran.code == 1
-    assert "has 209715200 bytes, loading.max_bytes allows 134217728: split it" in lines_of(ran)["large.txt"]
+    assert (
+        "has 209715200 bytes, loading.max_bytes allows 134217728: split it"
+        in lines_of(ran)["large.txt"]
+    )
     require_sound(esrag, 1)
 
 
@@ -335,9 +386,17 @@ DAMAGE = {
     "newer": (newer, 2, "newer esrag"),
     "older": (older, 2, "older esrag"),
     "cut short": (lambda folder: os.truncate(folder / "index.sqlite3", 9000), 1, "damaged"),
-    "no database": (lambda folder: (folder / "index.sqlite3").write_bytes(b"\x01" * 9000), 1, "damaged"),
+    "no database": (
+        lambda folder: (folder / "index.sqlite3").write_bytes(b"\x01" * 9000),
+        1,
+        "damaged",
+    ),
     "no vectors": (lambda folder: (folder / "vectors-0.f32").unlink(), 1, "cannot read the index"),
-    "no tables": (lambda folder: (folder / "index.sqlite3").write_bytes(b""), 1, "index.sqlite3 is empty"),
+    "no tables": (
+        lambda folder: (folder / "index.sqlite3").write_bytes(b""),
+        1,
+        "index.sqlite3 is empty",
+    ),
 }
 
 
@@ -406,7 +465,10 @@ def test_a_full_disk_keeps_what_was_stored_and_the_same_command_goes_on(esrag, d
 
     assert ran.code == 1
     assert "error: cannot write the index in .esrag/esrag" in ran.err
-    assert "hint: make room on the disk and run the same command again; what was stored stays" in ran.err
+    assert (
+        "hint: make room on the disk and run the same command again; what was stored stays"
+        in ran.err
+    )
     assert "index is sound" in esrag("doctor").out
     assert esrag("ingest", "docs").code == 0
     require_sound(esrag, FILES + 1)
@@ -420,7 +482,9 @@ def heeding_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)]
+)
 def test_an_interrupted_ingest_says_so_and_the_next_run_goes_on(esrag, docs, sent, code):
     """Ctrl-C is one line and exit 130; a kill leaves a sound index too; no worker is left behind."""
     add_texts(docs)
@@ -452,10 +516,17 @@ def test_of_two_ingests_at_once_one_waits_or_says_so(esrag, docs):
     """Exit 4 for who does not want to wait; who waits does the rest."""
     add_texts(docs)
     command = esrag.command("ingest", "docs", "--json")
-    options = {"cwd": esrag.folder, "env": esrag.environment(), "stdout": subprocess.PIPE, "text": True}
+    options = {
+        "cwd": esrag.folder,
+        "env": esrag.environment(),
+        "stdout": subprocess.PIPE,
+        "text": True,
+    }
     first = subprocess.Popen(command, stderr=subprocess.PIPE, **options)
     assert first.stderr.readline().startswith("[1/")
-    first.send_signal(signal.SIGSTOP)  # the machine may be quick: it is to be at work until the other was refused
+    first.send_signal(
+        signal.SIGSTOP
+    )  # the machine may be quick: it is to be at work until the other was refused
     refused = esrag("ingest", "docs", "--set", "engine.lock_wait_s=0.1")
     second = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
     first.send_signal(signal.SIGCONT)
@@ -490,7 +561,9 @@ def test_closed_and_full_streams_are_no_bugs(esrag, docs, redirections, code, wo
 
     assert done.returncode == code
     assert done.stdout == ""
-    assert [line for line in done.stderr.splitlines(keepends=True) if line[0] != "["] == ([words] if words else [])
+    assert [line for line in done.stderr.splitlines(keepends=True) if line[0] != "["] == (
+        [words] if words else []
+    )
     require_sound(esrag, 1)
 
 
@@ -539,7 +612,12 @@ def test_odd_questions_and_conditions_are_data(esrag, docs):
     """Bytes in no encoding, great values, a condition mistyped, a document that is not there."""
     assert esrag("ingest", "docs").code == 0
 
-    assert "1.7 litres" in esrag("ask", "How many litres does the kettle hold? \udcff\udcfe", "--json").json["answer"]
+    assert (
+        "1.7 litres"
+        in esrag("ask", "How many litres does the kettle hold? \udcff\udcfe", "--json").json[
+            "answer"
+        ]
+    )
     assert esrag("search", "kettle \udcff", "--json").json["hits"]
     for condition in ("doc_id=" + "x" * 100_000, "page>=" + "9" * 18):
         assert esrag("search", "kettle", "--where", condition, "--json").json["hits"] == []

@@ -68,7 +68,9 @@ def test_a_folder_has_a_time_budget_and_the_same_command_goes_on(esrag):
     for folder in (one, other):
         folder.mkdir()
         for n in range(4):
-            (folder / f"{folder.name}{n}.txt").write_text(f"Lamp {n} of {folder.name} has {n} watts.")
+            (folder / f"{folder.name}{n}.txt").write_text(
+                f"Lamp {n} of {folder.name} has {n} watts."
+            )
     (one / "one2.txt").write_text("Lamp 2 had 9 watts.")
     esrag("ingest", "one/one2.txt")
     (one / "one2.txt").write_text("Lamp 2 has 2 watts.")
@@ -77,7 +79,9 @@ def test_a_folder_has_a_time_budget_and_the_same_command_goes_on(esrag):
 
     late = [skip for skip in report["skipped"] if "budget_s" in skip["reason"]]
     assert report["failed"] == len(late)
-    assert len(late) >= 4, "a file or two of each folder are handed to the parser before the first is done"
+    assert len(late) >= 4, (
+        "a file or two of each folder are handed to the parser before the first is done"
+    )
     assert {skip["source"].rsplit("/", 2)[1] for skip in late} == {"one", "other"}
     assert all("was not read: the files of" in skip["reason"] for skip in late)
     stored = {document["doc_id"] for document in esrag("docs", "--json").lines}

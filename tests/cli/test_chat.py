@@ -35,7 +35,11 @@ def test_each_line_of_a_pipe_is_a_question_that_may_lean_on_those_before(kitchen
 
 def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
     """Unknown commands, /sources before any question, a question that is too long: with --json an object for each."""
-    ran = kitchen("chat", "--json", stdin=f"/what is this\n/sources\n{'x' * 200_000}\nHow many litres?\n/quit\nnever\n")
+    ran = kitchen(
+        "chat",
+        "--json",
+        stdin=f"/what is this\n/sources\n{'x' * 200_000}\nHow many litres?\n/quit\nnever\n",
+    )
 
     assert ran.code == 2
     *failed, answer = ran.lines
@@ -43,7 +47,9 @@ def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
     assert {(line["schema"], line["exit_code"]) for line in failed} == {("esrag.error/1", 2)}
     assert (failed[0]["error"], failed[1]["hint"]) == ("unknown command '/what'", "type a question")
     assert answer["schema"] == "esrag.answer/1"
-    assert [line.split(";")[0] for line in ran.err.splitlines() if line.startswith("error: ")][:2] == [
+    assert [line.split(";")[0] for line in ran.err.splitlines() if line.startswith("error: ")][
+        :2
+    ] == [
         "error: unknown command '/what'",
         "error: no question has been asked yet",
     ]
@@ -52,10 +58,17 @@ def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
 def test_the_first_error_is_the_exit_code(kitchen, service, answering):
     """A model that fails once, and then does not; what failed is no part of the history."""
     service.script = [answering(400, {"error": {"message": "too much"}})]
-    model = {"generator.name": "openai", "generator.model": "made-up", "generator.url": f"{service.url}/v1"}
+    model = {
+        "generator.name": "openai",
+        "generator.model": "made-up",
+        "generator.url": f"{service.url}/v1",
+    }
     options = [word for name, value in model.items() for word in ("--set", f"{name}={value}")]
     ran = kitchen(
-        "chat", "--json", *options, stdin="How many litres?\n/sources\nHow many litres does the kettle hold?\n"
+        "chat",
+        "--json",
+        *options,
+        stdin="How many litres?\n/sources\nHow many litres does the kettle hold?\n",
     )
 
     assert ran.code == 4
@@ -67,12 +80,16 @@ def test_the_first_error_is_the_exit_code(kitchen, service, answering):
 
 def test_every_line_is_json_where_that_is_asked_for(kitchen):
     """What a command shows is the last answer again, with its evidence or how it came about."""
-    ran = kitchen("chat", "--json", stdin="How many litres does the kettle hold?\n/sources\n/explain\n")
+    ran = kitchen(
+        "chat", "--json", stdin="How many litres does the kettle hold?\n/sources\n/explain\n"
+    )
 
     answer, sources, explained = ran.lines
     assert sources == answer | {"evidence": sources["evidence"]}
     assert explained["hits"]
-    assert {name: explained[name] for name in answer if name != "took_ms"} | {"took_ms": {}} == answer
+    assert {name: explained[name] for name in answer if name != "took_ms"} | {
+        "took_ms": {}
+    } == answer
 
 
 def test_json_shows_what_was_typed(kitchen):
@@ -100,7 +117,9 @@ def test_bytes_that_are_no_text_are_no_bug(kitchen, command):
     done = subprocess.run(
         kitchen.command(*command),
         cwd=kitchen.folder,
-        env=kitchen.environment(PYTHONIOENCODING="utf-8"),  # strict, as Python is where a language is set
+        env=kitchen.environment(
+            PYTHONIOENCODING="utf-8"
+        ),  # strict, as Python is where a language is set
         input=b"How many \xff litres?\n\x00\x1b[2J\n",
         capture_output=True,
         timeout=60,
@@ -112,7 +131,9 @@ def test_bytes_that_are_no_text_are_no_bug(kitchen, command):
 
 def test_what_it_lacks_is_said_before_the_first_question(kitchen):
     """A missing key is no surprise in the middle."""
-    ran = kitchen("chat", "--set", "generator.name=openai", "--set", "generator.model=m", stdin="Why?\n")
+    ran = kitchen(
+        "chat", "--set", "generator.name=openai", "--set", "generator.model=m", stdin="Why?\n"
+    )
 
     assert (ran.code, ran.out) == (2, "")
     assert "ESRAG_GENERATOR__API_KEY" in ran.err

@@ -16,7 +16,9 @@ def people(esrag, tmp_path):
     folder = esrag.folder / "docs"
     folder.mkdir(exist_ok=True)
     text = "Maria Tolle is a diver. She was born in Carrick in 1981 and holds the island's record of 62 metres."
-    (folder / "tolle é.html").write_text(PAGE.format(title="Maria Tolle", text=text), encoding="utf-8")
+    (folder / "tolle é.html").write_text(
+        PAGE.format(title="Maria Tolle", text=text), encoding="utf-8"
+    )
     assert esrag("ingest", "docs").code == 0
     return esrag
 
@@ -35,7 +37,10 @@ def test_a_citation_names_title_and_file(people):
 def test_a_sentence_without_its_subject_has_the_title_beside_it(people):
     """For a reader; the text of the answer in JSON is the document's."""
     question = "Where was she born, and what record does she hold?"
-    assert "62 metres. [c1] (Maria Tolle)\n" in people("ask", question, "--set", "answer.refusal=0").out
+    assert (
+        "62 metres. [c1] (Maria Tolle)\n"
+        in people("ask", question, "--set", "answer.refusal=0").out
+    )
     assert "(" not in people("ask", question, "--set", "answer.refusal=0", "--json").json["answer"]
 
 
@@ -43,7 +48,9 @@ def test_a_row_is_named_with_its_file(esrag):
     """A file of many documents, of which the row is cited."""
     folder = esrag.folder / "docs"
     folder.mkdir(exist_ok=True)
-    rows = [{"_id": "lamp-7", "title": "Lamp 7", "text": "Lamp seven burns 4 litres of oil a night."}]
+    rows = [
+        {"_id": "lamp-7", "title": "Lamp 7", "text": "Lamp seven burns 4 litres of oil a night."}
+    ]
     (folder / "lamps.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert esrag("ingest", "docs").code == 0
     said = esrag("ask", "How much oil does lamp seven burn a night?").out
@@ -55,7 +62,11 @@ def in_a_terminal(esrag, *arguments, **variables):
     ours, theirs = pty.openpty()
     environment = {**esrag.environment(), "TERM": "xterm-256color", **variables}
     ran = subprocess.Popen(
-        esrag.command(*arguments), cwd=esrag.folder, env=environment, stdout=theirs, stderr=subprocess.DEVNULL
+        esrag.command(*arguments),
+        cwd=esrag.folder,
+        env=environment,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
     )
     os.close(theirs)
     written = b""

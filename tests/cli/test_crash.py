@@ -15,11 +15,24 @@ CRASH = Path(__file__).resolve().parents[2] / "benchmarks" / "crash.py"
 def test_an_ingest_killed_twenty_times_ends_equal_to_one_in_a_single_run(esrag):
     """Documents, chunks and vectors, compared by content."""
     rng = random.Random(3)
-    words = ["kettle", "lamp", "toaster", "cable", "litres", "watts", "shade", "handle", "switch", "boils"]
+    words = [
+        "kettle",
+        "lamp",
+        "toaster",
+        "cable",
+        "litres",
+        "watts",
+        "shade",
+        "handle",
+        "switch",
+        "boils",
+    ]
     folder = esrag.folder / "docs"
     folder.mkdir()
     for n in range(300):
-        sentences = (" ".join(rng.choices(words, k=12)).capitalize() + f" {n}.{m}." for m in range(60))
+        sentences = (
+            " ".join(rng.choices(words, k=12)).capitalize() + f" {n}.{m}." for m in range(60)
+        )
         (folder / f"text{n:03}.txt").write_text("\n\n".join(sentences))
     rows = ({"id": n, "text": f"Row {n} is about the {rng.choice(words)}."} for n in range(2000))
     (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))

@@ -57,7 +57,12 @@ def private(tmp_path_factory):
     command = ("unshare", "--mount", *(("--map-root-user",) if os.geteuid() else ()))
     folder = tmp_path_factory.mktemp("mounted")
     try:
-        subprocess.run([*command, "mount", "-t", "tmpfs", "tmpfs", folder], check=True, capture_output=True, text=True)
+        subprocess.run(
+            [*command, "mount", "-t", "tmpfs", "tmpfs", folder],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
     except FileNotFoundError as error:
         pytest.skip(f"no {error.filename} here")
     except subprocess.CalledProcessError as error:
@@ -71,7 +76,10 @@ def lamps(esrag):
     folder = esrag.folder / "docs"
     folder.mkdir()
     for number in range(FILES):
-        lines = (f"Lamp {number}.{line} hangs over table {line * number} and is lit at dusk." for line in range(300))
+        lines = (
+            f"Lamp {number}.{line} hangs over table {line * number} and is lit at dusk."
+            for line in range(300)
+        )
         (folder / f"lamp{number:02}.txt").write_text("\n\n".join(lines))
     return folder
 
@@ -81,7 +89,10 @@ def run(script, esrag, private):
     command = [*private, "sh", "-c", RUN + script, *esrag.command()]
     subprocess.run(command, cwd=esrag.folder, env=esrag.environment(), timeout=120, check=True)
     steps = range(len(list(esrag.folder.glob("*.code"))))
-    texts = ([(esrag.folder / f"{step}.{kind}").read_text() for kind in ("code", "out", "err")] for step in steps)
+    texts = (
+        [(esrag.folder / f"{step}.{kind}").read_text() for kind in ("code", "out", "err")]
+        for step in steps
+    )
     return [(int(code), out, err) for code, out, err in texts]
 
 
@@ -89,7 +100,9 @@ def require_no_room(code, out, err):
     """One line and a hint beside the steps, no report, and exit 1."""
     error, hint = (line for line in err.splitlines() if not line.startswith("["))
     assert (code, out) == (1, "")
-    assert error.startswith(("error: cannot write the index in .esrag/esrag: ", "error: cannot use the ledger .esrag/"))
+    assert error.startswith(
+        ("error: cannot write the index in .esrag/esrag: ", "error: cannot use the ledger .esrag/")
+    )
     assert hint.startswith("hint: make room on the disk and run the ")
 
 
@@ -119,11 +132,15 @@ def test_what_fits_on_a_disk_is_kept_and_with_room_the_rest_comes_in(esrag, lamp
 
     require_no_room(*full)
     assert (sound[0], "index is sound" in sound[1]) == (0, True)
-    added, unchanged = (int(done[1].split(f" {word}")[0].split()[-1]) for word in ("added", "unchanged"))
+    added, unchanged = (
+        int(done[1].split(f" {word}")[0].split()[-1]) for word in ("added", "unchanged")
+    )
     assert (done[0], added + unchanged, 0 < unchanged < FILES) == (0, FILES, True)
     assert f"index is sound: {FILES} documents" in still_sound[1]
     assert esrag("ingest", "docs", "--engine", "fresh").code == 0
-    assert [docs[1], chunks[1]] == [esrag(name, "--json", "--engine", "fresh").out for name in ("docs", "chunks")]
+    assert [docs[1], chunks[1]] == [
+        esrag(name, "--json", "--engine", "fresh").out for name in ("docs", "chunks")
+    ]
 
 
 def test_on_a_full_disk_all_is_read_and_writing_says_so(esrag, lamps, private):

@@ -28,7 +28,11 @@ RECALL = r"recall@10 of the vector leg over \d+ stored vectors: 1\.00"
 def matched(findings, patterns):
     """Whether the findings are these, in order, all of them ok."""
     assert ["ok"] * len(patterns) == [finding["level"] for finding in findings], findings
-    wrong = [(p, f["what"]) for p, f in zip(patterns, findings, strict=True) if not re.fullmatch(p, f["what"])]
+    wrong = [
+        (p, f["what"])
+        for p, f in zip(patterns, findings, strict=True)
+        if not re.fullmatch(p, f["what"])
+    ]
     assert [] == wrong
 
 
@@ -41,14 +45,31 @@ def test_before_and_after_an_ingest(esrag, corpus, engine, request):
     before = esrag("doctor", "--json", **where)
     *server, last = before.lines
     matched(
-        server, [used, model, VERSIONS[engine], "the cluster is (green|yellow)", LICENCES[engine], DISK, HEAP, SHARDS]
+        server,
+        [
+            used,
+            model,
+            VERSIONS[engine],
+            "the cluster is (green|yellow)",
+            LICENCES[engine],
+            DISK,
+            HEAP,
+            SHARDS,
+        ],
     )
-    assert (0, "nothing has been ingested yet", "warning") == (before.code, last["what"], last["level"])
+    assert (0, "nothing has been ingested yet", "warning") == (
+        before.code,
+        last["what"],
+        last["level"],
+    )
 
     assert 0 == esrag("ingest", "docs", **where).code
     after = esrag("doctor", "--json", **where)
     assert 0 == after.code
-    green, mapping = f"the index {index}-000001 is green", f"the mapping of {index}-000001 is esrag's"
+    green, mapping = (
+        f"the index {index}-000001 is green",
+        f"the mapping of {index}-000001 is esrag's",
+    )
     shards = f"{SHARDS}, of the index 1 shard with 0 replicas"
     sound = "index is sound: 3 documents, made with hashing .*"
     server = [VERSIONS[engine], green, LICENCES[engine], DISK, HEAP, shards]
@@ -63,7 +84,9 @@ def test_what_is_wrong_with_an_index(esrag, corpus, engine, start_server, tmp_pa
 
     def wrong():
         ran = esrag("doctor", "--json", **where)
-        return ran.code, {f["what"]: (f["level"], f["advice"]) for f in ran.lines if f["level"] != "ok"}
+        return ran.code, {
+            f["what"]: (f["level"], f["advice"]) for f in ran.lines if f["level"] != "ok"
+        }
 
     def advised(request):
         method, path, body = re.fullmatch(r".*?(PUT) (\S+) (\{.*\}).*", request).groups()
@@ -76,10 +99,14 @@ def test_what_is_wrong_with_an_index(esrag, corpus, engine, start_server, tmp_pa
         assert 200 == server.request("PUT", "/esrag-000001/_mapping", field)[0]
         assert 200 == server.request("PUT", "/esrag-000001/_settings", changes)[0]
         code, found = wrong()
-        yellow, block = (next(what for what in found if word in what) for word in ("yellow", "block"))
+        yellow, block = (
+            next(what for what in found if word in what) for word in ("yellow", "block")
+        )
         assert "no second node" in yellow
         assert (1, "error", "warning") == (code, found[block][0], found[yellow][0])
-        assert ("warning", "run: esrag ingest --rebuild") == found["the mapping of esrag-000001 is not esrag's in note"]
+        assert ("warning", "run: esrag ingest --rebuild") == found[
+            "the mapping of esrag-000001 is not esrag's in note"
+        ]
         assert [200, 200] == [advised(found[what][1]) for what in (block, yellow)]
         assert 0 == esrag("ingest", "docs", "--rebuild", **where).code
         assert (0, {}) == wrong()
@@ -116,11 +143,21 @@ def test_who_may_not_look(esrag, corpus, start_server, tmp_path):
 
         assert 0 == esrag("ingest", "docs", **where, ESRAG_ENGINE__PASSWORD="correct horse").code
         assert 0 == esrag("doctor", **where, ESRAG_ENGINE__PASSWORD="correct horse").code
-        rights = {"reader": {"indices": [{"names": ["esrag*"], "privileges": ["read", "view_index_metadata"]}]}}
-        _, key = server.request("POST", "/_security/api_key", {"name": "reader", "role_descriptors": rights})
-        narrow = esrag("doctor", "--json", ESRAG_ENGINE__URL=server.url, ESRAG_ENGINE__API_KEY=key["encoded"])
+        rights = {
+            "reader": {
+                "indices": [{"names": ["esrag*"], "privileges": ["read", "view_index_metadata"]}]
+            }
+        }
+        _, key = server.request(
+            "POST", "/_security/api_key", {"name": "reader", "role_descriptors": rights}
+        )
+        narrow = esrag(
+            "doctor", "--json", ESRAG_ENGINE__URL=server.url, ESRAG_ENGINE__API_KEY=key["encoded"]
+        )
         assert 0 == narrow.code
-        unknown = [finding["what"] for finding in narrow.lines if "could not be asked" in finding["what"]]
+        unknown = [
+            finding["what"] for finding in narrow.lines if "could not be asked" in finding["what"]
+        ]
         assert ["health", "the licence", "the disk", "the heap", "shards"] == [
             w.partition(" could")[0] for w in unknown
         ]

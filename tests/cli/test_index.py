@@ -29,7 +29,11 @@ def at(esrag, corpus, where):
 def listed(at, where):
     """The indexes of this test, and which is in use."""
     mine = where["ESRAG_ENGINE__INDEX"]
-    return {line["name"]: line["in_use"] for line in at("index", "list", "--json").lines if mine in line["name"]}
+    return {
+        line["name"]: line["in_use"]
+        for line in at("index", "list", "--json").lines
+        if mine in line["name"]
+    }
 
 
 @ENGINES
@@ -118,7 +122,10 @@ def test_from_a_folder_to_a_server_and_back(at, esrag, where, name, tmp_path):
     assert at("chunks", "--json").out == esrag("chunks", "--json", **alone).out
     home = tmp_path / "home"
     assert at("index", "migrate", "--to", home).code == 0
-    assert esrag("chunks", "--json", **{**alone, "ESRAG_ENGINE__URL": str(home)}).out == at("chunks", "--json").out
+    assert (
+        esrag("chunks", "--json", **{**alone, "ESRAG_ENGINE__URL": str(home)}).out
+        == at("chunks", "--json").out
+    )
 
 
 @ENGINES
@@ -155,19 +162,37 @@ def test_what_cannot_be_moved(esrag, corpus):
     ran = esrag("index", "migrate", "--to", "file")
     assert (ran.code, ran.err.splitlines()[-2][:7]) == (1, "error: ")
     ran = esrag("index", "migrate", "--model", "none")
-    assert (ran.code, ran.err.splitlines()[-2]) == (2, "error: without a model there is nothing to embed")
+    assert (ran.code, ran.err.splitlines()[-2]) == (
+        2,
+        "error: without a model there is nothing to embed",
+    )
     assert len(esrag("index", "list").out.splitlines()) == 2
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["migrate", "--set", "chunking.size=120"], "keeps its chunks: they are sections 200/0, the settings ask for"),
+        (
+            ["migrate", "--set", "chunking.size=120"],
+            "keeps its chunks: they are sections 200/0, the settings ask for",
+        ),
         (["migrate", "--set", "chunking.strategy=sentence"], "keeps its chunks"),
-        (["migrate", "--set", "loading.max_bytes=5"], "--set loading.max_bytes would have no effect"),
-        (["migrate", "--set", "embedding.model=none"], "--set embedding.model would have no effect"),
-        (["migrate", "--model", "hashing", "--set", "embedding.model=none"], "--set embedding.model would have"),
-        (["swap", "esrag-000001", "--set", "chunking.size=120"], "--set chunking.size would have no effect"),
+        (
+            ["migrate", "--set", "loading.max_bytes=5"],
+            "--set loading.max_bytes would have no effect",
+        ),
+        (
+            ["migrate", "--set", "embedding.model=none"],
+            "--set embedding.model would have no effect",
+        ),
+        (
+            ["migrate", "--model", "hashing", "--set", "embedding.model=none"],
+            "--set embedding.model would have",
+        ),
+        (
+            ["swap", "esrag-000001", "--set", "chunking.size=120"],
+            "--set chunking.size would have no effect",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -181,14 +206,24 @@ def test_a_setting_that_a_copy_cannot_have_is_refused(esrag, corpus, arguments, 
     assert [line["name"] for line in esrag("index", "list", "--json").lines] == ["esrag"]
     if "chunking.size=120" in arguments:
         other = {"ESRAG_CHUNKING__SIZE": "120"}
-        assert (esrag("ingest", "docs", **other).code, esrag("index", "migrate", **other).code) == (2, 2)
+        assert (esrag("ingest", "docs", **other).code, esrag("index", "migrate", **other).code) == (
+            2,
+            2,
+        )
 
 
 def test_what_lets_us_into_one_server_is_not_shown_to_another():
     """A user or key goes along from a folder to a server, and between two servers never."""
-    values = {"engine.password": "s3cret", "engine.username": "me", "engine.api_key": "k3y", "engine.ca_file": "ca.pem"}
+    values = {
+        "engine.password": "s3cret",
+        "engine.username": "me",
+        "engine.api_key": "k3y",
+        "engine.ca_file": "ca.pem",
+    }
     environ = {variable(key): value for key, value in values.items()}
-    folder, here, there = (resolve({"engine.url": url}, environ).settings for url in ("f", "https://a", "https://b"))
+    folder, here, there = (
+        resolve({"engine.url": url}, environ).settings for url in ("f", "https://a", "https://b")
+    )
     assert _aim(folder, here) == here
     assert _aim(here, here) == here
     kept = _aim(here, there).engine

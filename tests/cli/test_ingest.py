@@ -97,7 +97,9 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(esrag, ingested):
 def test_a_dry_run_gives_the_counts_and_the_exit_code_of_the_real_one(esrag, ingested, options):
     """Whatever happened to the files; and so without any that failed."""
     (ingested / "hall").mkdir()
-    (ingested / "kitchen" / "toaster.txt").rename(ingested / "hall" / "oven.txt")  # two of the same, one of them new
+    (ingested / "kitchen" / "toaster.txt").rename(
+        ingested / "hall" / "oven.txt"
+    )  # two of the same, one of them new
     (ingested / "hall" / "copy.txt").write_bytes((ingested / "hall" / "oven.txt").read_bytes())
     kettle = ingested / "kitchen" / "kettle.md"
     kettle.write_text(kettle.read_text().replace("1.7", "2.5"))
@@ -110,7 +112,14 @@ def test_a_dry_run_gives_the_counts_and_the_exit_code_of_the_real_one(esrag, ing
     (ingested / "long.txt").write_text("Too long. " * 20_000)
     (ingested / "new.txt").rename(ingested / "newer.txt")
     (ingested / "dangling.txt").symlink_to("nowhere")
-    wrong = ("docs", "missing.txt", "docs/dangling.txt", "--set", "loading.max_bytes=100000", *options)
+    wrong = (
+        "docs",
+        "missing.txt",
+        "docs/dangling.txt",
+        "--set",
+        "loading.max_bytes=100000",
+        *options,
+    )
     both = [esrag("ingest", *wrong, *more, "--json") for more in (("--dry-run",), ())]
     assert (counts(both[0]), both[0].code) == (counts(both[1]), both[1].code)
     assert (both[0].json["skipped"], both[0].code) == (both[1].json["skipped"], 1)
@@ -124,15 +133,26 @@ def test_two_files_of_one_name_get_ids_that_tell_them_apart(esrag, ingested):
     (ingested / "hall" / "lamp.txt").write_text("The hall lamp is made of brass.")
 
     assert counts(esrag("ingest", "docs", "--json")) == {"added": 1, "unchanged": 3}
-    assert {d["doc_id"] for d in esrag("docs", "--json").lines} == {"kettle", "toaster", "lamp", "hall/lamp"}
+    assert {d["doc_id"] for d in esrag("docs", "--json").lines} == {
+        "kettle",
+        "toaster",
+        "lamp",
+        "hall/lamp",
+    }
 
 
 def test_paths_come_from_stdin_and_globs(esrag, corpus):
     """`-` is a list, a quoted glob is spelled out by esrag; --include and --exclude narrow a folder."""
-    assert counts(esrag("ingest", "-", "--json", stdin="docs/lamp.html\ndocs/kitchen/kettle.md\n")) == {"added": 2}
+    assert counts(
+        esrag("ingest", "-", "--json", stdin="docs/lamp.html\ndocs/kitchen/kettle.md\n")
+    ) == {"added": 2}
     assert counts(esrag("ingest", "docs/kitchen/*.txt", "--json")) == {"added": 1}
-    assert esrag("ingest", "docs", "--include", "*.md", "--dry-run", "--json").json["unchanged"] == 1
-    assert esrag("ingest", "docs", "--exclude", "*.md", "--dry-run", "--json").json["unchanged"] == 2
+    assert (
+        esrag("ingest", "docs", "--include", "*.md", "--dry-run", "--json").json["unchanged"] == 1
+    )
+    assert (
+        esrag("ingest", "docs", "--exclude", "*.md", "--dry-run", "--json").json["unchanged"] == 2
+    )
 
 
 def test_a_name_from_stdin_may_be_any_bytes(esrag):
@@ -141,7 +161,9 @@ def test_a_name_from_stdin_may_be_any_bytes(esrag):
     done = subprocess.run(
         esrag.command("ingest", "-", "--json"),
         cwd=esrag.folder,
-        env=esrag.environment(PYTHONIOENCODING="utf-8"),  # strict, as Python is where a language is set
+        env=esrag.environment(
+            PYTHONIOENCODING="utf-8"
+        ),  # strict, as Python is where a language is set
         input=b"kettle-\xff.txt\n",
         capture_output=True,
         timeout=60,
@@ -180,7 +202,10 @@ def test_an_emptied_file_is_removed(esrag, ingested):
 
 def test_rows_that_left_a_table_leave_the_index(esrag):
     """A JSONL's lines are documents; a line that is gone is removed, the others are not embedded again."""
-    lines = ['{"id": "a", "text": "The kettle boils."}\n', '{"id": "b", "text": "The lamp shines."}\n']
+    lines = [
+        '{"id": "a", "text": "The kettle boils."}\n',
+        '{"id": "b", "text": "The lamp shines."}\n',
+    ]
     (esrag.folder / "rows.jsonl").write_text("".join(lines))
     esrag("ingest", "rows.jsonl")
     (esrag.folder / "rows.jsonl").write_text(lines[1])
@@ -216,7 +241,11 @@ def test_chunks_that_are_longer_than_the_encoder_reads_are_said(esrag, corpus):
     large = ("--set", "chunking.size=255")
     ran = esrag("ingest", "docs", *large)
     assert (ran.code, ran.err.startswith(said)) == (0, True)
-    fitting = (("--set", "chunking.size=254"), (*large, "--set", "embedding.model=none"), (*large, "--dry-run"))
+    fitting = (
+        ("--set", "chunking.size=254"),
+        (*large, "--set", "embedding.model=none"),
+        (*large, "--dry-run"),
+    )
     for number, options in enumerate(fitting):
         ran = esrag("ingest", "docs", *options, "--engine", f"other{number}")
         assert (ran.code, "chunking.size" in ran.err) == (0, False)

@@ -142,7 +142,9 @@ def texts(esrag):
     folder = esrag.folder / "docs"
     folder.mkdir()
     for number in range(COUNT):
-        (folder / f"text{number:02}.txt").write_text(f"Text {number} is about kettle number {number}.\n" * 40)
+        (folder / f"text{number:02}.txt").write_text(
+            f"Text {number} is about kettle number {number}.\n" * 40
+        )
     return folder
 
 
@@ -163,10 +165,22 @@ def test_a_job_shows_its_figures_and_what_failed_by_cause(esrag, corpus):
     esrag("ingest", "docs", "missing.txt")
 
     (job,) = listed(esrag)
-    assert {name: job[name] for name in FILES if job[name]} == {"added": 3, "skipped": 1, "failed": 3}
-    assert (job["state"], job["index"], job["batches"]["done"], job["note"]) == ("done", "esrag", 1, "")
+    assert {name: job[name] for name in FILES if job[name]} == {
+        "added": 3,
+        "skipped": 1,
+        "failed": 3,
+    }
+    assert (job["state"], job["index"], job["batches"]["done"], job["note"]) == (
+        "done",
+        "esrag",
+        1,
+        "",
+    )
     assert job["chunks"] == job["embedded"] > 2
-    errors = [(error["count"], [Path(name).name for name in error["sources"]]) for error in shown(esrag)["errors"]]
+    errors = [
+        (error["count"], [Path(name).name for name in error["sources"]])
+        for error in shown(esrag)["errors"]
+    ]
     assert errors == [(2, ["broken.pdf", "damaged.pdf"]), (1, ["missing.txt"])]
     text = esrag("jobs", "show")
     assert "2 failed: is not a whole PDF" in text.out
@@ -190,7 +204,9 @@ def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, 
     assert 0 < job["queued"] < COUNT
     assert job["queued"] + job["added"] == COUNT
     assert "is open, and no worker or command is running it" in esrag("doctor").out
-    assert ("as of the last batch that ended" in esrag("jobs", "list").out) == (job["batches"]["running"] > 0)
+    assert ("as of the last batch that ended" in esrag("jobs", "list").out) == (
+        job["batches"]["running"] > 0
+    )
 
     ran = esrag("ingest", "docs", "--json", **SMALL)
 
@@ -203,7 +219,9 @@ def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, 
     assert f"{older['job_id']}  resumed    as {newer['job_id']}  " in esrag("jobs", "list").out
     whole = esrag("ingest", "docs", "--engine", tmp_path / "whole")
     assert whole.code == 0
-    assert stored(esrag) == stored(lambda *arguments: esrag(*arguments, "--engine", tmp_path / "whole"))
+    assert stored(esrag) == stored(
+        lambda *arguments: esrag(*arguments, "--engine", tmp_path / "whole")
+    )
     assert "nobody works" not in esrag("doctor").out
 
 
@@ -215,10 +233,17 @@ def test_what_a_kill_left_is_finished_by_another_ingest(esrag, killed):
     ran = esrag("ingest", "other.txt")
 
     assert ran.code == 0
-    first = f"first what job {killed} has left, {left} files; to drop it: esrag jobs cancel {killed}"
+    first = (
+        f"first what job {killed} has left, {left} files; to drop it: esrag jobs cancel {killed}"
+    )
     assert ran.err.splitlines()[0] == first
     newer, older = listed(esrag)
-    assert (newer["added"], older["added"], older["state"], older["queued"]) == (1, COUNT, "done", 0)
+    assert (newer["added"], older["added"], older["state"], older["queued"]) == (
+        1,
+        COUNT,
+        "done",
+        0,
+    )
     assert len(esrag("docs", "--json").lines) == COUNT + 1
 
 
@@ -231,7 +256,10 @@ def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts)
         running.communicate(timeout=90)
     assert running.returncode == 130
     job = shown(esrag)
-    assert (job["state"], job["note"]) == ("cancelled", "interrupted; the same esrag ingest continues from there")
+    assert (job["state"], job["note"]) == (
+        "cancelled",
+        "interrupted; the same esrag ingest continues from there",
+    )
     assert 0 < job["added"] < COUNT
 
     before = len(esrag("docs", "--json").lines)
@@ -244,7 +272,9 @@ def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts)
 def test_what_failed_for_its_settings_is_not_carried_out_later(esrag, corpus, bert_folder):
     """A model that turns out to be broken when the first batch is embedded: nothing is left for another ingest."""
     tensors = made_up_tensors(CONFIG, labels=3)
-    model = bert_folder(tensors={name: tensor for name, tensor in tensors.items() if "layer.0" not in name})
+    model = bert_folder(
+        tensors={name: tensor for name, tensor in tensors.items() if "layer.0" not in name}
+    )
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     broken = {"ESRAG_EMBEDDING__PROVIDER": "onnx", "ESRAG_EMBEDDING__MODEL": str(model)}
     ran = esrag("ingest", "docs", **broken)
@@ -267,7 +297,12 @@ def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
     assert f"{killed} was cancelled already" in esrag("jobs", "cancel", killed).out
     esrag("ingest", "one.txt")
     job = shown(esrag, killed)
-    assert (job["state"], job["queued"], job["dropped"], job["note"]) == ("cancelled", 0, left, "by esrag jobs cancel")
+    assert (job["state"], job["queued"], job["dropped"], job["note"]) == (
+        "cancelled",
+        0,
+        left,
+        "by esrag jobs cancel",
+    )
     assert f"esrag jobs resume {killed}" in esrag("jobs", "show", killed).err
 
     resumed = esrag("jobs", "resume", killed)
@@ -288,18 +323,25 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
     ledger.put_back(ledger.claim(ids[2], "host 1 id"), "no server answers", wait_s=500)
 
     job = shown(esrag)
-    assert [(error["reason"], error["count"]) for error in job["errors"]] == [("the encoder broke", 2)]
+    assert [(error["reason"], error["count"]) for error in job["errors"]] == [
+        ("the encoder broke", 2)
+    ]
     assert [(one["batch_id"], one["state"], one["files"]) for one in job["given_up"]] == [
         (batch_id, "failed", 1) for batch_id in ids[:2]
     ]
-    assert [(one["batch_id"], one["error"]) for one in job["waiting"]] == [(ids[2], "no server answers")]
+    assert [(one["batch_id"], one["error"]) for one in job["waiting"]] == [
+        (ids[2], "no server answers")
+    ]
     text = esrag("jobs", "show")
     assert f"waits: batch {ids[2]}, 8 min more: no server answers" in text.out
     assert f"esrag jobs retry {killed}" in text.err
     found = esrag("doctor").out
     assert f"2 files could not be ingested: run: esrag jobs show {killed}" in found
 
-    assert esrag("jobs", "retry", killed, "--batch", ids[0]).out == f"1 batch of {killed} will be retried\n"
+    assert (
+        esrag("jobs", "retry", killed, "--batch", ids[0]).out
+        == f"1 batch of {killed} will be retried\n"
+    )
     assert esrag("jobs", "retry", "--all").out == f"1 batch of {killed} will be retried\n"
     assert esrag("jobs", "retry", "--all").out == "nothing to retry\n"
     ledger.retry(killed)
@@ -338,8 +380,15 @@ def test_single_files_that_failed_are_tried_again(esrag, corpus):
     assert esrag("jobs", "retry", job, "--file", "docs/lamp.html").out == "nothing to retry\n"
 
     (corpus / "broken.pdf").write_text("A text after all.")
-    assert esrag("jobs", "retry", job, "--file", "docs/broken.pdf").out == f"1 batch of {job} will be retried\n"
-    assert {name: shown(esrag)[name] for name in FILES if shown(esrag)[name]} == {"added": 3, "queued": 1, "failed": 1}
+    assert (
+        esrag("jobs", "retry", job, "--file", "docs/broken.pdf").out
+        == f"1 batch of {job} will be retried\n"
+    )
+    assert {name: shown(esrag)[name] for name in FILES if shown(esrag)[name]} == {
+        "added": 3,
+        "queued": 1,
+        "failed": 1,
+    }
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     esrag("ingest", "other.txt")
     told = shown(esrag, job)
@@ -364,7 +413,9 @@ def test_a_file_whose_id_another_has_by_now_is_left_alone(esrag, corpus):
     (esrag.folder / "first" / "a.pdf").write_text("It is mended.")
     ran = esrag("jobs", "retry", job)
     assert ran.out == "nothing to retry\n"
-    assert re.search(r"the ids of 1 file, such as \S+/first/a.pdf, now belong to other files", ran.err)
+    assert re.search(
+        r"the ids of 1 file, such as \S+/first/a.pdf, now belong to other files", ran.err
+    )
     with closing(ledger_of(esrag)) as ledger:
         ledger.retry(job)
         ledger.cancel(job, "by hand")
@@ -386,7 +437,9 @@ def test_jobs_that_nobody_does_any_more_are_not_opened_again(esrag, corpus):
     rebuild = shown(esrag)["job_id"]
     ran = esrag("jobs", "retry", "--all")
     assert ran.out == "nothing to retry\n"
-    assert f"{former} cannot be retried: it was made with other settings; run esrag ingest" in ran.err
+    assert (
+        f"{former} cannot be retried: it was made with other settings; run esrag ingest" in ran.err
+    )
     assert f"{rebuild} cannot be retried: it was a rebuild; run esrag ingest" in ran.err
     assert {job["state"] for job in listed(esrag)} == {"done"}
     assert "jobs retry" not in esrag("jobs", "show", rebuild).err
@@ -477,7 +530,9 @@ def test_a_job_that_was_never_written_down_to_its_end_counts_for_nothing(esrag, 
     ledger = ledger_of(esrag)
     (job,) = ledger.jobs()
     half = {"job_id": "2", "key": "other", "state": "recording", "files": 5, "skips": ()}
-    told = figures(type(job)(**{name: getattr(job, name) for name in job.__slots__} | half), ledger.counts("2"))
+    told = figures(
+        type(job)(**{name: getattr(job, name) for name in job.__slots__} | half), ledger.counts("2")
+    )
     ledger.close()
 
     assert (told["queued"], told["dropped"], told["files"]) == (0, 5, 5)
@@ -487,7 +542,9 @@ def read_until(terminal, wanted, within_s=30):
     """What is shown on a terminal, up to and with what is waited for."""
     shown_so_far = ""
     while wanted not in shown_so_far:
-        assert select.select([terminal], [], [], within_s)[0], f"{wanted!r} did not come: {shown_so_far!r}"
+        assert select.select([terminal], [], [], within_s)[0], (
+            f"{wanted!r} did not come: {shown_so_far!r}"
+        )
         shown_so_far += os.read(terminal, 65_536).decode(errors="replace")
     return shown_so_far
 
@@ -512,7 +569,11 @@ def test_a_job_is_watched_from_another_shell(esrag, killed):
 
     assert f"{COUNT}/{COUNT}" in bar
     assert f"{json.loads(out)['chunks']} chunks, " in bar
-    assert (watching.returncode, json.loads(out)["state"], json.loads(out)["added"]) == (0, "done", COUNT)
+    assert (watching.returncode, json.loads(out)["state"], json.loads(out)["added"]) == (
+        0,
+        "done",
+        COUNT,
+    )
     os.close(terminal)
     os.close(slave)
 
@@ -525,7 +586,9 @@ def test_a_watched_job_tells_its_pace_off_a_terminal_too(esrag, killed):
         first = await_line(watching.stderr, PACE)
         esrag("ingest", "other.txt")
         out, err = watching.communicate(timeout=60)
-    first_pace, *paces = [PACE.search(line) for line in [*first, *err.splitlines()] if PACE.search(line)]
+    first_pace, *paces = [
+        PACE.search(line) for line in [*first, *err.splitlines()] if PACE.search(line)
+    ]
 
     assert (first_pace["done"], first_pace["left"]) == (str(COUNT - left), None)
     assert [pace["total"] for pace in paces] == [str(COUNT)] * len(paces)
@@ -574,9 +637,15 @@ def test_a_job_is_handed_over_and_watched_to_its_end(queued, texts):
     assert ran.code == 1  # one failed
     assert (ran.json["job_id"], ran.json["state"]) == (handed.json["job_id"], "done")
     assert (ran.json["added"], ran.json["failed"], ran.json["queued"]) == (COUNT, 1, 0)
-    lines = [line for line in ran.err.splitlines() if line.startswith("[") and not PACE.search(line)]
-    assert [line.split("]")[0] for line in lines] == [f"[{n + 1}/{COUNT + 1}" for n in range(COUNT + 1)]
-    assert {Path(line.split(" ")[1].rstrip(":")).name for line in lines} == {path.name for path in texts.iterdir()}
+    lines = [
+        line for line in ran.err.splitlines() if line.startswith("[") and not PACE.search(line)
+    ]
+    assert [line.split("]")[0] for line in lines] == [
+        f"[{n + 1}/{COUNT + 1}" for n in range(COUNT + 1)
+    ]
+    assert {Path(line.split(" ")[1].rstrip(":")).name for line in lines} == {
+        path.name for path in texts.iterdir()
+    }
     assert len([line for line in lines if line.endswith(": added")]) == COUNT
     assert [line for line in queued("doctor", "--json").lines if line["level"] == "error"] == []
 
@@ -594,7 +663,10 @@ def test_control_c_leaves_the_job_to_the_workers(queued, texts):
     assert (running.returncode, out) == (130, "")
     last = err.strip().splitlines()[-1]
     name = job["job_id"]
-    assert last == f"interrupted; job {name} continues: esrag jobs show {name} --follow shows its progress"
+    assert (
+        last
+        == f"interrupted; job {name} continues: esrag jobs show {name} --follow shows its progress"
+    )
     assert (job["state"], job["queued"]) == ("open", COUNT)
     with worker(queued):
         assert queued("jobs", "show", "--follow").code == 0
@@ -670,7 +742,12 @@ def test_resumed_jobs_and_retried_batches_are_handed_out_at_once(queued, texts):
 @pytest.mark.faults
 @pytest.mark.parametrize(
     ("url", "code"),
-    [("redis://127.0.0.1:1", 4), ("redis://127.0.0.1:port", 2), ("http://127.0.0.1", 2), ("nonsense", 2)],
+    [
+        ("redis://127.0.0.1:1", 4),
+        ("redis://127.0.0.1:port", 2),
+        ("http://127.0.0.1", 2),
+        ("nonsense", 2),
+    ],
 )
 @pytest.mark.parametrize("options", [[], ["--no-wait"]])
 def test_a_queue_that_cannot_be_used_leaves_nothing_behind(esrag, corpus, url, code, options):

@@ -46,8 +46,16 @@ def test_a_failure_is_one_line_and_a_hint(esrag, server):
         (2, "kibana.url is not set", ENGINE),
         (2, "engine.url is a folder", {"ESRAG_KIBANA__URL": server.url}),
         (2, "kibana.url must be", {**ENGINE, "ESRAG_KIBANA__URL": "kibana://me:s3cret@host"}),
-        (2, "kibana.url is not an address", {**ENGINE, "ESRAG_KIBANA__URL": "https://me:s3cret@host:port"}),
-        (1, "Unable to bulk_create dashboard", {**ENGINE, **secret, "ESRAG_KIBANA__URL": server.url}),
+        (
+            2,
+            "kibana.url is not an address",
+            {**ENGINE, "ESRAG_KIBANA__URL": "https://me:s3cret@host:port"},
+        ),
+        (
+            1,
+            "Unable to bulk_create dashboard",
+            {**ENGINE, **secret, "ESRAG_KIBANA__URL": server.url},
+        ),
         (
             4,
             "cannot reach http://127.0.0.1:1",
@@ -78,7 +86,11 @@ def test_an_index_in_a_folder_has_no_link(esrag, corpus):
 
 def test_a_wrong_address_is_told_before_the_question_is_asked(esrag):
     """By its own name, as wrong settings, with nothing printed and no secret told."""
-    where = {**ENGINE, "ESRAG_ENGINE__URL": "http://127.0.0.1:1", "ESRAG_KIBANA__URL": "https://me:s3cret@host:port"}
+    where = {
+        **ENGINE,
+        "ESRAG_ENGINE__URL": "http://127.0.0.1:1",
+        "ESRAG_KIBANA__URL": "https://me:s3cret@host:port",
+    }
     ran = esrag("ask", "How many litres does the kettle hold?", "--explain", **where)
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 2)
     assert "kibana.url is not an address" in ran.err
@@ -89,12 +101,21 @@ def test_a_wrong_address_is_told_before_the_question_is_asked(esrag):
 @pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])
 def test_the_link_opens_the_evidence(esrag, corpus, engine, request):
     """Its ids are those of the evidence, in the form of the product that goes with the server; only when asked for."""
-    where = {"ESRAG_ENGINE__URL": request.getfixturevalue(engine), "ESRAG_ENGINE__INDEX": f"k-{uuid.uuid4().hex[:12]}"}
+    where = {
+        "ESRAG_ENGINE__URL": request.getfixturevalue(engine),
+        "ESRAG_ENGINE__INDEX": f"k-{uuid.uuid4().hex[:12]}",
+    }
     esrag("ingest", "docs", **where)
-    question, kibana = "How many litres does the kettle hold?", {"ESRAG_KIBANA__URL": "http://me:s3cret@kibana.example"}
+    question, kibana = (
+        "How many litres does the kettle hold?",
+        {"ESRAG_KIBANA__URL": "http://me:s3cret@kibana.example"},
+    )
     ran = esrag("ask", question, "--explain", "--show-evidence", "--json", **where, **kibana)
     link = ran.json["kibana_url"]
-    start = {"kibana": "app/discover#/?_a=", "opensearch-dashboards": "app/data-explorer/discover#?_a="}
+    start = {
+        "kibana": "app/discover#/?_a=",
+        "opensearch-dashboards": "app/data-explorer/discover#?_a=",
+    }
     assert link.startswith(f"http://kibana.example/{start[PRODUCTS[engine]]}")
     (ids,) = re.findall(r"chunk_id: \((.+?)\)'", unquote(link))
     assert re.findall(r'"(.+?)"', ids) == [item["chunk_id"] for item in ran.json["evidence"]]

@@ -16,7 +16,9 @@ def outside(esrag, corpus):
     folder = esrag.folder / "private"
     folder.mkdir()
     for number in range(3):
-        (folder / f"account-{number}.txt").write_text(f"The password of account {number} is hunter{number}.")
+        (folder / f"account-{number}.txt").write_text(
+            f"The password of account {number} is hunter{number}."
+        )
     (corpus / "link.txt").symlink_to(folder / "account-0.txt")
     (corpus / "kitchen" / "linked").symlink_to(folder)
     (corpus / "a-lamp.html").symlink_to(corpus / "lamp.html")
@@ -24,7 +26,10 @@ def outside(esrag, corpus):
 
 
 def sources(esrag):
-    return {os.path.relpath(document["source"], esrag.folder) for document in esrag("docs", "--json").lines}
+    return {
+        os.path.relpath(document["source"], esrag.folder)
+        for document in esrag("docs", "--json").lines
+    }
 
 
 OWN = {"docs/kitchen/kettle.md", "docs/kitchen/toaster.txt", "docs/lamp.html"}
@@ -45,7 +50,10 @@ def test_links_that_lead_outside_are_skipped_with_one_line(esrag, corpus, outsid
 def test_links_are_followed_where_that_is_asked_for(esrag, corpus, outside):
     """By the option and by the setting; what came in that way goes with the next ingest without, and that is said."""
     assert esrag("ingest", "docs", "--follow-links", "--json").json["added"] == 6
-    assert esrag("ingest", "docs", "--set", "loading.follow_links=true", "--json").json["unchanged"] == 6
+    assert (
+        esrag("ingest", "docs", "--set", "loading.follow_links=true", "--json").json["unchanged"]
+        == 6
+    )
 
     kept = esrag("ingest", "docs", "--keep-missing", "--json").json
     assert (kept["removed"], kept["unchanged"]) == (0, 3)
@@ -120,5 +128,8 @@ def test_index_ledger_and_cache_in_the_folder_are_no_documents(esrag, corpus):
         ran = esrag("ingest", "docs", "--json", **where)
         assert (ran.code, ran.json["skipped"]) == (0, []), ran.out
         assert len(esrag("docs", "--json", **where).lines) == 3
-    assert json.loads(esrag("ask", "How much does the kettle hold?", "--json", **where).out)["refused"] is False
+    assert (
+        json.loads(esrag("ask", "How much does the kettle hold?", "--json", **where).out)["refused"]
+        is False
+    )
     assert esrag("ingest", "docs", "--json", **where).json["unchanged"] == 3

@@ -11,10 +11,43 @@ from esrag.cli.main import COMMANDS, cli
 from esrag.settings import fields
 
 HEAVY = {
-    *("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "sqlite3", "apsw", "jinja2", "rich", "lxml", "docx"),
+    *(
+        "numpy",
+        "onnxruntime",
+        "tokenizers",
+        "pydantic",
+        "yaml",
+        "sqlite3",
+        "apsw",
+        "jinja2",
+        "rich",
+        "lxml",
+        "docx",
+    ),
     *("safetensors", "huggingface_hub", "trafilatura", "torch", "sentence_transformers"),
-    *("http", "ssl", "asyncio", "httpx", "httpcore", "requests", "urllib3", "aiohttp", "elastic_transport"),
-    *("elasticsearch", "opensearchpy", "redis", "celery", "kombu", "cohere", "openai", "fsspec", "s3fs", "botocore"),
+    *(
+        "http",
+        "ssl",
+        "asyncio",
+        "httpx",
+        "httpcore",
+        "requests",
+        "urllib3",
+        "aiohttp",
+        "elastic_transport",
+    ),
+    *(
+        "elasticsearch",
+        "opensearchpy",
+        "redis",
+        "celery",
+        "kombu",
+        "cohere",
+        "openai",
+        "fsspec",
+        "s3fs",
+        "botocore",
+    ),
 }
 
 
@@ -29,7 +62,9 @@ def test_help_imports_no_model_engine_web_or_settings_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "ingest" in done.stdout
-    assert {name for name in done.stderr.strip().split(",") if name.partition(".")[0] in HEAVY} == set()
+    assert {
+        name for name in done.stderr.strip().split(",") if name.partition(".")[0] in HEAVY
+    } == set()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -40,7 +75,9 @@ def test_every_command_has_help(esrag, command):
 
 def groups(command, name, parent=None):
     """Every group with its context, on a terminal of 80 columns, of which click leaves two."""
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=78, max_content_width=78)
+    context = click.Context(
+        command, info_name=name, parent=parent, terminal_width=78, max_content_width=78
+    )
     if isinstance(command, click.Group):
         yield command, context
         for child in command.list_commands(context):
@@ -49,11 +86,16 @@ def groups(command, name, parent=None):
 
 def test_no_line_of_a_list_of_commands_is_cut():
     """Of no group, at 80 columns; and each command has one."""
-    lists = [group.get_help(context).partition("Commands:\n")[2] for group, context in groups(cli, "esrag")]
+    lists = [
+        group.get_help(context).partition("Commands:\n")[2]
+        for group, context in groups(cli, "esrag")
+    ]
 
     assert len(lists) > 5
     lines = [line for listed in lists for line in listed.splitlines()]
-    assert [line for line in lines if line.endswith("...") or not line[2:].partition("  ")[2].strip()] == []
+    assert [
+        line for line in lines if line.endswith("...") or not line[2:].partition("  ")[2].strip()
+    ] == []
 
 
 def test_a_group_without_a_command_prints_its_help(esrag):
@@ -165,9 +207,16 @@ def test_init_writes_a_file_that_works_and_never_replaces_one(esrag):
 
 def test_what_config_show_prints_can_be_pasted_back(esrag):
     """The same values from the file alone; a secret and an address with a password are comments."""
-    values = {"retrieval.k": 9, "rerank.chain": "[mmr]", "retrieval.operations": "{Sign: [sign, 'a: b']}"}
+    values = {
+        "retrieval.k": 9,
+        "rerank.chain": "[mmr]",
+        "retrieval.operations": "{Sign: [sign, 'a: b']}",
+    }
     sets = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
-    secrets = {"ESRAG_GENERATOR__API_KEY": "s3cret", "ESRAG_QUEUE__URL": "rediss://:s3cret@queue.example"}
+    secrets = {
+        "ESRAG_GENERATOR__API_KEY": "s3cret",
+        "ESRAG_QUEUE__URL": "rediss://:s3cret@queue.example",
+    }
     ran = esrag("config", "show", "--origin", *sets, **secrets)
     assert "s3cret" not in ran.out
     assert "  # api_key: '********'  # environment\n" in ran.out
@@ -219,7 +268,13 @@ def test_a_closed_pipe_is_no_error(esrag, corpus):
     esrag("ingest", "docs")
     command = f"{sys.executable} -m esrag.cli.main chunks --json | head -n 1"
     done = subprocess.run(
-        command, shell=True, cwd=esrag.folder, env=esrag.environment(), capture_output=True, text=True, check=True
+        command,
+        shell=True,
+        cwd=esrag.folder,
+        env=esrag.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert done.stderr == ""

@@ -80,7 +80,9 @@ def test_a_server_that_is_killed_and_comes_back_loses_nothing(esrag, own, tmp_pa
     with said.open("w") as log:
         command = esrag.command("ingest", "many", "--json")
         variables = esrag.environment(**where)
-        process = subprocess.Popen(command, cwd=esrag.folder, env=variables, stderr=log, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            command, cwd=esrag.folder, env=variables, stderr=log, stdout=subprocess.PIPE
+        )
     while "[200/" not in said.read_text():
         assert process.poll() is None
         time.sleep(0.02)

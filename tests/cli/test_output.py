@@ -95,7 +95,10 @@ def test_a_report_that_finds_no_room_is_a_failure_after_the_work(esrag, corpus):
         code, _, err = run(esrag, "ingest", "docs", stdout=stream)
 
     assert code == 1
-    assert err.splitlines()[-1] == "error: standard output: No space left on device; the work itself is done"
+    assert (
+        err.splitlines()[-1]
+        == "error: standard output: No space left on device; the work itself is done"
+    )
     assert_stored(esrag)
 
 
@@ -115,13 +118,17 @@ def test_an_ingest_outlives_its_terminal(esrag, corpus):
 def test_streams_that_the_caller_closed_are_no_error(esrag, corpus, closed):
     """Nothing was to be seen, and no file takes their place."""
     words = " ".join(map(str, esrag.command("ingest", "docs")))
-    done = subprocess.run(f"{words} {closed}", shell=True, cwd=esrag.folder, env=esrag.environment(), check=False)
+    done = subprocess.run(
+        f"{words} {closed}", shell=True, cwd=esrag.folder, env=esrag.environment(), check=False
+    )
 
     assert done.returncode == 0
     assert_stored(esrag)
 
 
-@pytest.mark.parametrize("command", [["chunks", "--json"], ["jobs", "list"], ["ask", "How large?"], ["chat"]])
+@pytest.mark.parametrize(
+    "command", [["chunks", "--json"], ["jobs", "list"], ["ask", "How large?"], ["chat"]]
+)
 def test_what_only_prints_ends_with_its_reader(esrag, corpus, command):
     """By SIGPIPE and without a word, as `cat` does; on a full disk it is one line."""
     esrag("ingest", "docs")
@@ -141,7 +148,9 @@ def test_what_only_prints_ends_with_its_reader(esrag, corpus, command):
                 check=False,
             )
         assert done.returncode == expected
-        assert ("error: no space left on device: standard output" in done.stderr) == (dead is full_disk)
+        assert ("error: no space left on device: standard output" in done.stderr) == (
+            dead is full_disk
+        )
         assert "Traceback" not in done.stderr
 
 

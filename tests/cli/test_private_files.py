@@ -21,7 +21,10 @@ for path in sys.argv[1:]:
     except PermissionError:
         pass
 """
-ELSEWHERE = {"ESRAG_LEDGER__URL": "state/jobs.sqlite3", "ESRAG_CACHE__URL": "state/deep/cache.sqlite3"}
+ELSEWHERE = {
+    "ESRAG_LEDGER__URL": "state/jobs.sqlite3",
+    "ESRAG_CACHE__URL": "state/deep/cache.sqlite3",
+}
 
 
 def modes(*folders):
@@ -45,7 +48,8 @@ def use(esrag):
 
 
 @pytest.mark.parametrize(
-    ("mask", "folder", "file"), [("000", 0o700, 0o600), ("022", 0o700, 0o600), ("277", 0o500, 0o400)]
+    ("mask", "folder", "file"),
+    [("000", 0o700, 0o600), ("022", 0o700, 0o600), ("277", 0o500, 0o400)],
 )
 def test_what_is_stored_is_for_its_user_alone(esrag, corpus, mask, folder, file):
     """Whatever the umask allows; a stricter one narrows it further (as root, who may write all the same)."""
@@ -54,8 +58,16 @@ def test_what_is_stored_is_for_its_user_alone(esrag, corpus, mask, folder, file)
     use(with_umask(esrag, mask))
     found = modes(esrag.folder / ".esrag", esrag.folder / "state")
     names = {path.name for path in found}
-    assert {"index.sqlite3", "vectors-0.f32", ".esrag.lock", "jobs.sqlite3", "cache.sqlite3"} <= names
-    assert {path: mode for path, mode in found.items() if mode != (folder if path.is_dir() else file)} == {}
+    assert {
+        "index.sqlite3",
+        "vectors-0.f32",
+        ".esrag.lock",
+        "jobs.sqlite3",
+        "cache.sqlite3",
+    } <= names
+    assert {
+        path: mode for path, mode in found.items() if mode != (folder if path.is_dir() else file)
+    } == {}
 
 
 def test_a_folder_that_was_there_keeps_its_permissions(esrag, corpus):

@@ -22,7 +22,11 @@ HOSTILE = ("a\x1b]0;owned\x07\x1b[2J.txt", "b\x9b2J\r\n.txt", "[red]c.txt")
 @pytest.fixture
 def settings(tmp_path):
     """An index in a folder, with the hashing embedder."""
-    keys = {"engine.url": str(tmp_path / "index"), "embedding.provider": "hashing", "embedding.model": "hashing"}
+    keys = {
+        "engine.url": str(tmp_path / "index"),
+        "embedding.provider": "hashing",
+        "embedding.model": "hashing",
+    }
     return resolve(keys, environ={}).settings
 
 
@@ -30,7 +34,9 @@ def settings(tmp_path):
 def tasks(tmp_path):
     """Files of many kinds: a table of more rows than are stored together, small ones, one that is broken."""
     contents = {f"small{n:02}.txt": f"Text {n}.\n".encode() * 3 for n in range(40)}
-    contents["rows.jsonl"] = b"".join(b'{"id": "%d", "text": "Row %d."}\n' % (n, n) for n in range(300))
+    contents["rows.jsonl"] = b"".join(
+        b'{"id": "%d", "text": "Row %d."}\n' % (n, n) for n in range(300)
+    )
     contents |= {"broken.pdf": BROKEN, "last.md": b"# Last\n\nThe lamp shines.\n"}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
@@ -102,7 +108,9 @@ def test_what_the_engine_refuses_is_told_as_failed(settings, tasks):
     assert states == {name: came.split(",")[0].split(":")[0] for name, came in told.items()}
 
 
-@pytest.mark.parametrize(("times", "came"), [(1, "added, 1 chunk"), (9, "failed: changes while it is read")])
+@pytest.mark.parametrize(
+    ("times", "came"), [(1, "added, 1 chunk"), (9, "failed: changes while it is read")]
+)
 def test_a_file_that_changes_is_told_once(settings, tasks, tmp_path, times, came):
     """When it was read once more and stored, or given up."""
     told, changes = [], []
@@ -115,7 +123,12 @@ def test_a_file_that_changes_is_told_once(settings, tasks, tmp_path, times, came
                 file.write("It shines on.\n")
         yield writer
 
-    load(settings, tasks, lambda source, line: told.append((source.rpartition("/")[2], line)), writing)
+    load(
+        settings,
+        tasks,
+        lambda source, line: told.append((source.rpartition("/")[2], line)),
+        writing,
+    )
 
     assert len(told) == len(tasks)
     assert dict(told)["last.md"].startswith(came)
@@ -150,7 +163,10 @@ def test_the_bar_shows_the_pages_of_a_large_file(esrag):
     code, shown = on_a_terminal(esrag, "ingest", "docs")
 
     before, _, _ = shown.partition("1 added")
-    pages = [int(page.replace(",", "")) for page in re.findall(rf"large\.pdf  page ([\d,]+) of {PAGES}", before)]
+    pages = [
+        int(page.replace(",", ""))
+        for page in re.findall(rf"large\.pdf  page ([\d,]+) of {PAGES}", before)
+    ]
     assert code == 0
     assert pages
     assert pages == sorted(pages)
@@ -163,7 +179,9 @@ def test_a_name_does_not_act_on_the_terminal(esrag):
     for number, name in enumerate(HOSTILE):
         (folder / name).write_text(f"Text {number}.")
         (folder / f"broken {name}.pdf").write_bytes(BROKEN)
-    shown = "".join(on_a_terminal(esrag, *command)[1] for command in (["ingest", "docs"], ["index", "migrate"]))
+    shown = "".join(
+        on_a_terminal(esrag, *command)[1] for command in (["ingest", "docs"], ["index", "migrate"])
+    )
 
     assert "[red]c.txt" in shown
     for sign in ("\x1b]", "\x07", "\x1b[2J", "\x9b"):
@@ -177,5 +195,7 @@ def test_elsewhere_there_is_a_line_a_step_and_no_sequence(esrag, corpus):
     (corpus / HOSTILE[0]).write_text("Text.")
     ran = esrag("ingest", "docs")
 
-    assert [line.partition(" ")[0] for line in ran.err.splitlines()] == [f"[{n}/4]" for n in (1, 2, 3, 4)]
+    assert [line.partition(" ")[0] for line in ran.err.splitlines()] == [
+        f"[{n}/4]" for n in (1, 2, 3, 4)
+    ]
     assert all(line.isprintable() for line in ran.err.splitlines())

@@ -28,13 +28,17 @@ def test_a_subfolder_uses_the_index_and_settings_above_it_and_says_so(esrag, cor
 
     ran = below("search", "kettle")
     assert (ran.code, ran.out.count("kettle::p0001")) == (0, 1)
-    assert f"using {esrag.folder / 'esrag.yaml'} and {esrag.folder / '.esrag'}" in ran.err.splitlines()
+    assert (
+        f"using {esrag.folder / 'esrag.yaml'} and {esrag.folder / '.esrag'}" in ran.err.splitlines()
+    )
     assert esrag("search", "kettle").err == ""
     quiet = below("search", "kettle", "--json")
     assert (quiet.code, quiet.err) == (0, "")
     assert not (corpus / "kitchen" / ".esrag").exists()
 
-    finding = f"ok       settings from {esrag.folder / 'esrag.yaml'}, index in {esrag.folder / '.esrag'}"
+    finding = (
+        f"ok       settings from {esrag.folder / 'esrag.yaml'}, index in {esrag.folder / '.esrag'}"
+    )
     assert finding in below("doctor").out.splitlines()
     shown = below("config", "show", "--origin").out
     assert f"  k: 1  # {esrag.folder / 'esrag.yaml'}\n" in shown
@@ -45,7 +49,10 @@ def test_paths_in_a_file_start_at_its_folder(below):
     """Wherever the command runs, and also for a file that ESRAG_CONFIG names."""
     project = below.parents[1]
     named = resolve({}, {"ESRAG_CONFIG": str(project / "esrag.yaml")}, below).settings
-    assert (named.cache.url, named.engine.ca_file) == (str(project / "cache.db"), str(project / "ca.pem"))
+    assert (named.cache.url, named.engine.ca_file) == (
+        str(project / "cache.db"),
+        str(project / "ca.pem"),
+    )
     assert (named.embedding.model, named.generator.templates) == (
         str(project / "models" / "mine"),
         str(project / "prompts"),

@@ -7,7 +7,9 @@ import uuid
 import pytest
 
 pytestmark = [pytest.mark.live, pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])]
-TOO_LONG = "k" * 33_000  # Lucene takes terms of at most 32,766 bytes, and a field's name is part of one
+TOO_LONG = (
+    "k" * 33_000
+)  # Lucene takes terms of at most 32,766 bytes, and a field's name is part of one
 
 
 @pytest.fixture
@@ -27,7 +29,9 @@ def index(esrag, engine, request):
 
 def rows(*metadata):
     """A file with a document a line."""
-    lines = ({"text": f"The kettle number {n} boils.", **fields} for n, fields in enumerate(metadata))
+    lines = (
+        {"text": f"The kettle number {n} boils.", **fields} for n, fields in enumerate(metadata)
+    )
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -39,14 +43,23 @@ def test_a_refused_document_is_set_aside_until_it_is_mended(index, corpus):
     for added, unchanged in ((3, 0), (0, 3)):
         ran = run("ingest", "docs", "--json")
         counts = ran.json
-        assert (ran.code, counts["added"], counts["unchanged"], counts["failed"]) == (1, added, unchanged, 1)
+        assert (ran.code, counts["added"], counts["unchanged"], counts["failed"]) == (
+            1,
+            added,
+            unchanged,
+            1,
+        )
         (skip,) = counts["skipped"]
         assert (skip["source"], skip["failed"]) == (str(bad), True)
         assert "answered 400" in skip["reason"]
         assert "\n" not in skip["reason"]
         assert counts["chunks"] == (len(entries("chunk")) if added else 0)
         (failure,) = entries("failure")
-        assert (failure["doc_id"], failure["source"], failure["reason"]) == ("bad#1", str(bad), skip["reason"])
+        assert (failure["doc_id"], failure["source"], failure["reason"]) == (
+            "bad#1",
+            str(bad),
+            skip["reason"],
+        )
         assert {"kettle", "toaster", "lamp"} == {d["doc_id"] for d in run("docs", "--json").lines}
     assert 1 == sum(line.startswith("failed: ") for line in run("ingest", "docs").err.splitlines())
     assert run("doctor").code == 0
@@ -68,7 +81,9 @@ def test_of_a_changed_file_with_a_refused_document_the_rest_is_stored(index, cor
     assert (ran.code, ran.json["changed"], ran.json["failed"], ran.json["chunks"]) == (1, 0, 1, 1)
     assert "2 of its documents" in ran.json["skipped"][0]["reason"]
     assert ["table#2", "table#3"] == sorted(entry["doc_id"] for entry in entries("failure"))
-    assert ["table#1"] == [entry["doc_id"] for entry in entries("chunk") if entry["doc_id"].startswith("table")]
+    assert ["table#1"] == [
+        entry["doc_id"] for entry in entries("chunk") if entry["doc_id"].startswith("table")
+    ]
     assert run("doctor").code == 0
     table.unlink()
     assert run("ingest", "docs", "--json").json["removed"] == 1

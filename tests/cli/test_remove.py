@@ -14,7 +14,9 @@ QUESTION = "How many litres does the kettle hold?"
 @pytest.fixture
 def filled(esrag, corpus):
     """The corpus and a table of three rows in an index."""
-    rows = ({"id": name, "text": f"The {name} is made of steel."} for name in ("fork", "knife", "spoon"))
+    rows = (
+        {"id": name, "text": f"The {name} is made of steel."} for name in ("fork", "knife", "spoon")
+    )
     (corpus / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     assert esrag("ingest", "docs").code == 0
     return corpus
@@ -131,7 +133,13 @@ def test_a_terminal_is_asked(esrag, filled, typed, code, left):
     command = esrag.command("remove", "lamp", *([] if typed else ["--yes"]))
     os.write(terminal, typed)
     done = subprocess.run(
-        command, cwd=esrag.folder, env=esrag.environment(), stdin=slave, capture_output=True, text=True, check=False
+        command,
+        cwd=esrag.folder,
+        env=esrag.environment(),
+        stdin=slave,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     os.close(slave)
     os.close(terminal)

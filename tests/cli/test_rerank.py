@@ -17,14 +17,22 @@ def test_the_order_follows_the_chain(esrag, corpus):
     assert all(hit["added"] == {} for hit in plain["hits"])
     ran = esrag("search", QUESTION, "--rerank", "lexical,exact-tokens", "--json").json
     assert all(set(hit["added"]) == {"lexical", "exact-tokens"} for hit in ran["hits"])
-    assert sorted(hit["chunk_id"] for hit in ran["hits"]) == sorted(hit["chunk_id"] for hit in plain["hits"])
-    assert [hit["score"] for hit in ran["hits"]] == sorted((hit["score"] for hit in ran["hits"]), reverse=True)
+    assert sorted(hit["chunk_id"] for hit in ran["hits"]) == sorted(
+        hit["chunk_id"] for hit in plain["hits"]
+    )
+    assert [hit["score"] for hit in ran["hits"]] == sorted(
+        (hit["score"] for hit in ran["hits"]), reverse=True
+    )
     fused = {hit["chunk_id"]: hit["score"] for hit in plain["hits"]}
     assert {hit["chunk_id"]: hit["fused_score"] for hit in [*plain["hits"], *ran["hits"]]} == fused
     for hit in ran["hits"]:
-        assert hit["score"] == pytest.approx(hit["fused_score"] + sum(hit["added"].values()), abs=2e-6)
+        assert hit["score"] == pytest.approx(
+            hit["fused_score"] + sum(hit["added"].values()), abs=2e-6
+        )
     explained = esrag("search", QUESTION, "--explain", ESRAG_RERANK__CHAIN="[lexical]").out
-    assert re.search(r"c001: score 0\.\d{6} \(fused 0\.\d{6}\), keyword #1 .*, lexical \+0", explained)
+    assert re.search(
+        r"c001: score 0\.\d{6} \(fused 0\.\d{6}\), keyword #1 .*, lexical \+0", explained
+    )
     assert "fused" not in esrag("search", QUESTION, "--explain").out
     assert "1.7 litres" in esrag("ask", QUESTION, "--rerank", "lexical").out
 
@@ -37,7 +45,10 @@ def test_more_hits_are_reranked_than_come_back(esrag, corpus):
         "K-17 is a number. Nothing else is said here, in many other words.\n"
     )
     esrag("ingest", "docs")
-    fused = [hit["doc_id"] for hit in esrag("search", question, "--json", "--method", "vector").json["hits"]]
+    fused = [
+        hit["doc_id"]
+        for hit in esrag("search", question, "--json", "--method", "vector").json["hits"]
+    ]
     assert fused[0] == "toaster"
     one = ("--json", "--method", "vector", "--k", "1", "--rerank", "exact-tokens")
     assert [hit["doc_id"] for hit in esrag("search", question, *one).json["hits"]] == ["note"]
@@ -53,7 +64,10 @@ def test_who_asks_nothing_needs_no_reranker(esrag, corpus):
     assert esrag("ask", QUESTION, **chain).code == 2
     ran = esrag("doctor", **chain)
     assert (ran.code, "error    the reranker 'cohere' needs a key" in ran.out) == (1, True)
-    assert "ok       reranks: lexical, mmr" in esrag("doctor", ESRAG_RERANK__CHAIN="[lexical, mmr]").out
+    assert (
+        "ok       reranks: lexical, mmr"
+        in esrag("doctor", ESRAG_RERANK__CHAIN="[lexical, mmr]").out
+    )
 
 
 def test_a_reranker_that_fails_is_said(esrag, corpus):
@@ -75,7 +89,10 @@ def test_a_reranker_that_fails_is_said(esrag, corpus):
 def test_a_reranker_without_time_is_said(esrag, corpus, bert_folder):
     """Nobody opens a model within a millisecond: the order stays, and the note says so; with time there is none."""
     assert esrag("ingest", "docs").code == 0
-    model = {"ESRAG_RERANK__CHAIN": "[cross-encoder]", "ESRAG_RERANK__MODEL": str(bert_folder(labels=1))}
+    model = {
+        "ESRAG_RERANK__CHAIN": "[cross-encoder]",
+        "ESRAG_RERANK__MODEL": str(bert_folder(labels=1)),
+    }
     late = esrag("search", QUESTION, "--budget", "1ms", "--json", **model).json
     assert late["notes"] == ["cross-encoder was left out: no time was left"]
     assert late["hits"] == esrag("search", QUESTION, "--json").json["hits"]

@@ -45,7 +45,16 @@ def test_a_record_is_what_json_prints(kitchen):
     kitchen("ask", QUESTION, "--save", "a.json", "--where", "folder=kitchen", "--k", "3")
     path = kitchen.folder / "a.json"
     record = json.loads(path.read_text())
-    parts = ("--show-evidence", "--show-prompt", "--explain", "--where", "folder=kitchen", "--k", "3", "--json")
+    parts = (
+        "--show-evidence",
+        "--show-prompt",
+        "--explain",
+        "--where",
+        "folder=kitchen",
+        "--k",
+        "3",
+        "--json",
+    )
     printed = kitchen("ask", QUESTION, *parts).json
     del printed["kibana_url"]
     assert record["answer"] | {"took_ms": {}} == printed | {"took_ms": {}}
@@ -68,7 +77,9 @@ def test_nothing_is_kept_by_default(kitchen):
 def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
     """The newest first, with what was said of each; ids work in diff."""
     first = kitchen("ask", QUESTION, "--json", **WHOLE).json["run_id"]
-    second = kitchen("ask", "Who won?", "--json", "--set", "answer.refusal=1", **WHOLE).json["run_id"]
+    second = kitchen("ask", "Who won?", "--json", "--set", "answer.refusal=1", **WHOLE).json[
+        "run_id"
+    ]
     assert kitchen("feedback", first, "good", "--note", "to the point").code == 0
 
     listed = kitchen("runs", "list", "--json").lines
@@ -88,7 +99,9 @@ def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
 
 def test_a_run_without_texts_holds_none(kitchen):
     """No word of question, answer or document, in the record and in the file; ids, scores and times stay."""
-    kitchen("ask", QUESTION, "--json", "--where", "folder=kitchen", ESRAG_RUNS__KEEP="without-texts")
+    kitchen(
+        "ask", QUESTION, "--json", "--where", "folder=kitchen", ESRAG_RUNS__KEEP="without-texts"
+    )
     (record,) = kitchen("runs", "export").lines
     assert record["answer"]["citations"][0]["chunk_id"] == "kettle::p0001::c001"
     assert record["answer"]["took_ms"]
@@ -102,10 +115,14 @@ def test_old_and_many_runs_are_removed(kitchen):
     ids = [kitchen("ask", QUESTION, "--json", **WHOLE).json["run_id"] for _ in range(3)]
     kitchen("feedback", ids[0], "bad")
     size = len(json.dumps(kitchen("runs", "export").lines[0]))
-    last = kitchen("ask", QUESTION, "--json", ESRAG_RUNS__MAX_BYTES=str(2 * size), **WHOLE).json["run_id"]
+    last = kitchen("ask", QUESTION, "--json", ESRAG_RUNS__MAX_BYTES=str(2 * size), **WHOLE).json[
+        "run_id"
+    ]
     assert kitchen("runs", "list", "--json").lines[0]["run_id"] == last
     assert len(kitchen("runs", "list", "--json").lines) <= 2
-    newest = kitchen("ask", QUESTION, "--json", ESRAG_RUNS__MAX_DAYS="0.00001", **WHOLE).json["run_id"]
+    newest = kitchen("ask", QUESTION, "--json", ESRAG_RUNS__MAX_DAYS="0.00001", **WHOLE).json[
+        "run_id"
+    ]
     assert newest in [run["run_id"] for run in kitchen("runs", "list", "--json").lines]
 
 
@@ -144,8 +161,17 @@ def test_a_record_cannot_send_anything_anywhere(kitchen):
     """Addresses, files and secrets of a saved run are not applied again, nor is an unknown setting."""
     kitchen("ask", QUESTION, "--save", "a.json")
     record = json.loads((kitchen.folder / "a.json").read_text())
-    hostile = {"generator.url": "http://evil.example", "engine.url": "/etc", "rerank.url": "http://evil.example"}
-    hostile |= {"rerank.model": "/etc", "rerank.api_key": "k", "cache.url": "x.db", "runs.keep": "whole"}
+    hostile = {
+        "generator.url": "http://evil.example",
+        "engine.url": "/etc",
+        "rerank.url": "http://evil.example",
+    }
+    hostile |= {
+        "rerank.model": "/etc",
+        "rerank.api_key": "k",
+        "cache.url": "x.db",
+        "runs.keep": "whole",
+    }
     record["settings"] = hostile
     (kitchen.folder / "b.json").write_text(json.dumps(record))
     assert kitchen("replay", "b.json").out == "nothing differs\n"
@@ -174,7 +200,11 @@ def test_an_unknown_run_is_named(kitchen):
 def test_runs_are_kept_from_python_too(kitchen, monkeypatch):
     """By the same setting, in the same file."""
     monkeypatch.chdir(kitchen.folder)
-    settings = {"embedding": {"provider": "hashing", "model": "hashing"}, "answer.refusal": 0, "runs.keep": "whole"}
+    settings = {
+        "embedding": {"provider": "hashing", "model": "hashing"},
+        "answer.refusal": 0,
+        "runs.keep": "whole",
+    }
     with package.open(".esrag", settings=settings) as index:
         run_id = index.ask(QUESTION).run_id
     assert [run["run_id"] for run in kitchen("runs", "list", "--json").lines] == [run_id]

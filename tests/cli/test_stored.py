@@ -29,7 +29,9 @@ def test_a_condition_narrows_what_an_id_names(kitchen):
     for narrowed in ([], ["--where", "page=1"]):
         ran = kitchen("chunks", "nope", *narrowed)
         assert (ran.code, ran.out) == (2, "")
-        assert ran.err.startswith("error: the index has no document or chunk 'nope'\nhint: esrag docs")
+        assert ran.err.startswith(
+            "error: the index has no document or chunk 'nope'\nhint: esrag docs"
+        )
 
 
 @pytest.mark.parametrize(

@@ -124,5 +124,8 @@ def test_calibrate_writes_into_an_allowed_file_and_leaves_it_allowed(esrag, corp
     assert (esrag.folder / "esrag.yaml").read_text() != text
     assert esrag("docs").code == 0
     (esrag.folder / "esrag.yaml").write_text(text + "# mine\n")
-    assert esrag("calibrate", "q.jsonl", "--write", ESRAG_GENERATOR__URL="https://mine.example").code == 0
+    assert (
+        esrag("calibrate", "q.jsonl", "--write", ESRAG_GENERATOR__URL="https://mine.example").code
+        == 0
+    )
     assert esrag("docs").code == 2

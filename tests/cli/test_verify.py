@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-PASSAGES = ["The lamp has 7 watts. It is not dimmable.", {"text": "The cable is 3 metres long.", "title": "Lamp"}]
+PASSAGES = [
+    "The lamp has 7 watts. It is not dimmable.",
+    {"text": "The cable is 3 metres long.", "title": "Lamp"},
+]
 
 
 def request(draft, passages=PASSAGES):
@@ -29,7 +32,12 @@ def test_a_supported_draft_has_exit_code_0(esrag):
 
 def test_a_full_stop_may_stand_behind_the_markers(esrag):
     """It belongs to the sentence before them, for the whole draft and for each sentence."""
-    ran = esrag("verify", "-", "--json", stdin=request("The lamp has 7 watts [c1]. It is not dimmable [c1]."))
+    ran = esrag(
+        "verify",
+        "-",
+        "--json",
+        stdin=request("The lamp has 7 watts [c1]. It is not dimmable [c1]."),
+    )
     assert (ran.code, [sentence["reason"] for sentence in ran.json["sentences"]]) == (0, ["", ""])
     assert [sentence["text"] for sentence in ran.json["sentences"]][1] == "It is not dimmable. [c1]"
 
@@ -97,7 +105,11 @@ def test_a_request_without_an_end_is_read_to_its_limit(esrag):
 def test_a_file_that_cannot_be_read_is_named(esrag):
     """One that is not there, a folder, other bytes."""
     (esrag.folder / "bytes").write_bytes(b"\xff\xfe\xff")
-    for name, words in (("none.json", "No such file"), (".", "Is a directory"), ("bytes", "not UTF-8")):
+    for name, words in (
+        ("none.json", "No such file"),
+        (".", "Is a directory"),
+        ("bytes", "not UTF-8"),
+    ):
         ran = esrag("verify", name)
         assert ran.code == 2
         assert words in ran.err
@@ -122,4 +134,6 @@ print(json.dumps(dataclasses.asdict(found)))
         check=True,
     )
     printed = esrag("verify", "-", "--json", stdin=request(draft)).json
-    assert json.loads(done.stdout) == {name: value for name, value in printed.items() if name != "schema"}
+    assert json.loads(done.stdout) == {
+        name: value for name, value in printed.items() if name != "schema"
+    }

@@ -86,7 +86,9 @@ def key(server):
 
     def make(privileges, names="u-*"):
         rights = {"indices": [{"names": [names], "privileges": privileges}] if privileges else []}
-        status, made = server.request("POST", "/_security/api_key", {"name": "k", "role_descriptors": {"r": rights}})
+        status, made = server.request(
+            "POST", "/_security/api_key", {"name": "k", "role_descriptors": {"r": rights}}
+        )
         assert status == 200, made
         return made["encoded"]
 
@@ -110,7 +112,10 @@ def test_a_user_is_let_in(filled, front):
     url = front.url.replace("//", "//elastic:korrektes%20Pferd:%20%C3%84hre%2F7%40@")
     found = filled("search", "kettle", "--json", **USER).json
     assert (found["path"], found["hits"][0]["doc_id"]) == ("rrf-client", "kettle")
-    assert "path: rrf-client" in filled("ask", "How much does the kettle hold?", "--explain", url=url).out
+    assert (
+        "path: rrf-client"
+        in filled("ask", "How much does the kettle hold?", "--explain", url=url).out
+    )
     assert len(filled("docs", "--json", url=url).lines) == 3
     assert len(filled("chunks", "--json", url=url).lines) >= 3
     assert filled("doctor", **USER).code == 0
@@ -136,7 +141,11 @@ def test_a_stranger_is_told_so(there, front, who):
 def test_doctor_tells_a_stranger_so(there):
     """As an error of the server's line, with what to set."""
     examined = there("doctor", **STRANGERS["wrong password"])
-    assert (examined.code, "answered 401" in examined.out, "engine.api_key" in examined.out) == (1, True, True)
+    assert (examined.code, "answered 401" in examined.out, "engine.api_key" in examined.out) == (
+        1,
+        True,
+        True,
+    )
 
 
 def test_secrets_are_not_shown(there, esrag, front):
@@ -148,8 +157,13 @@ def test_secrets_are_not_shown(there, esrag, front):
 
     where = {f"ESRAG_ENGINE__{name.upper()}": value for name, value in secrets.items()}
     command, variables = esrag.command("--debug", "docs"), esrag.environment(**where)
-    traced = subprocess.run(command, cwd=esrag.folder, env=variables, capture_output=True, text=True, check=False)
-    assert ("answered 401" in traced.stderr, "s3cret" in traced.stdout + traced.stderr) == (True, False)
+    traced = subprocess.run(
+        command, cwd=esrag.folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert ("answered 401" in traced.stderr, "s3cret" in traced.stdout + traced.stderr) == (
+        True,
+        False,
+    )
 
     options = EngineOptions(url, password="s3cret-1", api_key="s3cret-2")
     engine = ServerEngine(options)
@@ -194,7 +208,9 @@ def test_a_key_to_ingest_with(there, key):
     """`read`, `write` and `manage` make an index, write it and put a new one in its place, without the cluster."""
     index, made = unique(), key(INGEST)
     assert there("ingest", "docs", "--json", api_key=made, index=index).json["added"] == 3
-    assert there("ingest", "docs", "--rebuild", "--json", api_key=made, index=index).json["added"] == 3
+    assert (
+        there("ingest", "docs", "--rebuild", "--json", api_key=made, index=index).json["added"] == 3
+    )
 
 
 def test_a_key_for_the_commands_on_indexes(there, key):
@@ -208,7 +224,9 @@ def test_a_key_for_the_commands_on_indexes(there, key):
         assert there("index", command, api_key=asking, index=index).code == 0
     commands = ["index", "swap", f"{index}-000001"], ["index", "drop", "--yes", f"{index}-000002"]
     for command in (*commands, ["index", "migrate"]):
-        assert "granted by the index privileges [" in refusal(there(*command, api_key=asking, index=index))
+        assert "granted by the index privileges [" in refusal(
+            there(*command, api_key=asking, index=index)
+        )
     for command in commands:
         assert there(*command, api_key=making, index=index).code == 0
 
@@ -230,7 +248,9 @@ def test_every_privilege_to_ingest_is_needed(front, key):
     """A first ingest takes three privileges; a key without one of them is told which."""
     for lacking in INGEST:
         few = key([privilege for privilege in INGEST if privilege != lacking])
-        with pytest.raises(EngineError, match=rf"answered 403.*granted by the index privileges \[.*\b{lacking}\b"):
+        with pytest.raises(
+            EngineError, match=rf"answered 403.*granted by the index privileges \[.*\b{lacking}\b"
+        ):
             stored(front, unique(), few)
     assert stored(front, unique(), key(INGEST))
 
@@ -241,7 +261,9 @@ def test_every_privilege_to_ingest_again_is_needed(front, key):
     assert stored(front, index, key(INGEST))
     for lacking in INGEST_AGAIN:
         few = key([privilege for privilege in INGEST_AGAIN if privilege != lacking])
-        with pytest.raises(EngineError, match=rf"answered 403.*granted by the index privileges \[.*\b{lacking}\b"):
+        with pytest.raises(
+            EngineError, match=rf"answered 403.*granted by the index privileges \[.*\b{lacking}\b"
+        ):
             stored(front, index, few, lacking)
     assert stored(front, index, key(INGEST_AGAIN), "e")
 
@@ -278,14 +300,18 @@ def test_a_right_that_is_taken_away_is_no_licence_that_ended(filled, front, serv
 def test_the_licence_may_change_under_a_running_program(filled, front, server, index):
     """Basic, trial, basic: each question is answered, by the program that runs and by the command line."""
     engine = opened(front, index, **USER)
-    vector = np.full(engine.fingerprint().dimensions, engine.fingerprint().dimensions ** -0.5, dtype=np.float32)
+    vector = np.full(
+        engine.fingerprint().dimensions, engine.fingerprint().dimensions ** -0.5, dtype=np.float32
+    )
     answers = []
     for licence, change in (("basic", None), ("trial", "start_trial"), ("basic", "start_basic")):
         if change:
             assert server.request("POST", f"/_license/{change}?acknowledge=true")[0] == 200
         assert licence == server.request("GET", "/_license")[1]["license"]["type"]
         found = filled("search", "kettle", "--json", **USER).json
-        answers.append((engine.search(SearchRequest("kettle", vector)), found["path"], found["hits"]))
+        answers.append(
+            (engine.search(SearchRequest("kettle", vector)), found["path"], found["hits"])
+        )
     engine.close()
     assert answers == [answers[0]] * 3
     assert ("rrf-client", "rrf-client") == (answers[0][0].path, answers[0][1])
@@ -306,14 +332,22 @@ def test_over_tls(esrag, corpus, request, authority, engine):
 
     def run(*arguments, **variables):
         settings = {"url": front.url, "index": f"tls-{engine}", **USER, **variables}
-        return esrag(*arguments, **{f"ESRAG_ENGINE__{name.upper()}": value for name, value in settings.items()})
+        return esrag(
+            *arguments,
+            **{f"ESRAG_ENGINE__{name.upper()}": value for name, value in settings.items()},
+        )
 
     refused = run("ingest", "docs")
-    assert ("certificate verify failed" in refusal(refused), "engine.ca_file" in refused.err) == (True, True)
+    assert ("certificate verify failed" in refusal(refused), "engine.ca_file" in refused.err) == (
+        True,
+        True,
+    )
     missing = run("ingest", "docs", ca_file="not-there.pem")
     assert (missing.code, "not-there.pem: No such file" in missing.err) == (2, True)
     assert [] == front.heard
 
     assert run("ingest", "docs", "--json", ca_file=str(authority.certificate)).json["added"] == 3
-    answered = run("ask", "How much does the kettle hold?", certificate_fingerprint=fingerprint(certificate))
+    answered = run(
+        "ask", "How much does the kettle hold?", certificate_fingerprint=fingerprint(certificate)
+    )
     assert "1.7 litres" in answered.out

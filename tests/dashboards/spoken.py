@@ -8,8 +8,16 @@ from urllib.parse import parse_qs
 from scripted import JSON, Answer, ScriptedServer
 
 PRODUCTS = {
-    "kibana": ("kbn", {"number": "9.5.3", "build_flavor": "traditional"}, {"overall": {"level": "available"}}),
-    "opensearch-dashboards": ("osd", {"number": "3.8.0", "build_snapshot": False}, {"overall": {"state": "green"}}),
+    "kibana": (
+        "kbn",
+        {"number": "9.5.3", "build_flavor": "traditional"},
+        {"overall": {"level": "available"}},
+    ),
+    "opensearch-dashboards": (
+        "osd",
+        {"number": "3.8.0", "build_snapshot": False},
+        {"overall": {"state": "green"}},
+    ),
 }
 TYPES = ("index-pattern", "search", "visualization", "dashboard")
 
@@ -22,12 +30,16 @@ class SpokenServer(ScriptedServer):
         self.prefix, version, status = PRODUCTS[product]
         self.said = {f"{self.prefix}-name": "here", **JSON}
         self.stored = {}
-        self.answer("status", Answer({"name": "here", "version": version, "status": status}, 200, self.said))
+        self.answer(
+            "status", Answer({"name": "here", "version": version, "status": status}, 200, self.said)
+        )
         self.answer("_import", self._import)
 
     def refusal(self, status, message):
         """An error as both products word it."""
-        return Answer({"statusCode": status, "error": "Error", "message": message}, status, self.said)
+        return Answer(
+            {"statusCode": status, "error": "Error", "message": message}, status, self.said
+        )
 
     def report(self, count, failures):
         """The answer to an import: 200, whatever failed."""
@@ -48,14 +60,20 @@ class SpokenServer(ScriptedServer):
         there = self.stored.keys() | {(item["type"], item["id"]) for item in objects}
         failures = [failed for item in objects if (failed := failure(item, there))]
         bad = {(failed["type"], failed["id"]) for failed in failures}
-        taken = {(item["type"], item["id"]): item for item in objects if (item["type"], item["id"]) not in bad}
+        taken = {
+            (item["type"], item["id"]): item
+            for item in objects
+            if (item["type"], item["id"]) not in bad
+        }
         self.stored |= taken
         return self.report(len(taken), failures)
 
 
 def only_part(request):
     """The one part of a multipart body."""
-    message = Parser(policy=HTTP).parsestr(f"content-type: {request.headers['content-type']}\r\n\r\n{request.text}")
+    message = Parser(policy=HTTP).parsestr(
+        f"content-type: {request.headers['content-type']}\r\n\r\n{request.text}"
+    )
     assert message.get_content_type() == "multipart/form-data"
     (part,) = message.iter_parts()
     return part
@@ -63,7 +81,11 @@ def only_part(request):
 
 def failure(item, there):
     """What is wrong with an object, as an import reports it; None where nothing is."""
-    named = {"type": item["type"], "id": item["id"], "meta": {"title": item["attributes"].get("title")}}
+    named = {
+        "type": item["type"],
+        "id": item["id"],
+        "meta": {"title": item["attributes"].get("title")},
+    }
     if item["type"] not in TYPES:
         return {**named, "error": {"type": "unsupported_type"}}
     missing = [one for one in item["references"] if (one["type"], one["id"]) not in there]

@@ -28,7 +28,10 @@ def failed(url, kind=EngineError, engine=ENGINE):
     assert type(caught.value) is kind
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1500
-    assert "s3cret" not in f"{caught.value} {caught.value.hint} {caught.value!r} {caught.value.__cause__!r}"
+    assert (
+        "s3cret"
+        not in f"{caught.value} {caught.value.hint} {caught.value!r} {caught.value.__cause__!r}"
+    )
     return caught.value
 
 
@@ -65,8 +68,12 @@ def test_an_install_is_repeated_and_one_for_another_index_stands_beside_it(kiban
 def test_a_base_path_is_kept(kibana, path):
     """Kibana behind a path, or one of its spaces."""
     server = kibana()
-    assert install(server.url + path, ENGINE).url.startswith(server.url + path.rstrip("/") + "/app/")
-    assert {path.rstrip("/") + "/api/status"} == {request.path for request in server.asked("status")}
+    assert install(server.url + path, ENGINE).url.startswith(
+        server.url + path.rstrip("/") + "/app/"
+    )
+    assert {path.rstrip("/") + "/api/status"} == {
+        request.path for request in server.asked("status")
+    }
 
 
 def test_an_answer_with_200_may_hold_failures(kibana):
@@ -74,13 +81,24 @@ def test_an_answer_with_200_may_hold_failures(kibana):
     server = kibana()
     wrong = [
         {"type": "search", "id": "one", "error": {"type": "conflict"}},
-        {"type": "search", "id": "two", "error": {"type": "unknown", "message": "is\nbroken", "statusCode": 400}},
-        {"type": "dashboard", "id": "three", "error": {"type": "missing_references", "references": []}},
+        {
+            "type": "search",
+            "id": "two",
+            "error": {"type": "unknown", "message": "is\nbroken", "statusCode": 400},
+        },
+        {
+            "type": "dashboard",
+            "id": "three",
+            "error": {"type": "missing_references", "references": []},
+        },
         {"type": "dashboard", "id": "four", "error": {"type": "conflict"}},
     ]
     server.answer("_import", server.report(8, wrong))
     said = str(failed(server.url))
-    assert "took 8 of 16 objects: search one: conflict; search two: unknown: is broken; dashboard three: " in said
+    assert (
+        "took 8 of 16 objects: search one: conflict; search two: unknown: is broken; dashboard three: "
+        in said
+    )
     assert said.endswith("; and 1 more")
 
 
@@ -101,7 +119,9 @@ def test_a_success_that_is_none(kibana, body):
     assert "of 16 objects" in str(failed(server.url))
 
 
-@pytest.mark.parametrize(("status", "words"), [(401, "engine.api_key"), (403, "may not"), (404, "base path")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "engine.api_key"), (403, "may not"), (404, "base path")]
+)
 @pytest.mark.parametrize("what", ["status", "_import"])
 def test_a_refusal_says_what_to_do(kibana, what, status, words):
     """By the first request or by the second."""
@@ -148,7 +168,9 @@ def test_something_else_at_the_address(kibana, answer):
     assert [] == server.asked("_import")
 
 
-@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"[1]", b"{", b"[" * 100_000, b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body", [b"<html>Sign in</html>", b"[1]", b"{", b"[" * 100_000, b"\xff\xfe"]
+)
 def test_an_import_answered_by_something_else(kibana, body):
     """What is no JSON object is no answer."""
     server = kibana()
@@ -156,7 +178,9 @@ def test_an_import_answered_by_something_else(kibana, body):
     assert "does not answer as" in str(failed(server.url))
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"version": "9"}', b'{"status": {"overall": {"level": "available"}}}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'{"version": "9"}', b'{"status": {"overall": {"level": "available"}}}']
+)
 def test_a_version_that_is_not_told(kibana, body):
     """Kibana tells a stranger its level alone; the objects are installed all the same."""
     server = kibana()
@@ -167,7 +191,9 @@ def test_a_version_that_is_not_told(kibana, body):
 def test_a_server_that_starts(kibana):
     """It answers, but not yet."""
     server = kibana()
-    server.answer("status", Answer(b"Kibana server is not ready yet", 503, {"content-type": "text/plain"}))
+    server.answer(
+        "status", Answer(b"Kibana server is not ready yet", 503, {"content-type": "text/plain"})
+    )
     assert "not ready yet" in str(failed(server.url, EngineUnreachable))
 
 
@@ -198,13 +224,19 @@ def test_nothing_listens():
         ("", {"username": "me", "password": "gewürz"}, "Basic bWU6Z2V3w7xyeg=="),
         ("", {"api_key": "a2V5"}, "ApiKey a2V5"),
         ("you:p%40ss@", {}, "Basic eW91OnBAc3M="),
-        ("you:p%40ss@", {"username": "me", "password": "s3cret", "api_key": "a2V5"}, "Basic eW91OnBAc3M="),
+        (
+            "you:p%40ss@",
+            {"username": "me", "password": "s3cret", "api_key": "a2V5"},
+            "Basic eW91OnBAc3M=",
+        ),
     ],
 )
 def test_who_asks(kibana, user, options, sent):
     """The engine's user or key, but for a user in Kibana's own address; both requests say so, the link does not."""
     server = kibana()
-    installed = install(server.url.replace("//", f"//{user}"), EngineOptions(ENGINE.url, "library", **options))
+    installed = install(
+        server.url.replace("//", f"//{user}"), EngineOptions(ENGINE.url, "library", **options)
+    )
     assert [sent, sent] == [request.headers.get("authorization") for request in server.requests]
     assert installed.url.startswith(server.url)
 
@@ -238,7 +270,10 @@ def test_tls_is_that_of_the_engine(kibana, tmp_path):
             assert "kibana" == install(front.url, EngineOptions(ENGINE.url, **options)).product
         heard = len(front.heard)
         for options in ({}, {"certificate_fingerprint": fingerprint(authority.certificate)}):
-            error = failed(front.url, engine=EngineOptions(ENGINE.url, username="me", password="s3cret", **options))
+            error = failed(
+                front.url,
+                engine=EngineOptions(ENGINE.url, username="me", password="s3cret", **options),
+            )
             assert "engine.ca_file" in error.hint
         assert heard == len(front.heard)
     finally:

@@ -59,8 +59,12 @@ def _items(text, one, kind):
 
 def ids_in(query):
     """What a query asks for: quoted texts, in which a backslash keeps the next sign from being read."""
-    whole = re.fullmatch(r'chunk_id: \(("(?:[^"\\]|\\["\\])*"(?: or "(?:[^"\\]|\\["\\])*")*)\)', query, re.DOTALL)
-    return [re.sub(r"\\(.)", r"\1", one) for one in re.findall(r'"((?:[^"\\]|\\["\\])*)"', whole[1])]
+    whole = re.fullmatch(
+        r'chunk_id: \(("(?:[^"\\]|\\["\\])*"(?: or "(?:[^"\\]|\\["\\])*")*)\)', query, re.DOTALL
+    )
+    return [
+        re.sub(r"\\(.)", r"\1", one) for one in re.findall(r'"((?:[^"\\]|\\["\\])*)"', whole[1])
+    ]
 
 
 def opened(url):
@@ -77,7 +81,11 @@ def test_kibana_opens_the_evidence(url):
     link = evidence_link(url, "elasticsearch", "library", HOSTILE)
     path, start, state = opened(link)
     assert link.startswith(url.rstrip("/") + "/app/discover#/?_a=")
-    assert (path, start, set(state)) == (urlsplit(url).path.rstrip("/") + "/app/discover", "/", {"_a"})
+    assert (path, start, set(state)) == (
+        urlsplit(url).path.rstrip("/") + "/app/discover",
+        "/",
+        {"_a"},
+    )
     assert state["_a"]["dataSource"] == {"type": "dataView", "dataViewId": "esrag-view-library"}
     assert state["_a"]["query"]["language"] == "kuery"
     assert ids_in(state["_a"]["query"]["query"]) == HOSTILE
@@ -85,7 +93,9 @@ def test_kibana_opens_the_evidence(url):
 
 def test_dashboards_open_the_evidence():
     """In its Discover, which keeps the query apart and names the data twice, for its older and its newer versions."""
-    path, start, state = opened(evidence_link("http://localhost:5601", "opensearch", "library", HOSTILE))
+    path, start, state = opened(
+        evidence_link("http://localhost:5601", "opensearch", "library", HOSTILE)
+    )
     assert (path, start) == ("/app/data-explorer/discover", "")
     assert state["_a"]["metadata"] == {"indexPattern": "esrag-view-library", "view": "discover"}
     dataset = {"id": "esrag-view-library", "title": "library", "type": "INDEX_PATTERN"}
@@ -102,7 +112,11 @@ def test_any_ids_come_back(ids, engine):
     assert ids_in(state["_a" if engine == "elasticsearch" else "_q"]["query"]["query"]) == ids
 
 
-@given(st.recursive(st.text(), lambda part: st.lists(part) | st.dictionaries(st.sampled_from("abc"), part)))
+@given(
+    st.recursive(
+        st.text(), lambda part: st.lists(part) | st.dictionaries(st.sampled_from("abc"), part)
+    )
+)
 def test_rison_decodes_to_what_was_encoded(value):
     """Mappings, lists and texts of any kind."""
     assert parsed(rison(value)) == value

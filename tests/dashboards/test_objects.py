@@ -24,7 +24,9 @@ OBJECTS = {(item["type"], item["id"]): item for item in build_objects(INDEX)}
 OF_TYPE = {kind: [item for item in OBJECTS.values() if item["type"] == kind] for kind, _ in OBJECTS}
 METRICS = {"count"}
 MAPPINGS = {
-    name: json.loads((files("esrag.mappings") / f"{name}.json").read_text())["mappings"]["properties"]
+    name: json.loads((files("esrag.mappings") / f"{name}.json").read_text())["mappings"][
+        "properties"
+    ]
     for name in ("elasticsearch", "opensearch", "ledger")
 }
 
@@ -52,7 +54,11 @@ def query_of(item):
 
 def clause(field, wanted):
     """`entry: "chunk"`, `entry: ("chunk" or "document")` or `near_hash: *`."""
-    return {"exists": {"field": field}} if wanted == "*" else {"terms": {field: re.findall(r'"(\w+)"', wanted)}}
+    return (
+        {"exists": {"field": field}}
+        if wanted == "*"
+        else {"terms": {field: re.findall(r'"(\w+)"', wanted)}}
+    )
 
 
 def fields_of(item):
@@ -61,7 +67,9 @@ def fields_of(item):
     yield from attributes.get("columns", ())
     yield from (field for field, _ in attributes.get("sort", ()))
     if "visState" in attributes:
-        yield from (agg["params"]["field"] for agg in state(item)["aggs"] if agg["type"] not in METRICS)
+        yield from (
+            agg["params"]["field"] for agg in state(item)["aggs"] if agg["type"] not in METRICS
+        )
     if "kibanaSavedObjectMeta" in attributes:
         yield from re.findall(r"(\w+):", source(item)["query"]["query"])
 
@@ -87,7 +95,11 @@ def test_every_reference_resolves():
         names = [reference["name"] for reference in item["references"]]
         assert len(set(names)) == len(names)
         assert [one for one in item["references"] if (one["type"], one["id"]) not in OBJECTS] == []
-    shown = {(one["type"], one["id"]) for dashboard in OF_TYPE["dashboard"] for one in dashboard["references"]}
+    shown = {
+        (one["type"], one["id"])
+        for dashboard in OF_TYPE["dashboard"]
+        for one in dashboard["references"]
+    }
     assert {(item["type"], item["id"]) for item in OF_TYPE["visualization"]} <= shown
 
 
@@ -98,14 +110,20 @@ def test_every_search_is_of_a_view():
     for item in OF_TYPE["search"] + OF_TYPE["visualization"]:
         (reference,) = item["references"]
         assert (reference["type"], reference["id"] in views) == ("index-pattern", True)
-        assert source(item)["indexRefName"] == reference["name"] == "kibanaSavedObjectMeta.searchSourceJSON.index"
+        assert (
+            source(item)["indexRefName"]
+            == reference["name"]
+            == "kibanaSavedObjectMeta.searchSourceJSON.index"
+        )
 
 
 @pytest.mark.parametrize("dashboard", OF_TYPE["dashboard"], ids=lambda item: item["id"])
 def test_the_panels_tile_the_dashboard(dashboard):
     """Each has its reference and its place in 48 columns, and none lies on another."""
     panels = json.loads(dashboard["attributes"]["panelsJSON"])
-    assert [panel["panelRefName"] for panel in panels] == [one["name"] for one in dashboard["references"]]
+    assert [panel["panelRefName"] for panel in panels] == [
+        one["name"] for one in dashboard["references"]
+    ]
     places = [panel["gridData"] for panel in panels]
     assert [place["i"] for place in places] == [panel["panelIndex"] for panel in panels]
     taken = [
@@ -120,7 +138,8 @@ def test_json_within_json_is_text():
     for item in OBJECTS.values():
         for name, value in item["attributes"].items():
             assert isinstance(value, str) == (
-                name not in {"columns", "sort", "version", "timeRestore"} | {"kibanaSavedObjectMeta"}
+                name
+                not in {"columns", "sort", "version", "timeRestore"} | {"kibanaSavedObjectMeta"}
             )
             if name.endswith("JSON") or name == "visState":
                 json.loads(value)
@@ -130,8 +149,12 @@ def test_what_is_shown_is_named_for_its_index():
     """The alias stands in titles and ids, so that what belongs to two indexes can be told apart."""
     assert all(item["id"].endswith(f"-{INDEX}") for item in OBJECTS.values())
     assert all(item["attributes"]["title"].startswith(INDEX) for item in OBJECTS.values())
-    assert all(state(item)["title"] == item["attributes"]["title"] for item in OF_TYPE["visualization"])
-    names = [item["id"].removesuffix(f"-{INDEX}").removeprefix("esrag-") for item in OBJECTS.values()]
+    assert all(
+        state(item)["title"] == item["attributes"]["title"] for item in OF_TYPE["visualization"]
+    )
+    names = [
+        item["id"].removesuffix(f"-{INDEX}").removeprefix("esrag-") for item in OBJECTS.values()
+    ]
     assert [name for name in names if not name.isalpha()] == []
 
 
@@ -147,13 +170,21 @@ def test_every_field_exists(name, some):
     """What is shown, sorted, counted or filtered by is in the mapping of its index, and has what that needs."""
     properties = MAPPINGS[name]
     items = [item for item in OBJECTS.values() if is_of_jobs(item) == (name == "ledger")]
-    visualizations, searches = ([it for it in items if it["type"] == kind] for kind in ("visualization", "search"))
+    visualizations, searches = (
+        [it for it in items if it["type"] == kind] for kind in ("visualization", "search")
+    )
     named = {field for item in items for field in fields_of(item)}
     assert some <= named
     assert named - properties.keys() == set()
-    counted = {agg["params"].get("field") for item in visualizations for agg in state(item)["aggs"]} - {None}
+    counted = {
+        agg["params"].get("field") for item in visualizations for agg in state(item)["aggs"]
+    } - {None}
     sorted_by = {field for item in searches for field, _ in item["attributes"]["sort"]}
-    plain = {field for field in counted | sorted_by if properties[field]["type"] in {"keyword", "integer", "date"}}
+    plain = {
+        field
+        for field in counted | sorted_by
+        if properties[field]["type"] in {"keyword", "integer", "date"}
+    }
     assert plain == counted | sorted_by
     assert [field for field in plain if not properties[field].get("doc_values", True)] == []
 
@@ -162,7 +193,9 @@ def test_ages_leave_no_gap():
     """Each range ends where the one before began, and the ends are open."""
     aggs = (agg for item in OF_TYPE["visualization"] for agg in state(item)["aggs"])
     ranges = next(agg["params"]["ranges"] for agg in aggs if agg["type"] == "date_range")
-    assert [newer["from"] for newer, _ in pairwise(ranges)] == [older["to"] for _, older in pairwise(ranges)]
+    assert [newer["from"] for newer, _ in pairwise(ranges)] == [
+        older["to"] for _, older in pairwise(ranges)
+    ]
     assert ("to" not in ranges[0], "from" not in ranges[-1]) == (True, True)
 
 
@@ -201,9 +234,16 @@ def filled(request, engine_name):
     """A server with two documents that share a chunk, and one that failed."""
     from made import FINGERPRINT, prepared
 
-    engine = ServerEngine(EngineOptions(request.getfixturevalue(engine_name), f"k-{uuid.uuid4().hex[:12]}"))
+    engine = ServerEngine(
+        EngineOptions(request.getfixturevalue(engine_name), f"k-{uuid.uuid4().hex[:12]}")
+    )
     with engine.writer(FINGERPRINT) as writer:
-        writer.replace([prepared("d1", ["Zebras run.", "a gnu " * 99]), prepared("d2", ["RUN, zebra!", "an emu"])])
+        writer.replace(
+            [
+                prepared("d1", ["Zebras run.", "a gnu " * 99]),
+                prepared("d2", ["RUN, zebra!", "an emu"]),
+            ]
+        )
         index = engine._indexes.current().name
         body = failure_entry(prepared("d3", ["x"]).document, "too large")
         engine._connection.request("POST", f"/{index}/_doc", body, refresh=True)
@@ -220,12 +260,16 @@ def test_everything_shown_can_be_asked_for(filled):
 
     def run(item, **body):
         body = {"query": query_of(item), "track_total_hits": True, **body}
-        return engine._connection.request("POST", f"/{index}/_search", body, allow_partial_search_results=False)
+        return engine._connection.request(
+            "POST", f"/{index}/_search", body, allow_partial_search_results=False
+        )
 
     counts = {}
     for item in itertools.filterfalse(is_of_jobs, OF_TYPE["visualization"]):
         buckets = run(item, size=0, aggs=aggregations_of(item))["aggregations"]["2"]["buckets"]
-        counts[item["id"]] = {str(b.get("key_as_string", b["key"])): b["doc_count"] for b in buckets if b["doc_count"]}
+        counts[item["id"]] = {
+            str(b.get("key_as_string", b["key"])): b["doc_count"] for b in buckets if b["doc_count"]
+        }
     named = {name.split("-")[1]: found for name, found in counts.items()}
     assert named["totals"] == {"chunk": 4, "document": 2, "failure": 1}
     assert named["sources"] == {"d1": 2, "d2": 2}
@@ -237,7 +281,9 @@ def test_everything_shown_can_be_asked_for(filled):
     hits = {}
     for item in itertools.filterfalse(is_of_jobs, OF_TYPE["search"]):
         order = [{field: direction} for field, direction in item["attributes"]["sort"]]
-        found = run(item, sort=order, fields=item["attributes"]["columns"], _source=False)["hits"]["hits"]
+        found = run(item, sort=order, fields=item["attributes"]["columns"], _source=False)["hits"][
+            "hits"
+        ]
         assert all(set(hit["fields"]) == set(item["attributes"]["columns"]) for hit in found)
         hits[item["id"].split("-")[1]] = len(found)
     assert hits == {"chunks": 4, "documents": 2, "failures": 1, "duplicates": 4}
@@ -245,8 +291,12 @@ def test_everything_shown_can_be_asked_for(filled):
 
 def batch(number, state="done", error="", reasons=()):
     """A batch of a job, with a file for each reason that failed for it, and one that did not."""
-    outcomes = [Outcome(f"{n}.pdf", "failed", reason) for n, reason in enumerate(reasons)] + [Outcome("y.md", "added")]
-    tasks = tuple(Task(name, name, "", "added") for name in (*(it.source for it in outcomes), "x.pdf"))
+    outcomes = [Outcome(f"{n}.pdf", "failed", reason) for n, reason in enumerate(reasons)] + [
+        Outcome("y.md", "added")
+    ]
+    tasks = tuple(
+        Task(name, name, "", "added") for name in (*(it.source for it in outcomes), "x.pdf")
+    )
     return Batch(f"j-{number}", "j", tasks, state, result=Result(tuple(outcomes)), error=error)
 
 
@@ -273,7 +323,9 @@ def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
     causes = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
     assert causes == {"is empty": 2, "is encrypted": 1, "ended its worker 3 times": 1}
     order = [{field: direction} for field, direction in listed["attributes"]["sort"]]
-    hits = connection.request("POST", f"/{alias}/_search", {"query": query_of(listed), "sort": order})["hits"]["hits"]
+    hits = connection.request(
+        "POST", f"/{alias}/_search", {"query": query_of(listed), "sort": order}
+    )["hits"]["hits"]
     assert [hit["_source"]["key"] for hit in hits] == ["batch j-3", "batch j-2", "batch j-1"]
     connection.request("DELETE", f"/{alias}-1")
     store.close()
@@ -288,4 +340,7 @@ def test_entries_hold_what_is_shown():
     assert (first["characters"], second["characters"]) == (11, 1)
     assert (first["near_hash"], second["near_hash"]) == (near_hash("kettles"), None)
     stored = document_entry(document.document, ["a"])
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", entry["stored_at"]) for entry in (first, stored))
+    assert all(
+        re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", entry["stored_at"])
+        for entry in (first, stored)
+    )

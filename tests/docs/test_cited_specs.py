@@ -11,21 +11,31 @@ from esrag.settings import fields
 
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS.parent / "docs" / "reference" / "cited-specs.md").read_text()
-ROWS = {rule: cells for rule, cells in re.findall(r"^\| ([^|]+) \|(.*)\|$", PAGE, re.MULTILINE) if "`" in cells}
+ROWS = {
+    rule: cells
+    for rule, cells in re.findall(r"^\| ([^|]+) \|(.*)\|$", PAGE, re.MULTILINE)
+    if "`" in cells
+}
 
 
 @cache
 def listed_in(file):
     """The names of a file's tests."""
     tree = ast.parse((TESTS / file).read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
 
 
 def test_every_row_says_what_and_names_a_test():
     """None is empty, and none is missing."""
     lines = [line for line in PAGE.split("\n") if line.startswith("| ")]
     assert len(ROWS) == len(lines) - 4  # two tables, each with a header and a rule
-    assert all(len(cells.split("|")) == 2 and cells.split("|")[0].strip() for cells in ROWS.values())
+    assert all(
+        len(cells.split("|")) == 2 and cells.split("|")[0].strip() for cells in ROWS.values()
+    )
 
 
 @pytest.mark.parametrize("rule", ROWS)

@@ -51,7 +51,9 @@ def install(project, folder):
     """The notes about a package by which its entry points are found."""
     info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
     groups = (
         f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
         for group, entries in project["entry-points"].items()
@@ -61,9 +63,17 @@ def install(project, folder):
 
 def run(commands, folder, environment):
     """Runs the commands in one shell; gives each one's output and exit code."""
-    script = "exec 2>&1\n" + "".join(f"{c}\n_s=$?; printf '\\036%d\\036' $_s; (exit $_s)\n" for c in commands)
+    script = "exec 2>&1\n" + "".join(
+        f"{c}\n_s=$?; printf '\\036%d\\036' $_s; (exit $_s)\n" for c in commands
+    )
     done = subprocess.run(
-        ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
+        ["sh", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     parts = done.stdout.split(ENDED)
     return list(zip(parts[::2], map(int, parts[1::2]), strict=False))
@@ -84,9 +94,13 @@ def test_the_page_is_true(page, checkout, user):
     assert len(ran) == len(shown)
     after = [command for command, _ in shown[1:]] + [""]
     for (command, lines), (output, code), following in zip(shown, ran, after, strict=True):
-        assert code == 0 or following == "echo $?", f"{page.name}: {command} exits with {code}:\n{output}"
+        assert code == 0 or following == "echo $?", (
+            f"{page.name}: {command} exits with {code}:\n{output}"
+        )
         printed = "".join(f"{line.rstrip()}\n" for line in output.rstrip().splitlines())
-        assert not lines or re.fullmatch(pattern(lines), printed), f"{page.name}: {command} prints:\n{output}"
+        assert not lines or re.fullmatch(pattern(lines), printed), (
+            f"{page.name}: {command} prints:\n{output}"
+        )
 
 
 def test_the_runner_sees_a_difference(tmp_path, user):
@@ -96,6 +110,9 @@ def test_the_runner_sees_a_difference(tmp_path, user):
     ran = run([command for command, _ in shown], tmp_path, user)
 
     assert [code for _, code in ran] == [0, 1, 0]
-    assert all(not lines or re.fullmatch(pattern(lines), out) for (_, lines), (out, _) in zip(shown, ran, strict=True))
+    assert all(
+        not lines or re.fullmatch(pattern(lines), out)
+        for (_, lines), (out, _) in zip(shown, ran, strict=True)
+    )
     assert not re.fullmatch(pattern(["a", "c …"]), ran[0][0])
     assert not re.fullmatch(pattern(["…", "c 2"]), ran[0][0])

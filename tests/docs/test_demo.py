@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-QUESTIONS = re.findall(r'^(?:answered|refused) "([^"]+)"', (ROOT / "examples" / "demo.sh").read_text(), re.MULTILINE)
+QUESTIONS = re.findall(
+    r'^(?:answered|refused) "([^"]+)"', (ROOT / "examples" / "demo.sh").read_text(), re.MULTILINE
+)
 KEYWORD_ONLY = {"ESRAG_EMBEDDING__MODEL": "none"}
 
 
@@ -61,7 +63,9 @@ def test_the_demo_fails_where_an_answer_is_missing(checkout, user):
 
 def test_the_demo_fails_where_a_refusal_is_missing(checkout, user):
     """A corpus that answers the foreign question is found out."""
-    (checkout / "examples" / "demo" / "cup.txt").write_text("France won the 2018 World Cup in Moscow.\n")
+    (checkout / "examples" / "demo" / "cup.txt").write_text(
+        "France won the 2018 World Cup in Moscow.\n"
+    )
     done = demo(checkout, user | KEYWORD_ONLY | {"ESRAG_ANSWER__REFUSAL": "0"})
 
     assert done.returncode == 1
@@ -71,4 +75,6 @@ def test_the_demo_fails_where_a_refusal_is_missing(checkout, user):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_docs_do_not_hold_the_questions(question):
     """A page that quotes a question would be the best passage for it."""
-    assert [page.name for page in (ROOT / "docs").rglob("*.md") if question in page.read_text()] == []
+    assert [
+        page.name for page in (ROOT / "docs").rglob("*.md") if question in page.read_text()
+    ] == []

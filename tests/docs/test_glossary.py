@@ -71,4 +71,6 @@ def test_the_terms_are_in_order():
     lines = [line for line in PAGE.splitlines() if line.startswith("-")]
 
     assert len(set(names)) == len(names) == len(lines)
-    assert names == sorted(names, key=lambda name: (name.strip("`").casefold(), name.startswith("`")))
+    assert names == sorted(
+        names, key=lambda name: (name.strip("`").casefold(), name.startswith("`"))
+    )

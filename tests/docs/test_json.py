@@ -26,7 +26,9 @@ TYPES = {
     "number or null": lambda value: value is None or type(value) in (int, float),
     "bool": lambda value: isinstance(value, bool),
     "list": lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
-    "list of text": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    "list of text": lambda value: (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    ),
     "object": lambda value: isinstance(value, dict),
 }
 ON_DEMAND = {
@@ -46,9 +48,13 @@ CHAT = {"typed"}  # of an answer of `esrag chat`
 def tables():
     """Each schema's fields and their types, as the page has them."""
     found = {}
-    for name, body in re.findall(r"^## (esrag\.\S+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL):
+    for name, body in re.findall(
+        r"^## (esrag\.\S+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL
+    ):
         found[name] = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", body, re.MULTILINE))
-    hits = {field: kind for field, kind in found["esrag.hits/1"].items() if field.startswith("hits[].")}
+    hits = {
+        field: kind for field, kind in found["esrag.hits/1"].items() if field.startswith("hits[].")
+    }
     found["esrag.answer/1"] |= hits  # the page refers to the other table
     return found
 
@@ -71,7 +77,9 @@ def require_as_listed(printed, without=()):
     listed = SCHEMAS[printed["schema"]]
     came = list(walked(printed))
     assert [field for field, value in came if not TYPES[listed[field]](value)] == []
-    assert {field for field, _ in came} == {field for field in listed if field.split("[")[0] not in without}
+    assert {field for field, _ in came} == {
+        field for field in listed if field.split("[")[0] not in without
+    }
 
 
 @pytest.fixture
@@ -83,7 +91,13 @@ def filled(esrag, corpus):
 
 
 PRINTED = {
-    "esrag.answer/1": ["ask", "How many litres does the kettle hold?", "--explain", "--show-evidence", "--show-prompt"],
+    "esrag.answer/1": [
+        "ask",
+        "How many litres does the kettle hold?",
+        "--explain",
+        "--show-evidence",
+        "--show-prompt",
+    ],
     "esrag.error/1": ["chat"],  # asked for the sources of no answer
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
@@ -112,10 +126,14 @@ PRINTED = {
 @pytest.fixture
 def ledger(esrag):
     """A ledger of one job: a batch that was done with a dead letter, one that was given up, one that waits."""
-    ledger = open_ledger(resolve({"ledger.url": str(esrag.folder / "jobs.sqlite3")}, environ={}).settings)
+    ledger = open_ledger(
+        resolve({"ledger.url": str(esrag.folder / "jobs.sqlite3")}, environ={}).settings
+    )
     batches = [[Task(f"{name}.txt", name, "", "added")] for name in "abc"]
     job = ledger.open(Job("20261122", "key", "esrag", Fingerprint("", 0, ""), 1, files=3), batches)
-    done, given_up, waiting = [ledger.claim(batch.batch_id, "host 1 id") for batch in ledger.waiting(3, job.job_id)]
+    done, given_up, waiting = [
+        ledger.claim(batch.batch_id, "host 1 id") for batch in ledger.waiting(3, job.job_id)
+    ]
     ledger.finish(done, Result((Outcome("a.txt", "failed", "is empty"),)), 1)
     ledger.give_up(given_up, "the encoder broke")
     ledger.put_back(waiting, "no server answers", wait_s=100)
@@ -133,7 +151,10 @@ def kibana():
 @pytest.fixture
 def questions(esrag):
     """Labelled questions, answered and not in either half."""
-    known, unknown = {"question": "kettle litres", "answers": ["1.7"]}, {"question": "Who won?", "answerable": False}
+    known, unknown = (
+        {"question": "kettle litres", "answers": ["1.7"]},
+        {"question": "Who won?", "answerable": False},
+    )
     lines = [json.dumps(row) for row in (known, known, unknown, unknown)]
     (esrag.folder / "questions.jsonl").write_text("\n".join(lines))
 
@@ -141,7 +162,9 @@ def questions(esrag):
 @pytest.fixture
 def draft(esrag):
     """A draft with its passage."""
-    (esrag.folder / "draft.json").write_text('{"draft": "It boils. [c1]", "passages": ["It boils."]}')
+    (esrag.folder / "draft.json").write_text(
+        '{"draft": "It boils. [c1]", "passages": ["It boils."]}'
+    )
 
 
 @pytest.fixture
@@ -151,7 +174,9 @@ def runs(filled):
     one = ("ask", "How many litres does the kettle hold?", "--method", "keyword")
     run_id = filled(*one, "--save", "a.json", "--json", **kept).json["run_id"]
     other = "The toaster has two slots. Its cable is 80 centimetres long. kettle litres"
-    filled("ask", other, "--method", "keyword", "--save", "b.json", "--set", "answer.refusal=1", **kept)
+    filled(
+        "ask", other, "--method", "keyword", "--save", "b.json", "--set", "answer.refusal=1", **kept
+    )
     filled("feedback", run_id, "good")
     filled("feedback", filled("runs", "list", "--json").lines[0]["run_id"], "bad")
 
@@ -161,8 +186,14 @@ def test_the_page_lists_what_is_printed(filled, kibana):
     """Field by field, on every line of every command."""
     for schema, arguments in PRINTED.items():
         as_json = () if schema == "esrag.run/1" else ("--json",)
-        keep = {"ESRAG_RUNS__KEEP": "whole", "ESRAG_RUNS__URL": "one.db"} if schema == "esrag.answer/1" else {}
-        lines = filled(*arguments, *as_json, stdin="/sources\n", ESRAG_KIBANA__URL=kibana, **keep).lines
+        keep = (
+            {"ESRAG_RUNS__KEEP": "whole", "ESRAG_RUNS__URL": "one.db"}
+            if schema == "esrag.answer/1"
+            else {}
+        )
+        lines = filled(
+            *arguments, *as_json, stdin="/sources\n", ESRAG_KIBANA__URL=kibana, **keep
+        ).lines
 
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:
@@ -181,13 +212,20 @@ def test_a_plain_answer_and_a_refusal_have_the_same_fields(filled):
     require_as_listed(filled("ask", question, "--json").json, without=ON_DEMAND | CHAT)
     require_as_listed(filled("chat", "--json", stdin=question).json, without=ON_DEMAND)
     refused = filled("ask", "Who won?", "--json", ESRAG_ANSWER__REFUSAL="1").json
-    assert set(refused) == {field for field in SCHEMAS["esrag.answer/1"] if "[" not in field} - ON_DEMAND - CHAT
+    assert (
+        set(refused)
+        == {field for field in SCHEMAS["esrag.answer/1"] if "[" not in field} - ON_DEMAND - CHAT
+    )
     assert refused["citations"] == []
 
 
 def test_every_schema_of_the_code_is_on_the_page():
     """And none that is gone."""
     root = Path(__file__).parents[2] / "esrag"
-    used = {name for path in root.rglob("*.py") for name in re.findall(r'"(esrag\.\w+/\d+)"', path.read_text())}
+    used = {
+        name
+        for path in root.rglob("*.py")
+        for name in re.findall(r'"(esrag\.\w+/\d+)"', path.read_text())
+    }
 
     assert used == set(SCHEMAS) == set(PRINTED)

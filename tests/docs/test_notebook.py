@@ -20,7 +20,14 @@ def test_the_notebook_runs(tmp_path):
     shutil.copytree(EXAMPLES, folder)
     execute = [Path(sys.executable).with_name("jupyter"), "execute", "--inplace", "notebook.ipynb"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(execute, cwd=folder, env=os.environ | {"PATH": path}, check=True, capture_output=True, timeout=240)
+    subprocess.run(
+        execute,
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        check=True,
+        capture_output=True,
+        timeout=240,
+    )
 
     cells = json.loads((folder / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     _, ingested, asked, _ = cells

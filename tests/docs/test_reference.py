@@ -38,7 +38,9 @@ def commands(command=cli, name="esrag"):
     yield name, command
     if isinstance(command, click.Group):
         for child in command.list_commands(click.Context(command)):
-            yield from commands(command.get_command(click.Context(command), child), f"{name} {child}")
+            yield from commands(
+                command.get_command(click.Context(command), child), f"{name} {child}"
+            )
 
 
 def prose(text):
@@ -52,18 +54,29 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize(("name", "command"), [*commands()], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "command"), [*commands()], ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_every_command_and_option_is_listed(name, command):
     """Under the command's own heading."""
-    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", read("reference/commands.md"), re.MULTILINE | re.DOTALL)
+    section = re.search(
+        rf"^## {name}\n(.*?)(?=^## |\Z)", read("reference/commands.md"), re.MULTILINE | re.DOTALL
+    )
 
-    options = [option for parameter in command.params for option in parameter.opts if option.startswith("-")]
+    options = [
+        option
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("-")
+    ]
     assert [option for option in options if option not in section[1]] == []
 
 
 def test_the_readme_lists_every_command():
     """One line each."""
-    assert [name for name in COMMANDS if f"| `esrag {name}" not in (ROOT / "README.md").read_text()] == []
+    assert [
+        name for name in COMMANDS if f"| `esrag {name}" not in (ROOT / "README.md").read_text()
+    ] == []
 
 
 def test_every_setting_is_listed():
@@ -72,7 +85,10 @@ def test_every_setting_is_listed():
 
     assert set(listed) == {key for key, _ in fields()}
     for key, field in fields():
-        assert all(part in listed[key] for part in (variable(key), f"`{to_plain(field.default)!r}`", field.description))
+        assert all(
+            part in listed[key]
+            for part in (variable(key), f"`{to_plain(field.default)!r}`", field.description)
+        )
     assert all(f"### {name}\n" in read("reference/settings.md") for name in presets())
 
 
@@ -90,17 +106,25 @@ def test_every_plugin_is_listed():
 
 def test_every_loader_has_its_format():
     """One row a loader."""
-    assert set(rows(read("reference/formats.md"))) == set(PROJECT["project"]["entry-points"]["esrag.loaders"])
+    assert set(rows(read("reference/formats.md"))) == set(
+        PROJECT["project"]["entry-points"]["esrag.loaders"]
+    )
 
 
 def test_every_error_is_listed_with_its_exit_code():
     """The whole tree."""
     listed = rows(read("reference/errors.md"))
-    kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and name != "EsragError"}
+    kinds = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and name != "EsragError"
+    }
     mine = {name: kind for name, kind in kinds.items() if issubclass(kind, errors.EsragError)}
 
     assert set(listed) == set(mine)
-    assert [name for name, kind in mine.items() if f"| {kind.exit_code} |" not in listed[name]] == []
+    assert [
+        name for name, kind in mine.items() if f"| {kind.exit_code} |" not in listed[name]
+    ] == []
 
 
 def test_every_reason_of_a_refusal_is_listed():
@@ -108,7 +132,9 @@ def test_every_reason_of_a_refusal_is_listed():
     listed = rows(read("concepts/citations.md"))
 
     assert set(listed) == set(REASONS)
-    assert [reason for reason, words in REASONS.items() if words not in listed[reason].replace("`", "")] == []
+    assert [
+        reason for reason, words in REASONS.items() if words not in listed[reason].replace("`", "")
+    ] == []
 
 
 def test_every_dependency_is_listed():
@@ -117,7 +143,10 @@ def test_every_dependency_is_listed():
     names = [re.match(r"[\w-]+", line)[0] for line in PROJECT["project"]["dependencies"]]
     others = [
         re.match(r"[\w-]+", line)[0]
-        for group in (*PROJECT["project"]["optional-dependencies"].values(), *PROJECT["dependency-groups"].values())
+        for group in (
+            *PROJECT["project"]["optional-dependencies"].values(),
+            *PROJECT["dependency-groups"].values(),
+        )
         for line in group
         if isinstance(line, str) and not line.startswith("types-")
     ]

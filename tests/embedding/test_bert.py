@@ -26,7 +26,9 @@ def test_float32_vectors_are_those_of_the_plain_forward_pass(bert_folder, refere
     for text, vectors in zip(TEXTS, encoder.token_vectors(TEXTS), strict=True):
         states = plain.states(text)[1:-1]
         assert vectors.shape == (len(encoder.tokens(text)), 32)
-        assert np.allclose(vectors, states / np.linalg.norm(states, axis=1, keepdims=True), atol=2e-6)
+        assert np.allclose(
+            vectors, states / np.linalg.norm(states, axis=1, keepdims=True), atol=2e-6
+        )
 
 
 def test_the_first_token_is_the_vector_where_the_folder_says_so(bert_folder, reference):
@@ -77,7 +79,10 @@ def test_the_bytes_are_a_valid_model(bert_folder, precision, build):
     data = build(read_checkpoint(bert_folder()), precision)
     model = onnx.load_from_string(data)
     onnx.checker.check_model(model)
-    assert {port.name for port in model.graph.output} in ({"sentence_embedding", "token_embeddings"}, {"logits"})
+    assert {port.name for port in model.graph.output} in (
+        {"sentence_embedding", "token_embeddings"},
+        {"logits"},
+    )
     assert {node.domain for node in model.graph.node} == {"", "com.microsoft"}
     assert not any(node.op_type.startswith("Skip") for node in model.graph.node)
 
@@ -91,7 +96,9 @@ def test_the_real_model_equals_the_plain_forward_pass(real_model, reference):
         "Der Hund läuft, 漢字 too.",
     ]
     expected = np.array([reference(real_model).sentence(text) for text in texts])
-    whole = OnnxEmbedder(EmbedderOptions("all-MiniLM-L6-v2", precision="fp32", workers=1, offline=True))
+    whole = OnnxEmbedder(
+        EmbedderOptions("all-MiniLM-L6-v2", precision="fp32", workers=1, offline=True)
+    )
     assert np.abs(whole.embed(texts) - expected).max() < 2e-6
     rounded = OnnxEmbedder(EmbedderOptions("all-MiniLM-L6-v2", workers=1, offline=True))
     assert (rounded.embed(texts) * expected).sum(axis=1).min() > 0.985

@@ -46,7 +46,10 @@ def test_other_models_are_refused_by_name(bert_folder, config, named):
     ("pooling", "named"),
     [
         ({"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "expected mean or cls"),
+        (
+            {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True},
+            "expected mean or cls",
+        ),
         ({"pooling_mode": "lasttoken"}, "lasttoken"),
         ({"pooling_mode": []}, "nothing"),
         ([], "holds a list"),
@@ -62,7 +65,10 @@ def test_other_poolings_are_refused(bert_folder, pooling, named):
 @pytest.mark.parametrize(
     ("modules", "named"),
     [
-        ([("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")], "Transformer, Pooling, Dense"),
+        (
+            [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")],
+            "Transformer, Pooling, Dense",
+        ),
         ([("", "Transformer")], "lists Transformer"),
         ([], "lists nothing"),
         ([("", "Transformer"), ("../1_Pooling", "Pooling")], "'../1_Pooling'"),
@@ -72,12 +78,16 @@ def test_other_poolings_are_refused(bert_folder, pooling, named):
 def test_further_modules_are_refused(bert_folder, modules, named):
     """A list of modules that is not Transformer, Pooling and Normalize, or lies outside the folder."""
     folder = bert_folder()
-    entries = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in modules]
+    entries = [
+        {"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in modules
+    ]
     (folder / "modules.json").write_text(json.dumps(entries))
     assert named in refused(folder)
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors", "modules.json"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "tokenizer.json", "model.safetensors", "modules.json"]
+)
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00garbage" * 9, b"[" * 100_000])
 def test_a_broken_file_is_named(bert_folder, name, content):
     """Each file of the folder, empty, cut short or garbage."""

@@ -15,7 +15,14 @@ from esrag.plugins import install_hint
 
 PROVIDERS = plugins.names("embedders")
 SERVICES = ("cohere", "openai")
-TEXTS = ["the cat sat on the mat .", "", " \n\t", "é 漢字 \u202e🎉", "rain fell , " * 40, "a" * 5_000]
+TEXTS = [
+    "the cat sat on the mat .",
+    "",
+    " \n\t",
+    "é 漢字 \u202e🎉",
+    "rain fell , " * 40,
+    "a" * 5_000,
+]
 
 
 @pytest.fixture(params=PROVIDERS)
@@ -25,7 +32,9 @@ def embedder(request, bert_folder, service):
         return open_embedder(request.param, service.options(request.param))
     if request.param == "sentence-transformers" and find_spec("sentence_transformers") is None:
         pytest.skip("the extra sentence-transformers is not installed")
-    return open_embedder(request.param, EmbedderOptions(str(bert_folder()), precision="fp32", offline=True))
+    return open_embedder(
+        request.param, EmbedderOptions(str(bert_folder()), precision="fp32", offline=True)
+    )
 
 
 def test_vectors_keep_the_contract(embedder):
@@ -39,14 +48,18 @@ def test_vectors_keep_the_contract(embedder):
         assert np.array_equal(embedder.embed([text], kind="query")[0], vector)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
 @given(text=st.text(max_size=200))
 def test_tokens_are_true_offsets_in_order(embedder, text):
     """Any text: each token is a stretch of it, they are in order, and letters are in one of them."""
     tokens = embedder.tokens(text)
     assert all(0 <= start < stop <= len(text) for start, stop in tokens)
     assert list(tokens) == sorted(tokens)
-    assert bool(tokens) or not any(character.isascii() and character.isalnum() for character in text)
+    assert bool(tokens) or not any(
+        character.isascii() and character.isalnum() for character in text
+    )
 
 
 def test_the_last_words_of_a_long_text_count(embedder):
@@ -76,7 +89,10 @@ def test_a_missing_extra_is_named():
 def test_both_runtimes_give_the_same_vectors(bert_folder):
     """sentence-transformers and the ONNX encoder agree to 1e-4 in float32, on short and on long texts."""
     options = EmbedderOptions(str(bert_folder()), precision="fp32")
-    vectors = [open_embedder(provider, options).embed(TEXTS) for provider in ("onnx", "sentence-transformers")]
+    vectors = [
+        open_embedder(provider, options).embed(TEXTS)
+        for provider in ("onnx", "sentence-transformers")
+    ]
     assert np.abs(vectors[0] - vectors[1]).max() < 1e-4
 
 

@@ -62,12 +62,16 @@ def redis_server(tmp_path_factory):
 
 def busiest_minute(starts, late_s=1e-3):
     """How many requests the fullest minute holds, its end left out; `late_s` is how late a start may be noted."""
-    return max(sum(start <= other < start + MINUTE_S - late_s for other in starts) for start in starts)
+    return max(
+        sum(start <= other < start + MINUTE_S - late_s for other in starts) for start in starts
+    )
 
 
 @given(
     per_minute=st.integers(1, 300),
-    gaps_s=st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.1, 1.0, 30.0, 100.0]), min_size=1, max_size=60),
+    gaps_s=st.lists(
+        st.sampled_from([0.0, 0.0, 0.0, 0.1, 1.0, 30.0, 100.0]), min_size=1, max_size=60
+    ),
 )
 def test_no_minute_holds_more_than_the_limit(per_minute, gaps_s):
     """However the requests come, and wherever the minute begins."""
@@ -116,14 +120,18 @@ def test_all_threads_of_a_process_share_one_bucket():
     for thread in threads:
         thread.join()
     assert len(waits) == 120 - PER_MINUTE // 10
-    assert max(waits) == pytest.approx((120 - PER_MINUTE // 10) / share("requests", 1, PER_MINUTE).per_second, rel=0.02)
+    assert max(waits) == pytest.approx(
+        (120 - PER_MINUTE // 10) / share("requests", 1, PER_MINUTE).per_second, rel=0.02
+    )
 
 
 def test_two_processes_share_a_limit_through_redis(redis_server):
     """Four threads in two processes together stay within what one may send, and use nearly all of it."""
     command = [sys.executable, "-c", PROGRAM, redis_server.url, str(PER_MINUTE), str(ASKS)]
     with ThreadPoolExecutor() as pool:
-        outputs = list(pool.map(lambda _: subprocess.check_output(command, text=True, timeout=60), range(2)))
+        outputs = list(
+            pool.map(lambda _: subprocess.check_output(command, text=True, timeout=60), range(2))
+        )
     starts = sorted(float(start) for output in outputs for start in output.split())
     assert len(starts) == 4 * ASKS
     assert busiest_minute(starts, late_s=1) <= PER_MINUTE
@@ -145,7 +153,17 @@ def test_the_least_privileges_are_enough(redis_server):
     """A user of the queue who may touch `esrag:*` only, and run no command that is dangerous."""
     redis = pytest.importorskip("redis")
     with redis.Redis.from_url(redis_server.url) as client:
-        rules = ("on", ">pass", "resetkeys", "~esrag:*", "allchannels", "+@all", "-@admin", "-@dangerous", "+info")
+        rules = (
+            "on",
+            ">pass",
+            "resetkeys",
+            "~esrag:*",
+            "allchannels",
+            "+@all",
+            "-@admin",
+            "-@dangerous",
+            "+info",
+        )
         client.execute_command("ACL", "SETUSER", "worker", *rules)
     limits = Limits("least", 60, 0, redis_server.url.replace("//", "//worker:pass@"))
     limits.wait(1)
@@ -170,7 +188,9 @@ def test_a_block_holds_for_all_and_those_in_the_line(request, shared):
 
     one = Limits(f"block {shared}", 600, 0, url)
     for _ in range(61):
-        one._take([share("requests", 1, 600)])  # the burst and more: who asks now stands in the line
+        one._take(
+            [share("requests", 1, 600)]
+        )  # the burst and more: who asks now stands in the line
     threads = [Thread(target=ask) for _ in range(2)]
     threads[0].start()
     while not ready:
@@ -198,7 +218,9 @@ def test_what_is_too_far_away_is_not_waited_for(request, shared):
 
 def test_without_its_redis_a_process_goes_on_with_one_warning(clock, caplog):
     """Its own bucket holds then; the address is not shown, and the Redis is asked again after a pause."""
-    limits = Limits("away", 60, 0, "redis://me:s3cret@127.0.0.1:1/0", sleep=clock.sleep, clock=clock)
+    limits = Limits(
+        "away", 60, 0, "redis://me:s3cret@127.0.0.1:1/0", sleep=clock.sleep, clock=clock
+    )
     for _ in range(12):
         limits.wait(1)
     assert sum(clock.slept) > 0

@@ -16,7 +16,9 @@ from front import Authority
 redis = pytest.importorskip("redis")
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "jobs.md").read_text()
-RIGHTS = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", GUIDE, re.DOTALL)[1].split()
+RIGHTS = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", GUIDE, re.DOTALL)[
+    1
+].split()
 
 
 @pytest.fixture
@@ -28,7 +30,9 @@ def authority(tmp_path):
 @pytest.fixture
 def served(tmp_path, authority, monkeypatch):
     """A client on the port without TLS, and the address of the one with."""
-    monkeypatch.setattr(of_limits, "_REDIS_TIMEOUT_S", 5)  # a machine under load shakes hands slowly
+    monkeypatch.setattr(
+        of_limits, "_REDIS_TIMEOUT_S", 5
+    )  # a machine under load shakes hands slowly
     server, url = redis_server.start_tls(tmp_path / "redis", authority)
     with redis.Redis.from_url(server.url) as client:
         yield client, url
@@ -64,7 +68,9 @@ def test_a_certificate_that_is_not(served, authority, query, caplog):
     """Neither a stranger's certificate nor one for another name is taken: each process keeps to limits of its own."""
     client, url = served
     url = url.replace("//", "//worker:secret@") + query.format(authority.certificate)
-    assert not is_shared(client, url.replace("127.0.0.1", "localhost") if query else url, f"not {query}")
+    assert not is_shared(
+        client, url.replace("127.0.0.1", "localhost") if query else url, f"not {query}"
+    )
     assert client.dbsize() == 0
     assert "for this process alone" in caplog.text
     assert "secret" not in caplog.text

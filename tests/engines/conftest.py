@@ -8,11 +8,13 @@ from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.server import ServerEngine
 
-sys.path.insert(0, str(Path(__file__).parent))  # for made.py, which the killed and the waiting processes import too
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # for made.py, which the killed and the waiting processes import too
 from scripted import ScriptedServer
 
 
-def _made(name, request, folder, store, options, index=None):  # noqa: PLR0917 -- two fixtures, one way of making
+def _made(name, request, folder, store, options, index=None):
     if name == "embedded":
         return EmbeddedEngine(EngineOptions(str(folder / store), index or "esrag", **options))
     return ServerEngine(EngineOptions(request.getfixturevalue(name), index or store, **options))

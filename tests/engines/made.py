@@ -10,7 +10,19 @@ from esrag.records import Chunk, Fingerprint, StoredDocument
 DIMENSIONS = 8
 FINGERPRINT = Fingerprint("random", DIMENSIONS, "none")
 WORDLESS = Fingerprint("none", 0, "none")
-WORDS = ["kem", "lattice", "key", "cipher", "hash", "polynomial", "ring", "noise", "sample", "matrix", "secret"]
+WORDS = [
+    "kem",
+    "lattice",
+    "key",
+    "cipher",
+    "hash",
+    "polynomial",
+    "ring",
+    "noise",
+    "sample",
+    "matrix",
+    "secret",
+]
 
 
 def unit_rows(seed, count, dimensions=DIMENSIONS):
@@ -23,7 +35,9 @@ def texts_of(seed, count):
     return [" ".join(rng.choices(WORDS, k=rng.randint(8, 40))) for _ in range(count)]
 
 
-def prepared(doc_id, texts, *, seed=0, vectors=True, metadata=None, chunk_metadata=None, **of_document):
+def prepared(
+    doc_id, texts, *, seed=0, vectors=True, metadata=None, chunk_metadata=None, **of_document
+):
     """A document of one chunk a text."""
     chunks = tuple(
         Chunk(
@@ -50,7 +64,9 @@ def library(count=6, chunks=4):
     """Documents d00, d01, … with metadata of every kind."""
     return [
         prepared(
-            f"d{i:02}", texts_of(i, chunks), metadata={"year": 2020 + i, "draft": i % 2 == 0, "folder": "ab"[i % 2]}
+            f"d{i:02}",
+            texts_of(i, chunks),
+            metadata={"year": 2020 + i, "draft": i % 2 == 0, "folder": "ab"[i % 2]},
         )
         for i in range(count)
     ]

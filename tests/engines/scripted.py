@@ -52,7 +52,11 @@ class Answer:
     def content(self):
         """The body in bytes."""
         return (
-            b"" if self.body is None else self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+            b""
+            if self.body is None
+            else self.body
+            if isinstance(self.body, bytes)
+            else json.dumps(self.body).encode()
         )
 
 
@@ -69,7 +73,9 @@ class ScriptedServer:
         version, self.headers = PRODUCTS[product]
         self.requests = []
         self.done = threading.Event()
-        self._answers = {"root": [Answer({"version": version | ({"number": number} if number else {})})]}
+        self._answers = {
+            "root": [Answer({"version": version | ({"number": number} if number else {})})]
+        }
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
         self._server.daemon_threads = True
@@ -118,7 +124,9 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.script.answer_to(Request(self.command, parts.path, parts.query, headers, text))
+        answer = self.script.answer_to(
+            Request(self.command, parts.path, parts.query, headers, text)
+        )
         if answer.fault in {"hang", "reset"}:
             self._fail(answer.fault)
             return
@@ -127,7 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**given, "content-length": str(len(answer.content))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(answer.content[: len(answer.content) // 2] if answer.fault else answer.content)
+        self.wfile.write(
+            answer.content[: len(answer.content) // 2] if answer.fault else answer.content
+        )
         self.wfile.flush()
         self.close_connection = bool(answer.fault) or given.get("connection") == "close"
 

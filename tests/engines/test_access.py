@@ -52,7 +52,9 @@ def serve():
 
 def exists(url, **options):
     """Asks whether there is an index: the first request, and the first by the product's own client."""
-    engine = ServerEngine(EngineOptions(url, "library", username="me", password="s3cret", **options))
+    engine = ServerEngine(
+        EngineOptions(url, "library", username="me", password="s3cret", **options)
+    )
     try:
         return engine.exists()
     finally:
@@ -75,7 +77,9 @@ def test_the_authority_is_trusted(serve, authority, certificate, product):
     """With the authority's file the server is let in, by number and by name, and gets the password every time."""
     front = serve(product, certificate)
     assert not exists(front.url, ca_file=str(authority.certificate))
-    assert not exists(front.url.replace("127.0.0.1", "localhost"), ca_file=str(authority.certificate))
+    assert not exists(
+        front.url.replace("127.0.0.1", "localhost"), ca_file=str(authority.certificate)
+    )
     assert {"Basic bWU6czNjcmV0"} == {who for _, who in front.heard}
 
 
@@ -93,7 +97,9 @@ def test_a_certificate_for_another_name_is_refused(serve, authority, product, ho
     """A certificate of the right authority does not do for any server."""
     other = "IP:127.0.0.1" if host == "localhost" else "DNS:localhost"
     front = serve(product, authority.issue(f"{product}-{host}", other))
-    error = refused(front, url=front.url.replace("127.0.0.1", host), ca_file=str(authority.certificate))
+    error = refused(
+        front, url=front.url.replace("127.0.0.1", host), ca_file=str(authority.certificate)
+    )
     assert host in str(error)
 
 
@@ -123,7 +129,9 @@ def test_a_fingerprint_is_not_looked_for_along_the_chain(serve, authority, tmp_p
     forged = stranger.issue("server", "IP:127.0.0.1")
     chain = tmp_path / "chain.pem"
     chain.write_text(forged.read_text() + authority.certificate.read_text())
-    refused(serve(product, forged, chain), certificate_fingerprint=fingerprint(authority.certificate))
+    refused(
+        serve(product, forged, chain), certificate_fingerprint=fingerprint(authority.certificate)
+    )
 
 
 @pytest.mark.parametrize("trusted", ["authority", "fingerprint", "name"])
@@ -132,7 +140,11 @@ def test_opensearch_is_not_mistaken_later_either(serve, authority, certificate, 
     ca_file = {"ca_file": str(authority.certificate)}
     stranger = Authority(tmp_path / "stranger", authority.name).issue("server", "IP:127.0.0.1")
     other_name = authority.issue("elsewhere", "DNS:elsewhere")
-    options = {"certificate_fingerprint": fingerprint(certificate)} if trusted == "fingerprint" else ca_file
+    options = (
+        {"certificate_fingerprint": fingerprint(certificate)}
+        if trusted == "fingerprint"
+        else ca_file
+    )
     front = serve("opensearch", certificate)
     later = serve("opensearch", other_name if trusted == "name" else stranger)
     engine = ServerEngine(EngineOptions(front.url, "library", username="me", **options))
@@ -177,10 +189,14 @@ def test_a_file_without_certificates_is_seen_first(serve, certificate, tmp_path,
 def test_both_clients_send_the_same_credentials(serve, product, url, options, sent):
     """In the address or as settings, in any alphabet; a key goes before a user, a line's end is no part of it."""
     front = serve(product)
-    engine = ServerEngine(EngineOptions(url.format(front.url.removeprefix("http://")), "library", **options))
+    engine = ServerEngine(
+        EngineOptions(url.format(front.url.removeprefix("http://")), "library", **options)
+    )
     assert not engine.exists()
     engine.close()
-    heard = [(unquote(what), by) for what, by in front.heard]  # one client writes a comma as it is, the other as %2C
+    heard = [
+        (unquote(what), by) for what, by in front.heard
+    ]  # one client writes a comma as it is, the other as %2C
     assert [("GET /", sent), (f"GET /library?filter_path={ASKED}", sent)] == heard
 
 

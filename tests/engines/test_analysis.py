@@ -20,15 +20,31 @@ LIVE = [pytest.param(name, marks=pytest.mark.live) for name in SERVERS]
 TOKENS = {
     "ML-KEM-768": ("ml-kem-768 ml kem 768", "ml kem 768", "ml-kem-768 ml kem 768"),
     "(ml-kem-768),": ("ml-kem-768 ml kem 768", "ml kem 768", "(ml-kem-768), ml kem 768"),
-    "ML-KEM.KeyGen": ("ml-kem.keygen ml kem keygen key gen", "ml kem.keygen", "ml-kem.keygen ml kem key gen"),
-    "K-PKE.Encrypt": ("k-pke.encrypt k pke encrypt", "k pke.encrypt", "k-pke.encrypt k pke encrypt"),
+    "ML-KEM.KeyGen": (
+        "ml-kem.keygen ml kem keygen key gen",
+        "ml kem.keygen",
+        "ml-kem.keygen ml kem key gen",
+    ),
+    "K-PKE.Encrypt": (
+        "k-pke.encrypt k pke encrypt",
+        "k pke.encrypt",
+        "k-pke.encrypt k pke encrypt",
+    ),
     "SHA3-256": ("sha3-256 sha3 256", "sha3 256", "sha3-256 sha3 256"),
     "FIPS203": ("fips203", "fips203", "fips203"),
     "HTTP2Server": ("http2server", "http2server", "http2server"),
     "ML_KEM_768": ("ml_kem_768 ml kem 768", "ml_kem_768", "ml_kem_768 ml kem 768"),
     "int8_hnsw": ("int8_hnsw int8 hnsw", "int8_hnsw", "int8_hnsw int8 hnsw"),
-    "rank_window_size": ("rank_window_size rank window size", "rank_window_s", "rank_window_size rank window size"),
-    "CVE-2024-3094": ("cve-2024-3094 cve 2024 3094", "cve 2024 3094", "cve-2024-3094 cve 2024 3094"),
+    "rank_window_size": (
+        "rank_window_size rank window size",
+        "rank_window_s",
+        "rank_window_size rank window size",
+    ),
+    "CVE-2024-3094": (
+        "cve-2024-3094 cve 2024 3094",
+        "cve 2024 3094",
+        "cve-2024-3094 cve 2024 3094",
+    ),
     "C++ and F#": ("c++ c f# f", "c f", "c++ c and f# f"),
     "std::vector": ("std::vector std vector", "std vector", "std::vector std vector"),
     "v1.2.3": ("v1.2.3 v1 2 3", "v1.2.3", "v1.2.3 v1 2 3"),
@@ -36,7 +52,11 @@ TOKENS = {
     "3.14": ("3.14", "3.14", "3.14 3 14"),
     "1,184 bytes": ("1184 1 184 byte", "1,184 byte", "1,184 1 184 bytes"),
     "2^256 − 1": ("2 256 1", "2 256 1", "2^256 2 256 − 1"),
-    "user@example.org": ("user@example.org user exampl org", "user example.org", "user@example.org user example org"),
+    "user@example.org": (
+        "user@example.org user exampl org",
+        "user example.org",
+        "user@example.org user example org",
+    ),
     "café": ("café", "café", "café"),
     "naïve Ärzte": ("naïv ärzte", "naïv ärzte", "naïve ärzte"),
     "the cats' toys": ("cat toy", "cat toi", "the cats' cats toys"),
@@ -84,7 +104,9 @@ def _analysed(engine, field, text):
     """What the server makes of an entry's field; in `terms` an entry holds esrag's tokens."""
     text = " ".join(terms(text)) if field == "terms" else text
     index = engine._indexes.current().name
-    answer = engine._connection.request("POST", f"/{index}/_analyze", {"field": field, "text": text})
+    answer = engine._connection.request(
+        "POST", f"/{index}/_analyze", {"field": field, "text": text}
+    )
     return [token["token"] for token in answer["tokens"]]
 
 
@@ -100,12 +122,20 @@ def test_every_engine_searches_the_same_tokens(tokens_of, name):
 def test_servers_analyse_words_alike(tokens_of, name):
     """The English analyser and the technical one make of each text what the table says, in titles too."""
     for field in ("text", "title"):
-        found = {text: (tokens_of(name, field, text), tokens_of(name, f"{field}.technical", text)) for text in TOKENS}
-        assert {text: (english.split(), technical.split()) for text, (_, english, technical) in TOKENS.items()} == found
+        found = {
+            text: (tokens_of(name, field, text), tokens_of(name, f"{field}.technical", text))
+            for text in TOKENS
+        }
+        assert {
+            text: (english.split(), technical.split())
+            for text, (_, english, technical) in TOKENS.items()
+        } == found
 
 
 @pytest.mark.parametrize("name", ["embedded", *LIVE])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+)
 @given(text=st.text(max_size=80))
 def test_any_text_gives_the_same_tokens(tokens_of, name, text):
     """No engine splits, folds or drops a token of esrag's, whatever script it is of."""

@@ -39,23 +39,59 @@ def full(make_engine, name):
 @pytest.mark.parametrize(
     ("condition", "message", "hint"),
     [
-        ("Kind=pdf", "no passage has a field 'Kind'", "did you mean kind? there are author, chunk_id, date, doc_id"),
+        (
+            "Kind=pdf",
+            "no passage has a field 'Kind'",
+            "did you mean kind? there are author, chunk_id, date, doc_id",
+        ),
         ("yaer>=2001", "no passage has a field 'yaer'", "did you mean year? "),
         ("zzz=1", "no passage has a field 'zzz'", "there are author, "),
-        ("kind=PDF", "no passage has kind=PDF", "did you mean pdf? kind is one of csv, markdown, pdf"),
-        ("kind!=PDF", "no passage has kind=PDF", "did you mean pdf? kind is one of csv, markdown, pdf"),
+        (
+            "kind=PDF",
+            "no passage has kind=PDF",
+            "did you mean pdf? kind is one of csv, markdown, pdf",
+        ),
+        (
+            "kind!=PDF",
+            "no passage has kind=PDF",
+            "did you mean pdf? kind is one of csv, markdown, pdf",
+        ),
         ("kind=pdf,markdwon", "no passage has kind=markdwon", "did you mean markdown? "),
         ("kind=PD*", "no passage has kind=PD*", "did you mean pdf? "),
         ("kind=xlsx", "no passage has kind=xlsx", "kind is one of csv, markdown, pdf"),
-        ("folder=fery", "no passage has folder=fery", "did you mean ferry? folder is one of ferry, letters"),
+        (
+            "folder=fery",
+            "no passage has folder=fery",
+            "did you mean ferry? folder is one of ferry, letters",
+        ),
         ("year>=abc", "the field year holds a number, and 'abc' is text", "write it as year>=2000"),
         ("year=abc", "the field year holds a number, and 'abc' is text", "write it as year=2000"),
-        ("year<true", "the field year holds a number, and 'true' is true or false", "write it as year>=2000"),
-        ("date>=2024", "the field date holds text, and '2024' is a number", "write it as date>=2024-01-01"),
-        ("author<7", "the field author holds text, and '7' is a number", "write it as author>=Author 0"),
+        (
+            "year<true",
+            "the field year holds a number, and 'true' is true or false",
+            "write it as year>=2000",
+        ),
+        (
+            "date>=2024",
+            "the field date holds text, and '2024' is a number",
+            "write it as date>=2024-01-01",
+        ),
+        (
+            "author<7",
+            "the field author holds text, and '7' is a number",
+            "write it as author>=Author 0",
+        ),
         ("kind>7", "the field kind holds text, and '7' is a number", "write it as kind>=csv"),
-        ("draft=yes", "the field draft holds true or false, and 'yes' is text", "write it as draft=true"),
-        ("mixed>=false", "the field mixed holds a number or text, and 'false' is true or false", "write it as mixed>="),
+        (
+            "draft=yes",
+            "the field draft holds true or false, and 'yes' is text",
+            "write it as draft=true",
+        ),
+        (
+            "mixed>=false",
+            "the field mixed holds a number or text, and 'false' is true or false",
+            "write it as mixed>=",
+        ),
         ("page=two", "the field page holds a number, and 'two' is text", "write it as page=48"),
         ("page>=two", "the field page holds a number, and 'two' is text", "write it as page=48"),
         ("page=1*", "the field page holds a number, and '1*' is text", "write it as page=48"),
@@ -99,9 +135,33 @@ def test_what_nothing_meets_is_a_note(full, condition, note):
 @pytest.mark.parametrize(
     "condition",
     [
-        *("kind=pdf", "kind!=pdf", "kind=pdf,csv", "kind=p*", "folder=ferry", "year>=2001", "year=2003", "year=200*"),
-        *("draft=true", "author=Author 3", "mixed>=2", "mixed=no 2", "mixed>=a", "page=1", "section=Part*", "title=T*"),
-        *("keywords=ML-KEM", "chunk_id=d03::c000", "source=/library/d03.md", "date>=2024-01-05", "doc_id=d0*"),
+        *(
+            "kind=pdf",
+            "kind!=pdf",
+            "kind=pdf,csv",
+            "kind=p*",
+            "folder=ferry",
+            "year>=2001",
+            "year=2003",
+            "year=200*",
+        ),
+        *(
+            "draft=true",
+            "author=Author 3",
+            "mixed>=2",
+            "mixed=no 2",
+            "mixed>=a",
+            "page=1",
+            "section=Part*",
+            "title=T*",
+        ),
+        *(
+            "keywords=ML-KEM",
+            "chunk_id=d03::c000",
+            "source=/library/d03.md",
+            "date>=2024-01-05",
+            "doc_id=d0*",
+        ),
     ],
 )
 def test_what_something_meets_is_no_matter(full, condition):
@@ -111,7 +171,12 @@ def test_what_something_meets_is_no_matter(full, condition):
 
 def test_no_filter_an_empty_index_and_none(full, make_engine, name, make):
     """Without a filter nothing is looked up; where nothing is stored nothing can be told; no index is said."""
-    assert check_filter(None, full) == check_filter(And(()), full) == check_filter(Terms("zzz", ()), full) == ()
+    assert (
+        check_filter(None, full)
+        == check_filter(And(()), full)
+        == check_filter(Terms("zzz", ()), full)
+        == ()
+    )
     engine = make(name)
     with pytest.raises(IndexMissing):
         check_filter(parse("kind=pdf"), engine)
@@ -122,8 +187,22 @@ def test_no_filter_an_empty_index_and_none(full, make_engine, name, make):
 
 def test_any_match_is_whether_there_are_chunks(full):
     """For filters of every form, in their order; for none nothing."""
-    parts = [Terms("kind", ("pdf",)), Terms("kind", ("x",)), Prefix("author", "Author"), Range("year"), Range("zzz")]
-    filters = [*parts, *map(Not, parts), And(tuple(parts)), Or(tuple(parts)), And(()), Or(()), Terms("kind", ())]
+    parts = [
+        Terms("kind", ("pdf",)),
+        Terms("kind", ("x",)),
+        Prefix("author", "Author"),
+        Range("year"),
+        Range("zzz"),
+    ]
+    filters = [
+        *parts,
+        *map(Not, parts),
+        And(tuple(parts)),
+        Or(tuple(parts)),
+        And(()),
+        Or(()),
+        Terms("kind", ()),
+    ]
 
     expected = [any(True for _ in full.chunks(filter_)) for filter_ in filters]
     assert list(full.any_match(filters)) == expected

@@ -45,7 +45,12 @@ def test_a_missing_index_says_so(make, name):
     engine = make(name)
     assert {} == engine.vectors_of(["kem"])
     assert not engine.exists()
-    for use in (engine.fingerprint, engine.generation, engine.check, lambda: list(engine.documents())):
+    for use in (
+        engine.fingerprint,
+        engine.generation,
+        engine.check,
+        lambda: list(engine.documents()),
+    ):
         with pytest.raises(IndexMissing) as caught:
             use()
         assert "esrag ingest" in caught.value.hint
@@ -79,7 +84,9 @@ def test_replacing_by_the_same_changes_nothing(full, name):
     assert before == content(full)
     again = full.search(SearchRequest("lattice key", QUERY))
     assert ids(hits) == ids(again)
-    assert hits == again or name != "embedded"  # a server's statistics count what was deleted until it merges
+    assert (
+        hits == again or name != "embedded"
+    )  # a server's statistics count what was deleted until it merges
     assert [] == list(full.check())
 
 
@@ -110,7 +117,11 @@ def test_removing(full):
 def test_removing_what_was_read_from_other_bytes(full):
     """Of each source what is not of its hash goes, what the same writer stored included; of "" all of it goes."""
     quoted = '/a "b" \\u00e9 é.csv'
-    first = [with_source("e00", quoted, "1"), with_source("e01", quoted, "1"), with_source("e02", "/other", "1")]
+    first = [
+        with_source("e00", quoted, "1"),
+        with_source("e01", quoted, "1"),
+        with_source("e02", "/other", "1"),
+    ]
     with full.writer(FINGERPRINT) as writer:
         writer.replace(first)
         writer.replace([with_source("e01", quoted, "2")])
@@ -132,7 +143,9 @@ def test_removing_what_was_read_from_other_bytes(full):
 def with_source(doc_id, source, sha256):
     """A document read from a source's bytes of that hash."""
     made = prepared(doc_id, ["zebra"])
-    return dataclasses.replace(made, document=dataclasses.replace(made.document, source=source, source_sha256=sha256))
+    return dataclasses.replace(
+        made, document=dataclasses.replace(made.document, source=source, source_sha256=sha256)
+    )
 
 
 def test_a_failed_call_stores_nothing(full):
@@ -186,11 +199,17 @@ def test_known_vectors(full):
 
 def test_vector_leg_is_exact(full):
     """The vector leg gives the cosines, in order, with ranks from 1."""
-    every = {c.chunk_id: float(v @ QUERY) for p in library() for c, v in zip(p.chunks, p.vectors, strict=True)}
+    every = {
+        c.chunk_id: float(v @ QUERY)
+        for p in library()
+        for c, v in zip(p.chunks, p.vectors, strict=True)
+    }
     result = full.search(SearchRequest("", QUERY, method="vector", size=7))
     assert "vector" == result.path
     assert ranking(every)[:7] == ids(result)
-    assert [every[key] for key in ids(result)] == pytest.approx([h.vector_score for h in result.hits], abs=1e-6)
+    assert [every[key] for key in ids(result)] == pytest.approx(
+        [h.vector_score for h in result.hits], abs=1e-6
+    )
     assert [1, 2, 3, 4, 5, 6, 7] == [h.vector_rank for h in result.hits]
     assert all(h.score == h.vector_score and h.keyword_rank is None for h in result.hits)
 
@@ -198,7 +217,13 @@ def test_vector_leg_is_exact(full):
 def test_keyword_leg(full):
     """The keyword leg finds by stem and by part of a compound, with positive falling scores and ranks from 1."""
     with full.writer(FINGERPRINT) as writer:
-        writer.replace([prepared("x", ["ML-KEM.KeyGen makes the keys", "zebras run", "nothing here", "or there"])])
+        writer.replace(
+            [
+                prepared(
+                    "x", ["ML-KEM.KeyGen makes the keys", "zebras run", "nothing here", "or there"]
+                )
+            ]
+        )
     assert "x::c000" == ids(full.search(SearchRequest("KeyGen", method="keyword")))[0]
     assert ["x::c001"] == ids(full.search(SearchRequest("Zebra", method="keyword")))
     result = full.search(SearchRequest("lattice key", QUERY, method="keyword", size=100))
@@ -217,7 +242,13 @@ def test_fusion(full, fusion):
         leg = full.search(SearchRequest("lattice key", QUERY, method=method, size=9, candidates=9))
         legs.append({h.chunk.chunk_id: h.score for h in leg.hits})
     request = SearchRequest(
-        "lattice key", QUERY, size=5, candidates=9, fusion=fusion, rank_constant=7, vector_weight=0.3
+        "lattice key",
+        QUERY,
+        size=5,
+        candidates=9,
+        fusion=fusion,
+        rank_constant=7,
+        vector_weight=0.3,
     )
     result = full.search(request)
     expected = rrf(legs, 7, [1.4, 0.6]) if fusion == "rrf" else combine_weighted(legs, [0.7, 0.3])
@@ -253,7 +284,11 @@ def test_equal_vectors_go_by_chunk_id(make, name, equals):
     for method in ("vector", "hybrid"):
         request = SearchRequest("unheard", vector[0], method=method, size=10, candidates=100)
         found = ids(engine.search(request))
-        assert (10, sorted(found), {"d"}) == (len(found), found, {key.split(":")[0] for key in found})
+        assert (10, sorted(found), {"d"}) == (
+            len(found),
+            found,
+            {key.split(":")[0] for key in found},
+        )
         if equals < request.candidates or name == "embedded":
             assert [f"d::c{n:03}" for n in range(10)] == found
 
@@ -276,7 +311,10 @@ def test_many_make_the_index_at_once(make, name):
 
 def test_the_order_of_storing_does_not_show(make, name):
     """Many indexes, each stored in another order and in other calls, give the same hits and scores."""
-    questions = [SearchRequest("lattice key", QUERY, size=15), SearchRequest("hash", QUERY, fusion="weighted")]
+    questions = [
+        SearchRequest("lattice key", QUERY, size=15),
+        SearchRequest("hash", QUERY, fusion="weighted"),
+    ]
     expected = None
     for seed in range(100 if name == "embedded" else 5):
         rng, engine = random.Random(seed), make(name, f"s{seed}")
@@ -322,7 +360,9 @@ def test_a_question_for_another_model(full, method):
     """Whoever asks may say which model the index must be of: any other is named and refused, whatever the method."""
     question = SearchRequest("lattice key", QUERY, method=method)
     assert full.search(question) == full.search(dataclasses.replace(question, model="random"))
-    with pytest.raises(IndexMismatch, match=r"made with random, the settings ask for other") as caught:
+    with pytest.raises(
+        IndexMismatch, match=r"made with random, the settings ask for other"
+    ) as caught:
         full.search(dataclasses.replace(question, model="other"))
     assert "esrag ingest --rebuild" in caught.value.hint
 
@@ -330,8 +370,15 @@ def test_a_question_for_another_model(full, method):
 def test_another_fingerprint_is_refused(full):
     """Writing with another model or chunker names both and what to do, and changes nothing."""
     before = content(full)
-    for other in (Fingerprint("other", DIMENSIONS, "none"), Fingerprint("random", 9, "none"), WORDLESS):
-        with pytest.raises(IndexMismatch, match=r"random.*other|random") as caught, full.writer(other):
+    for other in (
+        Fingerprint("other", DIMENSIONS, "none"),
+        Fingerprint("random", 9, "none"),
+        WORDLESS,
+    ):
+        with (
+            pytest.raises(IndexMismatch, match=r"random.*other|random") as caught,
+            full.writer(other),
+        ):
             pass
         assert "--rebuild" in caught.value.hint
     assert before == content(full)
@@ -387,9 +434,13 @@ def test_neighbours(full):
 )
 def test_filters_reach_both_legs(full, condition, documents):
     """A filtered search has no hit outside the filter, in either leg, and ranks count within it."""
-    everything = " ".join(dict.fromkeys(" ".join(t for p in library() for t in p.indexed_texts).split()))
+    everything = " ".join(
+        dict.fromkeys(" ".join(t for p in library() for t in p.indexed_texts).split())
+    )
     for method in ("keyword", "vector", "hybrid"):
-        found = full.search(SearchRequest(everything, QUERY, method=method, filter=parse(condition), size=100)).hits
+        found = full.search(
+            SearchRequest(everything, QUERY, method=method, filter=parse(condition), size=100)
+        ).hits
         assert documents == {hit.chunk.doc_id for hit in found}, method
         ranks = [hit.keyword_rank for hit in found if hit.keyword_rank]
         assert sorted(ranks) == list(range(1, len(ranks) + 1))
@@ -436,7 +487,9 @@ def test_hostile_questions(full, text):
     assert 6 == len(list(full.documents()))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None
+)
 @given(
     st.text(),
     st.sampled_from(["doc_id", "year", "page", "keywords", 'a"b', "a.b", "$", "\x00"]),
@@ -444,7 +497,12 @@ def test_hostile_questions(full, text):
 )
 def test_any_question_and_filter(full, text, field, value):
     """Whatever is asked gives hits or no hits."""
-    for filter_ in (None, Terms(field, (value,)), Range(field, value, None), Prefix(field, str(value))):
+    for filter_ in (
+        None,
+        Terms(field, (value,)),
+        Range(field, value, None),
+        Prefix(field, str(value)),
+    ):
         hits = full.search(SearchRequest(text, QUERY, filter=filter_)).hits
         assert len({hit.chunk.chunk_id for hit in hits}) == len(hits)
 
@@ -454,9 +512,16 @@ def test_hostile_data_is_data(make, name):
     evil = "x'\"; DROP TABLE chunks; -- $.[0] {a} *%_"
     engine = make(name)
     with engine.writer(FINGERPRINT) as writer:
-        writer.replace([prepared(evil, [evil], metadata={evil: evil, 'k"': 1, "a.b": "c"}, source=evil)])
+        writer.replace(
+            [prepared(evil, [evil], metadata={evil: evil, 'k"': 1, "a.b": "c"}, source=evil)]
+        )
         writer.replace([prepared("plain", ["plain"], metadata={"a": "c"})])
-    for filter_ in (Terms(evil, (evil,)), Prefix(evil, evil[:9]), Terms('k"', (1,)), Terms("a.b", ("c",))):
+    for filter_ in (
+        Terms(evil, (evil,)),
+        Prefix(evil, evil[:9]),
+        Terms('k"', (1,)),
+        Terms("a.b", ("c",)),
+    ):
         assert [evil] == [c.doc_id for c in engine.chunks(filter_)]
     with engine.writer(FINGERPRINT) as writer:
         writer.remove([evil])
@@ -470,13 +535,18 @@ def test_a_long_value_is_stored(make, name):
     engine = make(name)
     with engine.writer(FINGERPRINT) as writer:
         document = prepared(
-            "d", ["zebra"], metadata={"abstract": long, "folder": long}, chunk_metadata={"abstract": long}
+            "d",
+            ["zebra"],
+            metadata={"abstract": long, "folder": long},
+            chunk_metadata={"abstract": long},
         )
         assert {} == writer.replace([document])
     assert [document.document] == list(engine.documents())
     for condition in (None, Prefix("abstract", "word word"), Prefix("folder", "word")):
         assert list(document.chunks) == list(engine.chunks(condition))
-    assert list(document.chunks) == [hit.chunk for hit in engine.search(SearchRequest("zebra")).hits]
+    assert list(document.chunks) == [
+        hit.chunk for hit in engine.search(SearchRequest("zebra")).hits
+    ]
 
 
 KILLED = """
@@ -496,7 +566,9 @@ def test_what_a_killed_writer_stored_is_there_for_the_next(make, name):
     engine = make(name)
     kind = name if name == "embedded" else "server"
     where = (engine._options.url, engine._options.index)
-    done = subprocess.run([sys.executable, "-c", KILLED, Path(__file__).parent, kind, *where], check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, Path(__file__).parent, kind, *where], check=False, timeout=60
+    )
     assert 9 == done.returncode
     with engine.writer(FINGERPRINT) as writer:
         assert ["d1"] == [document.doc_id for document in engine.documents()]
@@ -522,7 +594,9 @@ def test_what_a_killed_writer_changed_has_a_generation_of_its_own(make, name):
     kind = name if name == "embedded" else "server"
     where = (engine._options.url, engine._options.index)
     script = KILLED.replace("with plugins", BEFORE_ITS_END + "with plugins")
-    done = subprocess.run([sys.executable, "-c", script, Path(__file__).parent, kind, *where], check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script, Path(__file__).parent, kind, *where], check=False, timeout=60
+    )
     assert 9 == done.returncode
     with engine.writer(FINGERPRINT):
         pass
@@ -554,7 +628,10 @@ def test_many_readers_while_one_writes(make, name):
     engine, shared, wrong, done = make(name), make(name), [], threading.Event()
 
     def batch(n):
-        return [prepared(f"d{i}", [f"same word{n}"] * (1 + n % 3), seed=n, revision=str(n)) for i in range(8)]
+        return [
+            prepared(f"d{i}", [f"same word{n}"] * (1 + n % 3), seed=n, revision=str(n))
+            for i in range(8)
+        ]
 
     def read(reader):
         while not done.is_set():
@@ -633,7 +710,11 @@ def test_indexes_are_listed_with_what_is_in_them(full, make, name):
     assert full.info() in listed.values()
     (used,) = (index for index in listed.values() if index.in_use)
     assert (FINGERPRINT, 6, 24) == (used.fingerprint, used.documents, used.chunks)
-    assert (WORDLESS, 1, 1) == (listed[beside].fingerprint, listed[beside].documents, listed[beside].chunks)
+    assert (WORDLESS, 1, 1) == (
+        listed[beside].fingerprint,
+        listed[beside].documents,
+        listed[beside].chunks,
+    )
     assert all(index.size_bytes > 0 for index in listed.values())
 
 
@@ -676,7 +757,9 @@ def test_a_dropped_index_is_gone_and_the_others_stay(full, make, name):
     assert 2 == len(list(full.documents()))
 
 
-@pytest.mark.parametrize("wrong", ["*", "_all", "../x", "a,b", "", ".hidden", "t*", "a/b", "A", "é", "a\n"])
+@pytest.mark.parametrize(
+    "wrong", ["*", "_all", "../x", "a,b", "", ".hidden", "t*", "a/b", "A", "é", "a\n"]
+)
 def test_what_is_no_name_is_refused(full, name, wrong):
     """A pattern, a path or a list of names is never looked for."""
     for use in (full.swap, full.drop):
@@ -705,7 +788,11 @@ def test_who_writes_is_waited_for(full, make, name):
     used = next(index.name for index in full.indexes() if index.in_use)
     hasty = make(name, lock_wait_s=0.1)
     with full.writer(FINGERPRINT):
-        for use in (lambda: hasty.swap(beside), lambda: hasty.drop(used), lambda: hasty.create(WORDLESS)):
+        for use in (
+            lambda: hasty.swap(beside),
+            lambda: hasty.drop(used),
+            lambda: hasty.create(WORDLESS),
+        ):
             with pytest.raises(IndexBusy):
                 use()
     with make(name, index=beside).writer(WORDLESS):

@@ -27,13 +27,22 @@ DAMAGES = int(os.environ.get("ESRAG_DAMAGES", "500"))
 QUESTION = "How many litres does lamp 17 burn?"
 FILES = 60
 SECTOR = 512
-INDEX, VECTORS, LEDGER, CACHE = "esrag/index.sqlite3", "esrag/vectors-0.f32", "ledger.sqlite3", "cache.sqlite3"
+INDEX, VECTORS, LEDGER, CACHE = (
+    "esrag/index.sqlite3",
+    "esrag/vectors-0.f32",
+    "ledger.sqlite3",
+    "cache.sqlite3",
+)
 SHARED = f"{INDEX}-shm"  # what the last reader left
 
 
 def settings_of(folder, *, cached):
     """An index with its ledger in one folder, where the cache is as well."""
-    place = {"engine.url": str(folder), "cache.url": str(folder / CACHE) if cached else "", "answer.refusal": 0}
+    place = {
+        "engine.url": str(folder),
+        "cache.url": str(folder / CACHE) if cached else "",
+        "answer.refusal": 0,
+    }
     hashing = {"embedding.provider": "hashing", "embedding.model": "hashing"}
     return resolve({**place, **hashing}, {}, folder).settings
 
@@ -43,7 +52,10 @@ def sound(tmp_path_factory):
     """The folder, the bytes of each file in it, and what is told of it."""
     texts, folder = tmp_path_factory.mktemp("texts"), tmp_path_factory.mktemp("index")
     for number in range(FILES):
-        lines = (f"Lamp {number} burns {3 * number + line} litres in hall {number + line}." for line in range(12))
+        lines = (
+            f"Lamp {number} burns {3 * number + line} litres in hall {number + line}."
+            for line in range(12)
+        )
         (texts / f"lamp{number:02}.txt").write_text("\n\n".join(lines))
     with closing(Work(settings_of(folder, cached=True))) as work:
         assert ingest(IngestRequest([str(texts)]), work, Silent()).added == FILES
@@ -52,8 +64,14 @@ def sound(tmp_path_factory):
     fresh, first, again = (told(folder, indexed, cached=cached) for cached in (False, True, True))
     assert fresh == first | {"vectors": {}} == again | {"vectors": {}}
     assert set(again["vectors"]) == set(indexed)
-    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert {INDEX, VECTORS, LEDGER, CACHE, SHARED} <= {name for name, content in files.items() if content}
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    assert {INDEX, VECTORS, LEDGER, CACHE, SHARED} <= {
+        name for name, content in files.items() if content
+    }
     return folder, files, indexed, again
 
 
@@ -94,11 +112,17 @@ def damaged(rng, content):
     """The content with a bit flipped, its end cut off or a sector overwritten; it differs."""
     how, place = rng.random(), rng.randrange(len(content))
     if how < 0.8:
-        return content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+        return (
+            content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+        )
     if how < 0.9:
         return content[:place]
     start = place - place % SECTOR
-    return content[:start] + rng.randbytes(len(content[start : start + SECTOR])) + content[start + SECTOR :]
+    return (
+        content[:start]
+        + rng.randbytes(len(content[start : start + SECTOR]))
+        + content[start + SECTOR :]
+    )
 
 
 @pytest.mark.faults
@@ -114,7 +138,9 @@ def test_what_is_told_of_damaged_files_is_right_or_a_named_error(sound, name):
         given["vectors"] = right["vectors"] | given["vectors"]  # what is not kept is no difference
         errors = [value for value in given.values() if isinstance(value, EsragError)]
         assert all(error.hint and "\n" not in str(error) for error in errors), errors
-        different = [part for part, value in given.items() if value not in errors and value != right[part]]
+        different = [
+            part for part, value in given.items() if value not in errors and value != right[part]
+        ]
         assert not different, f"{name}, seed {seed}: {different}"
         counts["a named error" if errors else "right"] += 1
     _restore(folder, files)

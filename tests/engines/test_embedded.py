@@ -44,8 +44,15 @@ def store_library(url):
 
 def run(code, *arguments, **options):
     """Python in a process of its own that knows this folder's modules."""
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(HERE)!r})\n{code}", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys; sys.path.insert(0, {str(HERE)!r})\n{code}",
+        *map(str, arguments),
+    ]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 KILLED = """
@@ -79,7 +86,9 @@ def test_kill_9_leaves_each_document_wholly_old_or_new(tmp_path, how):
             chunks = list(engine.chunks())
             for document in engine.documents():
                 n, i = int(document.revision), int(document.doc_id[1:])
-                whole = prepared(document.doc_id, texts_of(n + i, 1 + (n + i) % 7), seed=n, revision=str(n))
+                whole = prepared(
+                    document.doc_id, texts_of(n + i, 1 + (n + i) % 7), seed=n, revision=str(n)
+                )
                 assert document == whole.document
                 assert list(whole.chunks) == [c for c in chunks if c.doc_id == document.doc_id]
     with engine.writer(FINGERPRINT, rebuild=True) as writer:
@@ -212,7 +221,9 @@ def test_rows_that_a_crash_left_are_written_over(store):
     engine = EmbeddedEngine(EngineOptions(str(store)))
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([prepared("zz", ["zebra"])])
-    best = engine.search(SearchRequest("", prepared("zz", ["zebra"]).vectors[0], method="vector", size=1)).hits[0]
+    best = engine.search(
+        SearchRequest("", prepared("zz", ["zebra"]).vectors[0], method="vector", size=1)
+    ).hits[0]
     assert ("zz::c000", 1.0) == (best.chunk.chunk_id, best.score)
     assert [] == engine.check()
     engine.close()
@@ -235,7 +246,9 @@ def lost_vectors(folder):
     next(folder.glob("vectors-*.f32")).unlink()
 
 
-@pytest.mark.parametrize("damage", [damaged_header, truncated_database, truncated_vectors, lost_vectors])
+@pytest.mark.parametrize(
+    "damage", [damaged_header, truncated_database, truncated_vectors, lost_vectors]
+)
 def test_damage_is_one_clear_error_and_a_rebuild_mends_it(store, damage):
     """Damaged files are an EngineError whose hint is --rebuild, `check` says so too, and a rebuild works."""
     damage(store / "esrag")
@@ -409,9 +422,14 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
     cannot = apsw.CantOpenError("unable to open database file")
     cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
-    monkeypatch.setattr("esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot))
+    monkeypatch.setattr(
+        "esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot)
+    )
     file = index / DATABASE
-    reader, writing = EmbeddedEngine(EngineOptions(str(store))), EmbeddedEngine(EngineOptions(str(store)))
+    reader, writing = (
+        EmbeddedEngine(EngineOptions(str(store))),
+        EmbeddedEngine(EngineOptions(str(store))),
+    )
 
     def read():
         found = reader.generation()
@@ -498,7 +516,10 @@ def test_a_full_disk_keeps_the_old_state(store, bytes_left):
 def test_frequent_words_only_score_where_rarer_ones_are(tmp_path, monkeypatch):
     """Beyond the limit of rows the rarest terms choose, all terms score, and a filter never costs hits."""
     monkeypatch.setattr("esrag.engines.embedded.searching.MAX_ROWS_SCORED", 20)
-    texts = [f"common {'rare' if i % 10 == 0 else ''} {'some' if i % 3 == 0 else ''} filler{i}" for i in range(120)]
+    texts = [
+        f"common {'rare' if i % 10 == 0 else ''} {'some' if i % 3 == 0 else ''} filler{i}"
+        for i in range(120)
+    ]
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     with engine.writer(WORDLESS) as writer:
         writer.replace([prepared("d", texts, vectors=False)])
@@ -506,7 +527,9 @@ def test_frequent_words_only_score_where_rarer_ones_are(tmp_path, monkeypatch):
     hits = engine.search(request).hits
     assert {f"d::c{i:03}" for i in range(0, 120, 10)} >= {hit.chunk.chunk_id for hit in hits}
     assert ["d::c000", "d::c030", "d::c060", "d::c090"] == [hit.chunk.chunk_id for hit in hits[:4]]
-    everything = engine.search(SearchRequest("common rare some", method="keyword", size=200, candidates=200)).hits
+    everything = engine.search(
+        SearchRequest("common rare some", method="keyword", size=200, candidates=200)
+    ).hits
     assert 120 == len(everything)
     engine.close()
 
@@ -514,12 +537,20 @@ def test_frequent_words_only_score_where_rarer_ones_are(tmp_path, monkeypatch):
 def test_equal_scores_are_equal_to_the_bit_wherever_they_lie(tmp_path):
     """A vector's score does not depend on the rows around it."""
     vector = unit_rows(5, 1)[0]
-    rows = np.concatenate([unit_rows(6, 500), np.repeat(vector[None], 37, axis=0), unit_rows(7, 501)])
+    rows = np.concatenate(
+        [unit_rows(6, 500), np.repeat(vector[None], 37, axis=0), unit_rows(7, 501)]
+    )
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     document = prepared("d", texts_of(0, len(rows)))
     shuffled = np.random.default_rng(0).permutation(len(rows))
     with engine.writer(FINGERPRINT) as writer:
-        writer.replace([type(document)(document.document, document.chunks, document.indexed_texts, rows[shuffled])])
+        writer.replace(
+            [
+                type(document)(
+                    document.document, document.chunks, document.indexed_texts, rows[shuffled]
+                )
+            ]
+        )
     found = engine.search(SearchRequest("", QUERY, method="vector", size=2000)).hits
     scores = {h.chunk.chunk_id: h.vector_score for h in found}
     alike = {scores[f"d::c{place:03}"] for place, row in enumerate(shuffled) if 500 <= row < 537}

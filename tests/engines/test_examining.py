@@ -94,7 +94,12 @@ def node(free=50 * GIB, heap=40, name="one", roles=("data", "ingest"), total=TOT
     """One node's statistics."""
     room = {"total_in_bytes": total, "available_in_bytes": free}
     memory = {"mem": {"heap_used_percent": heap}}
-    return {"name": name, "roles": list(roles), "fs": {"total": room, "data": [room | of_data]}, "jvm": memory}
+    return {
+        "name": name,
+        "roles": list(roles),
+        "fs": {"total": room, "data": [room | of_data]},
+        "jvm": memory,
+    }
 
 
 def nodes(*several):
@@ -150,7 +155,9 @@ def test_a_server_in_order_gets_a_line_a_part(serve, product):
     found = findings(server.url)
     assert ["ok"] * len(PARTS) == [finding.level for finding in found]
     assert not any(finding.advice for finding in found)
-    asked = [request.path for request in server.requests if request.what not in {"library", "_msearch"}]
+    asked = [
+        request.path for request in server.requests if request.what not in {"library", "_msearch"}
+    ]
     assert sorted(set(asked)) == sorted(asked)
 
 
@@ -167,7 +174,9 @@ def test_without_an_index_the_server_is_looked_at(server):
 # Version and licence
 
 
-@pytest.mark.parametrize(("number", "level"), [("8.19.1", "ok"), ("9.5.3", "ok"), ("10.0.0", "warning")])
+@pytest.mark.parametrize(
+    ("number", "level"), [("8.19.1", "ok"), ("9.5.3", "ok"), ("10.0.0", "warning")]
+)
 def test_a_client_older_than_the_server_is_told(serve, number, level):
     """A newer client speaks the server's own media types; an older one is to be upgraded."""
     finding = said(serve(number=number), "client elasticsearch 9.")
@@ -186,12 +195,21 @@ def test_the_path_is_tried_whatever_the_licence_says(server):
 def test_what_follows_from_a_trial_before_there_is_an_index(server):
     """A trial and an enterprise licence let the server fuse, basic and platinum do not."""
     server.answer("library", recorded("basic_alias_missing"))
-    for kind, path in {"trial": "native", "enterprise": "native", "platinum": "client", "basic": "client"}.items():
-        server.answer("_license", licence("trial_license", type=kind, expiry_date_in_millis=in_days(300)))
+    for kind, path in {
+        "trial": "native",
+        "enterprise": "native",
+        "platinum": "client",
+        "basic": "client",
+    }.items():
+        server.answer(
+            "_license", licence("trial_license", type=kind, expiry_date_in_millis=in_days(300))
+        )
         assert path == said(server, "licence").what.rpartition("-")[2].rstrip(")")
 
 
-@pytest.mark.parametrize(("days", "left"), [(3.5, "3 days"), (1.5, "1 day"), (0.5, "0 days"), (6.9, "6 days")])
+@pytest.mark.parametrize(
+    ("days", "left"), [(3.5, "3 days"), (1.5, "1 day"), (0.5, "0 days"), (6.9, "6 days")]
+)
 def test_a_trial_about_to_end(server, days, left):
     """In its last week the days are counted, and what comes then."""
     server.answer("_license", licence("trial_license", expiry_date_in_millis=in_days(days)))
@@ -202,14 +220,18 @@ def test_a_trial_about_to_end(server, days, left):
 
 def test_a_licence_that_has_expired(server):
     """It says so, with the path that is left."""
-    server.answer("_license", licence("trial_license", status="expired", expiry_date_in_millis=in_days(-2)))
+    server.answer(
+        "_license", licence("trial_license", status="expired", expiry_date_in_millis=in_days(-2))
+    )
     server.answer("_msearch", recorded("basic_rrf_in_msearch"))
     finding = the_one(server, "warning")
     assert "the trial licence is expired: esrag fuses (rrf-client)" == finding.what
     assert "start_basic" in finding.advice
 
 
-@pytest.mark.parametrize(("answer", "path"), [(found, "rrf-native"), (recorded("basic_rrf_in_msearch"), "rrf-client")])
+@pytest.mark.parametrize(
+    ("answer", "path"), [(found, "rrf-native"), (recorded("basic_rrf_in_msearch"), "rrf-client")]
+)
 def test_a_key_that_may_not_see_the_licence(server, answer, path):
     """The path is found by trying, though neither licence nor health are told."""
     server.answer("_license", recorded("security_403_license"))
@@ -217,7 +239,9 @@ def test_a_key_that_may_not_see_the_licence(server, answer, path):
     server.answer("_msearch", answer)
     licence, health = (said(server, f"{part} could not be asked") for part in ("licence", "health"))
     assert path in licence.what
-    assert {("warning", True)} == {(finding.level, "monitor" in finding.advice) for finding in (licence, health)}
+    assert {("warning", True)} == {
+        (finding.level, "monitor" in finding.advice) for finding in (licence, health)
+    }
 
 
 def test_a_key_that_may_not_search_leaves_the_path_open(server):
@@ -238,7 +262,12 @@ def test_a_key_that_may_not_search_leaves_the_path_open(server):
             "neural-search",
             "esrag fuses (rrf-client), since this version ranks each of 3 shards by itself",
         ),
-        ("3.6.0", "1", "other", "esrag fuses (rrf-client), since the neural-search plugin is not on every node"),
+        (
+            "3.6.0",
+            "1",
+            "other",
+            "esrag fuses (rrf-client), since the neural-search plugin is not on every node",
+        ),
     ],
 )
 def test_opensearch_says_why_it_does_not_fuse(serve, number, shards, plugin, expected):
@@ -248,7 +277,9 @@ def test_opensearch_says_why_it_does_not_fuse(serve, number, shards, plugin, exp
     server.answer("plugins", plugins("opensearch-knn", plugin))
     if plugin == "other":
         unknown = {"type": "parsing_exception", "reason": "unknown query [hybrid]"}
-        server.answer("_msearch", Answer({"error": {"root_cause": [unknown], **unknown}, "status": 400}, 400))
+        server.answer(
+            "_msearch", Answer({"error": {"root_cause": [unknown], **unknown}, "status": 400}, 400)
+        )
     assert (("ok", f"Apache-2.0: {expected}")) == ((f := said(server, "Apache")).level, f.what)
 
 
@@ -270,13 +301,19 @@ def test_yellow_on_one_node_is_a_replica_without_a_place(server):
     server.answer("library", index_of(number_of_replicas="1"))
     server.answer(NAME, health(status="yellow", unassigned_shards=1))
     finding = the_one(server, "warning")
-    assert f"the index {NAME} is yellow: 1 replica of each shard, and no second node to hold it" == finding.what
+    assert (
+        f"the index {NAME} is yellow: 1 replica of each shard, and no second node to hold it"
+        == finding.what
+    )
     assert f'PUT /{NAME}/_settings {{"index.number_of_replicas": 0}}' in finding.advice
 
 
 def test_yellow_for_another_reason(server):
     """How many copies are not in place, and where to ask."""
-    server.answer(NAME, health(status="yellow", number_of_data_nodes=3, unassigned_shards=1, initializing_shards=1))
+    server.answer(
+        NAME,
+        health(status="yellow", number_of_data_nodes=3, unassigned_shards=1, initializing_shards=1),
+    )
     finding = the_one(server, "warning")
     assert "yellow: 2 copies of shards not in place" in finding.what
     assert "allocation/explain" in finding.advice
@@ -285,7 +322,9 @@ def test_yellow_for_another_reason(server):
 def test_red_is_an_error_and_nothing_is_tried_on_it(server):
     """A question to a red index would wait a minute."""
     server.answer(NAME, health(status="red"))
-    assert f"the index {NAME} is red: some of its data cannot be read" == the_one(server, "error").what
+    assert (
+        f"the index {NAME} is red: some of its data cannot be read" == the_one(server, "error").what
+    )
     assert [] == server.asked("_msearch")
 
 
@@ -303,12 +342,19 @@ def test_a_red_index_is_checked_no_further(server):
 @pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
 @pytest.mark.parametrize(
     ("free", "level", "word"),
-    [(15.1, "ok", ""), (14.9, "warning", "low"), (9.9, "error", "high"), (4.9, "error", "flood-stage")],
+    [
+        (15.1, "ok", ""),
+        (14.9, "warning", "low"),
+        (9.9, "error", "high"),
+        (4.9, "error", "flood-stage"),
+    ],
 )
 def test_a_disk_below_a_watermark(serve, product, free, level, word):
     """The watermark is named, with what the server does there; the fullest node counts."""
     server = serve(product)
-    server.answer("fs,jvm", nodes(node(), node(free * GIB, name="two"), node(free * GIB + 1, name="three")))
+    server.answer(
+        "fs,jvm", nodes(node(), node(free * GIB, name="two"), node(free * GIB + 1, name="three"))
+    )
     finding = said(server, "GiB free")
     assert (level, bool(word)) == (finding.level, bool(finding.advice))
     assert f"{free:.1f} GiB free on the node two" in finding.what
@@ -348,9 +394,14 @@ def test_watermarks_are_ratios_percentages_or_sizes(server, low):
 
 def test_watermarks_that_are_off(server):
     """Then a full disk is the free room alone."""
-    server.answer("settings", settings(**{"cluster.routing.allocation.disk.threshold_enabled": "false"}))
+    server.answer(
+        "settings", settings(**{"cluster.routing.allocation.disk.threshold_enabled": "false"})
+    )
     server.answer("fs,jvm", nodes(node(GIB)))
-    assert ("ok", True) == ((f := said(server, "GiB free")).level, f.what.endswith("watermarks are off"))
+    assert ("ok", True) == (
+        (f := said(server, "GiB free")).level,
+        f.what.endswith("watermarks are off"),
+    )
 
 
 def test_only_nodes_with_data_count(server):
@@ -360,7 +411,9 @@ def test_only_nodes_with_data_count(server):
     assert [] == worse(server)
 
 
-@pytest.mark.parametrize(("block", "first"), [("read_only_allow_delete", "make room"), ("write", "PUT")])
+@pytest.mark.parametrize(
+    ("block", "first"), [("read_only_allow_delete", "make room"), ("write", "PUT")]
+)
 def test_a_block_on_the_index(server, block, first):
     """It is named, with the request that lifts it."""
     server.answer("library", index_of(blocks={block: "true", "metadata": "false"}))
@@ -373,7 +426,9 @@ def test_a_block_on_the_index(server, block, first):
 # Heap and shards
 
 
-@pytest.mark.parametrize(("used", "level"), [(84, "ok"), (85, "warning"), (94, "warning"), (95, "error")])
+@pytest.mark.parametrize(
+    ("used", "level"), [(84, "ok"), (85, "warning"), (94, "warning"), (95, "error")]
+)
 def test_the_heap(server, used, level):
     """From 85 per cent a warning, from 95 an error; the fullest node counts."""
     server.answer("fs,jvm", nodes(node(heap=used, name="two"), node()))
@@ -385,7 +440,9 @@ def test_the_heap(server, used, level):
 def test_the_limit_of_shards(server, active, level):
     """From nine tenths of what two nodes may hold, those without a place counted as well."""
     server.answer("library", index_of(number_of_replicas="1", number_of_shards="3"))
-    server.answer("health", health(number_of_data_nodes=2, active_shards=active, unassigned_shards=10))
+    server.answer(
+        "health", health(number_of_data_nodes=2, active_shards=active, unassigned_shards=10)
+    )
     finding = said(server, "of at most 2,000 shards")
     assert level == finding.level
     assert finding.what.startswith(f"{active + 10:,} of")
@@ -418,21 +475,29 @@ def test_a_mapping_that_drifted(server):
     """What differs, is missing or was added is named, five at most."""
     server.answer("library", index_of(change=drifted))
     finding = the_one(server, "error")
-    assert f"the mapping of {NAME} is not esrag's in acl, embedding, folder, kind, text and 2 more" == finding.what
+    assert (
+        f"the mapping of {NAME} is not esrag's in acl, embedding, folder, kind, text and 2 more"
+        == finding.what
+    )
     assert "run: esrag ingest --rebuild" == finding.advice
 
 
 def test_a_mapping_with_a_field_more(server):
     """Nothing is lost by it, so it is a warning."""
     server.answer(
-        "library", index_of(change=lambda index: index["mappings"]["properties"].update(note={"type": "text"}))
+        "library",
+        index_of(
+            change=lambda index: index["mappings"]["properties"].update(note={"type": "text"})
+        ),
     )
     assert the_one(server, "warning").what.endswith("in note")
 
 
 def test_a_mapping_that_is_no_longer_strict(server):
     """Then anything can get in."""
-    server.answer("library", index_of(change=lambda index: index["mappings"].update(dynamic="true")))
+    server.answer(
+        "library", index_of(change=lambda index: index["mappings"].update(dynamic="true"))
+    )
     assert the_one(server, "error").what.endswith("in dynamic")
 
 
@@ -440,7 +505,9 @@ def test_a_mapping_that_is_no_longer_strict(server):
 def test_vectors_kept_in_another_way_are_no_drift(serve, product):
     """Settings of the graph are for new indexes; what this one was made with stays."""
     server = serve(product)
-    options = EngineOptions(similarity="dot_product", quantisation="int8", hnsw_m=32, hnsw_ef_construction=50)
+    options = EngineOptions(
+        similarity="dot_product", quantisation="int8", hnsw_m=32, hnsw_ef_construction=50
+    )
     server.answer("library", index_of(product, options))
     assert [] == worse(server)
 
@@ -487,7 +554,9 @@ def test_what_cannot_be_asked_is_a_warning(serve, product, answer):
     found = findings(server.url)
     assert {"ok", "warning"} == {finding.level for finding in found}
     unknown = [finding.what for finding in found if "could not be asked" in finding.what]
-    assert {"health", "the disk", "the heap", "shards"} <= {what.partition(" could")[0] for what in unknown}
+    assert {"health", "the disk", "the heap", "shards"} <= {
+        what.partition(" could")[0] for what in unknown
+    }
     assert ["ok", "ok"] == [found[0].level, found[-1].level]
 
 
@@ -517,7 +586,10 @@ def test_a_wrong_password(server):
     """It is one error with what to set, and nothing more is asked."""
     server.answer("root", recorded("security_401_wrong_password"))
     (finding,) = findings(server.url, username="elastic", password="wrong")
-    assert ("error", True) == (finding.level, "unable to authenticate user [elastic]" in finding.what)
+    assert ("error", True) == (
+        finding.level,
+        "unable to authenticate user [elastic]" in finding.what,
+    )
     assert "engine.password" in finding.advice
     assert 1 == len(server.requests)
 

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from esrag.engines.fusion import combine_weighted, ranking, rrf
 
-LEGS = st.lists(st.dictionaries(st.text("abcdef", min_size=1, max_size=2), st.integers(0, 3).map(float)), max_size=3)
+LEGS = st.lists(
+    st.dictionaries(st.text("abcdef", min_size=1, max_size=2), st.integers(0, 3).map(float)),
+    max_size=3,
+)
 
 
 def shuffled(leg, seed):
@@ -35,12 +38,16 @@ def test_no_score_of_a_leg_is_scaled_below_its_last_one():
     """The floor is one for all: a score just above the lowest does not fall behind it."""
     assert ["a", "b", "c"] == list(combine_weighted([{"a": 1.0, "b": 0.0, "c": 0.0}], [1.0]))
     assert ["a", "c", "b"] == list(combine_weighted([{"a": 1.0, "b": 0.0, "c": 0.002}], [1.0]))
-    assert {"a": 1.0, "b": 0.001, "c": 0.001} == combine_weighted([{"a": 1.0, "b": 0.0, "c": 0.0001}], [1.0])
+    assert {"a": 1.0, "b": 0.001, "c": 0.001} == combine_weighted(
+        [{"a": 1.0, "b": 0.0, "c": 0.0001}], [1.0]
+    )
 
 
 def test_a_leg_of_equal_scores_counts_whole():
     """One hit, or hits that are all alike, are scaled to 1."""
-    assert {"a": 0.4, "b": 0.4, "c": 0.6} == combine_weighted([{"a": 7.0, "b": 7.0}, {"c": -0.2}], [0.4, 0.6])
+    assert {"a": 0.4, "b": 0.4, "c": 0.6} == combine_weighted(
+        [{"a": 7.0, "b": 7.0}, {"c": -0.2}], [0.4, 0.6]
+    )
 
 
 def test_weighted_ranks_by_hand():
@@ -80,4 +87,6 @@ def test_the_order_in_which_a_leg_comes_does_not_matter(legs, seed):
     again = [shuffled(leg, seed) for leg in legs]
     weights = [1.0] * len(legs)
     assert list(rrf(legs).items()) == list(rrf(again).items())
-    assert list(combine_weighted(legs, weights).items()) == list(combine_weighted(again, weights).items())
+    assert list(combine_weighted(legs, weights).items()) == list(
+        combine_weighted(again, weights).items()
+    )

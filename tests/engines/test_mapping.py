@@ -34,7 +34,9 @@ WIDE = Fingerprint("random", 64, "none")
 
 def embedding(product, fingerprint=FINGERPRINT, **options):
     """The vector field of a new index."""
-    return index_body(product, fingerprint, EngineOptions(**options))["mappings"]["properties"].get("embedding")
+    return index_body(product, fingerprint, EngineOptions(**options))["mappings"]["properties"].get(
+        "embedding"
+    )
 
 
 # Settings
@@ -47,7 +49,9 @@ def test_every_option_is_a_setting():
     for field in fields(EngineOptions):
         if field.name not in {"password", "api_key"}:
             assert field.default == known[field.name].default
-            assert get_args(field.type) == (get_args(known[field.name].annotation) if get_args(field.type) else ())
+            assert get_args(field.type) == (
+                get_args(known[field.name].annotation) if get_args(field.type) else ()
+            )
 
 
 # Bodies
@@ -84,8 +88,13 @@ def test_opensearch_vectors():
 def test_shards_replicas_and_fingerprint(product):
     """They are in the body as they were asked for; without a model there is no vector field."""
     body = index_body(product, WORDLESS, EngineOptions(shards=3, replicas=2))
-    assert (3, 2) == (body["settings"]["index"]["number_of_shards"], body["settings"]["index"]["number_of_replicas"])
-    assert {"schema": 1, "model": "none", "dimensions": 0, "chunker": "none"} == body["mappings"]["_meta"]["esrag"]
+    assert (3, 2) == (
+        body["settings"]["index"]["number_of_shards"],
+        body["settings"]["index"]["number_of_replicas"],
+    )
+    assert {"schema": 1, "model": "none", "dimensions": 0, "chunker": "none"} == body["mappings"][
+        "_meta"
+    ]["esrag"]
     assert embedding(product, WORDLESS) is None
 
 
@@ -94,7 +103,10 @@ def test_both_servers_have_the_same_fields():
     bodies = [index_body(product, WORDLESS, EngineOptions()) for product in PRODUCTS]
     types = [body["mappings"]["properties"].pop("metadata")["type"] for body in bodies]
     knn = [body["settings"]["index"].pop("knn", None) for body in bodies]
-    assert dict(zip(PRODUCTS, types, strict=True)) == {"elasticsearch": "flattened", "opensearch": "flat_object"}
+    assert dict(zip(PRODUCTS, types, strict=True)) == {
+        "elasticsearch": "flattened",
+        "opensearch": "flat_object",
+    }
     assert dict(zip(PRODUCTS, knn, strict=True)) == {"elasticsearch": None, "opensearch": True}
     assert bodies[0] == bodies[1]
     assert "strict" == bodies[0]["mappings"]["dynamic"]
@@ -155,14 +167,20 @@ SCORES = {  # what the servers' manuals say a cosine of unit vectors becomes
 def test_a_score_is_a_cosine_again(where, cosine):
     """Every server's score for every similarity gives back the cosine."""
     product, similarity = where
-    assert VectorField(similarity).cosine(product, SCORES[where](cosine)) == pytest.approx(cosine, abs=1e-9)
+    assert VectorField(similarity).cosine(product, SCORES[where](cosine)) == pytest.approx(
+        cosine, abs=1e-9
+    )
 
 
 def test_only_quantised_vectors_are_compared_again():
     """A question says so in the server's own words."""
     assert {} == VectorField().rescoring("elasticsearch") == VectorField().rescoring("opensearch")
-    assert {"rescore_vector": {"oversample": 3}} == VectorField(quantisation="int4").rescoring("elasticsearch")
-    assert {"rescore": {"oversample_factor": 2}} == VectorField(quantisation="int8").rescoring("opensearch")
+    assert {"rescore_vector": {"oversample": 3}} == VectorField(quantisation="int4").rescoring(
+        "elasticsearch"
+    )
+    assert {"rescore": {"oversample_factor": 2}} == VectorField(quantisation="int8").rescoring(
+        "opensearch"
+    )
 
 
 ALIASES = st.from_regex(r"[a0][a0-]{0,5}", fullmatch=True)
@@ -173,7 +191,9 @@ def test_no_two_templates_are_equally_close(one, other, number):
     """An index of an alias matches its template, and where it matches another as well, one of them goes first."""
     assume(one != other)
     templates = [template_body(alias, {}) for alias in (one, other)]
-    matches = [fnmatch(f"{one}-{number:06}", pattern) for t in templates for pattern in t["index_patterns"]]
+    matches = [
+        fnmatch(f"{one}-{number:06}", pattern) for t in templates for pattern in t["index_patterns"]
+    ]
     assert matches[0]
     assert not matches[1] or templates[0]["priority"] != templates[1]["priority"]
     assert all(t["priority"] >= 200 for t in templates)
@@ -186,8 +206,13 @@ def test_no_two_templates_are_equally_close(one, other, number):
 def scripted(start_scripted):
     """A server that makes any index."""
     server = start_scripted()
-    described = {"settings": {"index": {"number_of_shards": "1"}}, "mappings": {"_meta": {"esrag": meta(FINGERPRINT)}}}
-    server.answer("library", Answer({"error": "no such index"}, 404), Answer({"library-000001": described}))
+    described = {
+        "settings": {"index": {"number_of_shards": "1"}},
+        "mappings": {"_meta": {"esrag": meta(FINGERPRINT)}},
+    }
+    server.answer(
+        "library", Answer({"error": "no such index"}, 404), Answer({"library-000001": described})
+    )
     server.answer("library-000001", Answer({}))
     server.answer("state", Answer({}))
     return server
@@ -195,7 +220,9 @@ def scripted(start_scripted):
 
 def denied(status, reason):
     """A refusal."""
-    return Answer({"error": {"type": "security_exception", "reason": reason}, "status": status}, status)
+    return Answer(
+        {"error": {"type": "security_exception", "reason": reason}, "status": status}, status
+    )
 
 
 def made_on(server):
@@ -216,7 +243,9 @@ def test_a_key_that_may_not_manage_templates(scripted):
 
 def test_a_template_that_is_refused(scripted):
     """Any other refusal is an error, before an index is made."""
-    scripted.answer(template_name("library"), denied(400, "matching patterns from existing templates"))
+    scripted.answer(
+        template_name("library"), denied(400, "matching patterns from existing templates")
+    )
     with pytest.raises(Refused, match="matching patterns"):
         made_on(scripted)
     assert [] == scripted.asked("library-000001")
@@ -237,7 +266,11 @@ def test_similarities_rank_and_score_alike(make, name, similarity):
     with make(name, similarity=similarity).writer(FINGERPRINT) as writer:
         writer.replace(library())
     query = unit_rows(99, 1, DIMENSIONS)[0]
-    every = {c.chunk_id: float(v @ query) for p in library() for c, v in zip(p.chunks, p.vectors, strict=True)}
+    every = {
+        c.chunk_id: float(v @ query)
+        for p in library()
+        for c, v in zip(p.chunks, p.vectors, strict=True)
+    }
     assert min(every.values()) < 0
     expected = sorted(every, key=every.get, reverse=True)
     found = make(name).search(SearchRequest("", query, method="vector", size=24)).hits
@@ -282,7 +315,9 @@ def test_a_late_entry_meets_a_strict_index(make, name):
     index = engine._indexes.current()
     engine._connection.request("DELETE", f"/{index.name}")
     with pytest.raises(Refused) as caught:
-        engine._connection.request("PUT", f"/{index.name}/_doc/late", {"entry": "chunk", "surprise": 1})
+        engine._connection.request(
+            "PUT", f"/{index.name}/_doc/late", {"entry": "chunk", "surprise": 1}
+        )
     assert "strict_dynamic_mapping_exception" == caught.value.kind
     late = engine._indexes.named(index.name)
     assert (FINGERPRINT, 2, index.vectors) == (late.made, late.shards, late.vectors)

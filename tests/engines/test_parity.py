@@ -17,8 +17,19 @@ from esrag.filters import And, Not, Or, Prefix, Range, Terms
 pytestmark = pytest.mark.live
 
 SERVERS = ("opensearch", "elasticsearch")
-FUSIONS = [("rrf", 0.5), ("rrf", 0.3), ("rrf", 1.0), ("weighted", 0.3), ("weighted", 0.77), ("weighted", 0.0)]
-VOCABULARY = [f"{stem}{n}" for n in range(40) for stem in ("lattice", "key", "ring", "noise", "cipher", "sample")]
+FUSIONS = [
+    ("rrf", 0.5),
+    ("rrf", 0.3),
+    ("rrf", 1.0),
+    ("weighted", 0.3),
+    ("weighted", 0.77),
+    ("weighted", 0.0),
+]
+VOCABULARY = [
+    f"{stem}{n}"
+    for n in range(40)
+    for stem in ("lattice", "key", "ring", "noise", "cipher", "sample")
+]
 WEIGHTS = [1 / (rank + 1) for rank in range(len(VOCABULARY))]  # as frequent as words are (Zipf)
 METADATA = [
     {"year": 2020, "draft": True, "folder": "a", "size": 1.5},
@@ -111,9 +122,13 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
     engine = engines["opensearch"]
     for request in questions(15, fusion=fusion, vector_weight=weight):
         question, index = asked(engine, replace(request, size=50))
-        hits = engine._connection.request("POST", f"/{index}/_search", question._opensearch())["hits"]["hits"]
+        hits = engine._connection.request("POST", f"/{index}/_search", question._opensearch())[
+            "hits"
+        ]["hits"]
         given = {hit["_source"]["chunk_id"]: hit["_score"] for hit in hits if hit["_score"]}
-        scale = 1.0 if fusion == "weighted" or weight == 0.5 else 0.5  # its weights of ranks add up to 1, ours to 2
+        scale = (
+            1.0 if fusion == "weighted" or weight == 0.5 else 0.5
+        )  # its weights of ranks add up to 1, ours to 2
         legs = {}
         for leg in question.legs:
             found = engine.search(replace(request, method=leg, size=request.candidates)).hits
@@ -129,9 +144,14 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
 def test_every_engine_gives_nearly_the_same_ten(engines, method):
     """Servers agree wholly. SQLite weighs frequent words less (its BM25 has another inverse document frequency)."""
     shared, asked = 0, 0
-    of_method = {"method": method} if method != "weighted" else {"fusion": "weighted", "vector_weight": 0.4}
+    of_method = (
+        {"method": method} if method != "weighted" else {"fusion": "weighted", "vector_weight": 0.4}
+    )
     for request in questions(40):
-        found = {name: ids(engine.search(replace(request, **of_method))) for name, engine in engines.items()}
+        found = {
+            name: ids(engine.search(replace(request, **of_method)))
+            for name, engine in engines.items()
+        }
         assert found["opensearch"] == found["elasticsearch"]
         shared += len(set(found["embedded"]) & set(found["opensearch"]))
         asked += len(found["embedded"])
@@ -139,9 +159,30 @@ def test_every_engine_gives_nearly_the_same_ten(engines, method):
 
 
 VALUES = st.sampled_from(
-    [2020, 2021, 2021.5, -3, 0, 1.5, 10**15, True, False, "2020", "true", "n/a", "a", "a/b", "", "é 1:t:2", "c", "d001"]
+    [
+        2020,
+        2021,
+        2021.5,
+        -3,
+        0,
+        1.5,
+        10**15,
+        True,
+        False,
+        "2020",
+        "true",
+        "n/a",
+        "a",
+        "a/b",
+        "",
+        "é 1:t:2",
+        "c",
+        "d001",
+    ]
 )
-FIELDS = st.sampled_from(["year", "draft", "folder", "size", "note", "a:b", "doc_id", "kind", "page", "keywords", "no"])
+FIELDS = st.sampled_from(
+    ["year", "draft", "folder", "size", "note", "a:b", "doc_id", "kind", "page", "keywords", "no"]
+)
 LEAVES = st.one_of(
     st.builds(Terms, FIELDS, st.lists(VALUES, min_size=1, max_size=3).map(tuple)),
     st.builds(Prefix, FIELDS, st.sampled_from(["", "2", "20", "a", "t", "d00", "é"])),
@@ -158,12 +199,19 @@ FILTERS = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80, deadline=None
+)
 @given(FILTERS)
 def test_a_filter_means_the_same_everywhere(engines, filter_):
     """Any filter keeps the same chunks on every engine, and no hit of either leg lies outside it."""
-    kept = {name: {chunk.chunk_id for chunk in engine.chunks(filter_)} for name, engine in engines.items()}
+    kept = {
+        name: {chunk.chunk_id for chunk in engine.chunks(filter_)}
+        for name, engine in engines.items()
+    }
     assert kept["embedded"] == kept["opensearch"] == kept["elasticsearch"]
     for name in SERVERS:
-        request = SearchRequest("key0 ring1 lattice2", unit_rows(3, 1, DIMENSIONS)[0], filter=filter_, size=50)
+        request = SearchRequest(
+            "key0 ring1 lattice2", unit_rows(3, 1, DIMENSIONS)[0], filter=filter_, size=50
+        )
         assert set(ids(engines[name].search(request))) <= kept[name]

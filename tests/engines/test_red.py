@@ -63,7 +63,11 @@ def test_an_index_that_stays_red_is_an_error(red, monkeypatch, use):
     with pytest.raises(EngineError) as caught:
         use(red)
     assert not isinstance(caught.value, EngineUnreachable)
-    assert ("\n" not in str(caught.value), caught.value.status, caught.value.hint) == (True, 503, "run: esrag doctor")
+    assert ("\n" not in str(caught.value), caught.value.status, caught.value.hint) == (
+        True,
+        503,
+        "run: esrag doctor",
+    )
     (problem,) = red.check()
     assert "is red" in problem
 

@@ -14,16 +14,32 @@ from scripted import JSON, RECORDED, Answer, recorded
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.preconditions import text_hash
 from esrag.engines.server import ServerEngine, connection, writing
-from esrag.engines.server.entries import CHUNK_SOURCE, chunk_entry, document_entry, entry_id, failure_entry
+from esrag.engines.server.entries import (
+    CHUNK_SOURCE,
+    chunk_entry,
+    document_entry,
+    entry_id,
+    failure_entry,
+)
 from esrag.engines.server.mapping import index_body, meta
-from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, IndexMismatch, IndexMissing, UsageError
+from esrag.errors import (
+    EngineError,
+    EngineUnreachable,
+    EsragError,
+    IndexBusy,
+    IndexMismatch,
+    IndexMissing,
+    UsageError,
+)
 from esrag.filters import Terms
 
 DOCUMENT = prepared("d", ["zebra", "yak", "gnu", "emu"])
 CHUNKS = [chunk.chunk_id for chunk in DOCUMENT.chunks]
 QUESTION = SearchRequest("zebra", unit_rows(99, 1)[0], size=2, candidates=4)
 LICENCE, UNKNOWN = "basic_rrf_in_msearch", "core_rrf_in_msearch"
-EMBEDDING = index_body("elasticsearch", FINGERPRINT, EngineOptions())["mappings"]["properties"]["embedding"]
+EMBEDDING = index_body("elasticsearch", FINGERPRINT, EngineOptions())["mappings"]["properties"][
+    "embedding"
+]
 GIVEN = Answer({"_seq_no": 7, "_primary_term": 1})
 NOTHING = {"_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": []}, "status": 200}
 
@@ -84,13 +100,19 @@ def engine(server, opened):
 
 def index_of(said):
     """An index as a server describes it."""
-    mappings = {} if said is None else {"_meta": {"esrag": said}, "properties": {"embedding": EMBEDDING}}
+    mappings = (
+        {} if said is None else {"_meta": {"esrag": said}, "properties": {"embedding": EMBEDDING}}
+    )
     return {"settings": {"index": {"number_of_shards": "1"}}, "mappings": mappings}
 
 
 def actions_of(request):
     """The ids of a bulk, in order."""
-    return [next(iter(line.values()))["_id"] for line in request.lines if line.keys() <= {"index", "delete"}]
+    return [
+        next(iter(line.values()))["_id"]
+        for line in request.lines
+        if line.keys() <= {"index", "delete"}
+    ]
 
 
 def items(request, *wrong):
@@ -189,7 +211,10 @@ def test_a_document_with_a_refused_entry_is_set_aside(server, engine, number, wo
     """Case 21: a 400 is not repeated, the others are stored, and of this document, old chunks and all, only why not."""
     former = document_entry(DOCUMENT.document, ["old", CHUNKS[0]])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
-    wrong, busy = recorded_item("basic_bulk_partial", number), recorded_item("limits_bulk_429_items")
+    wrong, busy = (
+        recorded_item("basic_bulk_partial", number),
+        recorded_item("limits_bulk_429_items"),
+    )
     server.answer("_bulk", taken, lambda r: items(r, wrong, busy), taken)
     with engine.writer(FINGERPRINT) as writer:
         ((doc_id, reason),) = writer.replace([DOCUMENT, prepared("e", ["ibis"])]).items()
@@ -224,7 +249,9 @@ def test_a_failure_gives_way_to_the_document(server, engine):
     write(engine)
     intent, _, finished = server.asked("_bulk")
     assert "" == intent.lines[1]["source_sha256"]
-    assert finished.lines[1] | {"stored_at": ""} == document_entry(DOCUMENT.document, CHUNKS) | {"stored_at": ""}
+    assert finished.lines[1] | {"stored_at": ""} == document_entry(DOCUMENT.document, CHUNKS) | {
+        "stored_at": ""
+    }
     with engine.writer(FINGERPRINT) as writer:
         writer.remove(["d"])
     assert [{"delete": {"_id": entry_id("document", "d")}}] == server.asked("_bulk")[-1].lines
@@ -243,10 +270,20 @@ def test_an_item_that_is_no_fault_of_the_entry_is_an_error(server, engine, numbe
 def test_a_record_that_cannot_be_read_is_not_one_that_is_not_there(server, engine):
     """A shard that is just starting: it is asked again, for the former chunks would stay for ever."""
     former = document_entry(DOCUMENT.document, [*CHUNKS, "old"])
-    unread = {"_id": "x", "error": {"type": "no_shard_available_action_exception", "reason": "No shard available"}}
-    server.answer("_mget", Answer({"docs": [unread]}), Answer({"docs": [{"found": True, "_source": former}]}))
+    unread = {
+        "_id": "x",
+        "error": {"type": "no_shard_available_action_exception", "reason": "No shard available"},
+    }
+    server.answer(
+        "_mget", Answer({"docs": [unread]}), Answer({"docs": [{"found": True, "_source": former}]})
+    )
     write(engine)
-    gone = [line["delete"]["_id"] for request in server.asked("_bulk") for line in request.lines if "delete" in line]
+    gone = [
+        line["delete"]["_id"]
+        for request in server.asked("_bulk")
+        for line in request.lines
+        if "delete" in line
+    ]
     assert [entry_id("chunk", "old")] == gone
     server.answer("_mget", Answer({"docs": [unread]}))
     assert "No shard available" in str(failure(lambda: write(engine)))
@@ -254,7 +291,9 @@ def test_a_record_that_cannot_be_read_is_not_one_that_is_not_there(server, engin
 
 def test_a_shard_that_cannot_be_counted_is_no_empty_index(server, engine):
     """Else readers of a full index would see nothing of what is written until the end."""
-    server.answer("_count", Answer({"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}}))
+    server.answer(
+        "_count", Answer({"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}})
+    )
     assert "1 shards could not be counted" in str(failure(lambda: write(engine)))
 
 
@@ -277,14 +316,17 @@ def test_removing_what_is_not_there_is_no_error(server, engine):
     """The server says 404 of a chunk that another removed, and no error."""
     former = document_entry(DOCUMENT.document, [*CHUNKS, "old"])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
-    server.answer("_bulk", taken, taken, lambda r: items(r, recorded_item("basic_bulk_partial", 6)), taken)
+    server.answer(
+        "_bulk", taken, taken, lambda r: items(r, recorded_item("basic_bulk_partial", 6)), taken
+    )
     write(engine)
     _, _, gone, _ = server.asked("_bulk")
     assert [{"delete": {"_id": entry_id("chunk", "old")}}] == gone.lines
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "words"), [("basic_block_write_bulk", 0, "FORBIDDEN/8"), ("basic_bulk_partial", 1, "failed to")]
+    ("name", "number", "words"),
+    [("basic_block_write_bulk", 0, "FORBIDDEN/8"), ("basic_bulk_partial", 1, "failed to")],
 )
 def test_a_refused_removal_names_its_entry(server, engine, name, number, words):
     """A write block is an error that ends the removal and names the chunk; so is a 400, which no document explains."""
@@ -303,7 +345,11 @@ def test_a_refused_removal_names_its_entry(server, engine, name, number, words):
         (recorded("security_403_bulk"), "is unauthorized for API key", "may not"),
         (recorded("basic_index_closed"), "closed", ""),
         (Answer({"error": "no handler found for uri [/x]"}, 400), "no handler found", ""),
-        (Answer(b"{nonsense", 200, {"X-elastic-product": "Elasticsearch", **JSON}), "does not answer", "engine.url"),
+        (
+            Answer(b"{nonsense", 200, {"X-elastic-product": "Elasticsearch", **JSON}),
+            "does not answer",
+            "engine.url",
+        ),
         (Answer({"items": []}), "answered for 0 of 1 entries", "again"),
         (Answer({"took": 1}), "answered for 0 of 1 entries", "again"),
     ],
@@ -331,8 +377,14 @@ def test_vectors_are_asked_for_in_a_way_that_every_version_takes(serve, opened, 
     server = serve(number=number)
     if number is None:
         reason = "action [cluster:monitor/main] is unauthorized for API key id [k] of user [me]"
-        server.answer("root", Answer({"error": {"type": "security_exception", "reason": reason}, "status": 403}, 403))
-    known = {"_source": {"text_hash": text_hash("zebra")}, "fields": {"embedding": [1.0] + [0.0] * 7}}
+        server.answer(
+            "root",
+            Answer({"error": {"type": "security_exception", "reason": reason}, "status": 403}, 403),
+        )
+    known = {
+        "_source": {"text_hash": text_hash("zebra")},
+        "fields": {"embedding": [1.0] + [0.0] * 7},
+    }
     server.answer("_search", Answer({"hits": {"hits": [known]}}))
     (vector,) = opened(server.url).vectors_of(["zebra"]).values()
     assert [1.0] + [0.0] * 7 == vector.tolist()
@@ -346,9 +398,14 @@ def test_a_bulk_is_bounded(server, engine, monkeypatch, name, most):
     monkeypatch.setattr(writing, name, most)
     texts = ["é" * 300, "€" * 2000, *["gnu " * 50] * 20]
     write(engine, prepared("d", texts))
-    sizes = [len(actions_of(r)) if name == "BULK_ENTRIES" else len(r.text.encode()) for r in server.asked("_bulk")]
+    sizes = [
+        len(actions_of(r)) if name == "BULK_ENTRIES" else len(r.text.encode())
+        for r in server.asked("_bulk")
+    ]
     assert len(sizes) > 5
-    assert [size for size in sizes if size > most] == ([] if name == "BULK_ENTRIES" else [max(sizes)])
+    assert [size for size in sizes if size > most] == (
+        [] if name == "BULK_ENTRIES" else [max(sizes)]
+    )
     sent = [key for request in server.asked("_bulk")[1:-1] for key in actions_of(request)]
     assert [entry_id("chunk", f"d::c{n:03}") for n in range(len(texts))] == sent
 
@@ -360,7 +417,11 @@ def test_a_bulk_is_as_large_as_servers_advise():
 
 def shown(server):
     """How often readers were shown what was written, and the generations that were set."""
-    puts = [json.loads(request.text)["generation"] for request in server.asked("state") if request.method == "PUT"]
+    puts = [
+        json.loads(request.text)["generation"]
+        for request in server.asked("state")
+        if request.method == "PUT"
+    ]
     return len(server.asked("_refresh")), puts
 
 
@@ -372,7 +433,9 @@ def test_each_call_is_shown(server, engine):
         assert (2, [2]) == shown(server)
         writer.replace([DOCUMENT])
     assert (3, [2, 3]) == shown(server)
-    assert ["_refresh", "state"] == [request.what for request in server.requests if request.what != "lease"][-2:]
+    assert ["_refresh", "state"] == [
+        request.what for request in server.requests if request.what != "lease"
+    ][-2:]
 
 
 @pytest.mark.parametrize("error", [None, ZeroDivisionError])
@@ -415,7 +478,9 @@ def leased(answers):
 
 def test_a_renewal_whose_answer_was_lost_is_ours(server, engine):
     """The repeated renewal conflicts with the first, which holds all the same; the next one goes on from there."""
-    server.answer("lease", leased([Answer(fault="reset"), recorded("basic_version_conflict_seq_no")]))
+    server.answer(
+        "lease", leased([Answer(fault="reset"), recorded("basic_version_conflict_seq_no")])
+    )
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([DOCUMENT])
         writer.replace([DOCUMENT])
@@ -438,11 +503,15 @@ def test_a_lease_that_another_has_taken_ends_the_writing(server, engine):
         writer.replace([DOCUMENT])
     assert bulks == len(server.asked("_bulk"))
     assert [2] == shown(server)[1]
-    (given_back,) = [request.query for request in server.asked("lease") if request.method == "DELETE"]
+    (given_back,) = [
+        request.query for request in server.asked("lease") if request.method == "DELETE"
+    ]
     assert "if_seq_no=7" in given_back
 
 
-@pytest.mark.parametrize("answer", [recorded("limits_bulk_429_whole"), Answer({"error": "busy"}, 503)])
+@pytest.mark.parametrize(
+    "answer", [recorded("limits_bulk_429_whole"), Answer({"error": "busy"}, 503)]
+)
 @pytest.mark.faults
 def test_a_busy_server_is_asked_again(server, engine, answer):
     """A bulk that is turned away as a whole is sent again as it was (case 20)."""
@@ -510,7 +579,11 @@ def test_nothing_listens(opened, given, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{unused.getsockname()[1]}"
-        engine = opened(f"http://{given}{host}", password="" if given else "s3cret@x", username="" if given else "user")
+        engine = opened(
+            f"http://{given}{host}",
+            password="" if given else "s3cret@x",
+            username="" if given else "user",
+        )
         error = failure(engine.exists, EngineUnreachable)
     assert f"http://{host}" in str(error)
     assert "refused" in str(error)
@@ -586,7 +659,12 @@ def test_the_media_types_are_the_servers_own(serve, opened, number, media_types)
     """An older Elasticsearch refuses media types of a newer version, so it gets its own."""
     server = serve(number=number)
     write(opened(server.url))
-    asked = [r.headers[name] for r in server.requests for name in ("accept", "content-type") if name in r.headers]
+    asked = [
+        r.headers[name]
+        for r in server.requests
+        for name in ("accept", "content-type")
+        if name in r.headers
+    ]
     assert media_types == {value.rpartition("=")[2] for value in asked}
     assert "8" == server.asked("root")[0].headers["accept"].rpartition("=")[2]
 
@@ -649,7 +727,9 @@ def test_a_wrong_password(server, engine):
 def test_opensearch_refuses_in_plain_text(serve, opened):
     """A refusal that is no JSON keeps its words."""
     server = serve("opensearch")
-    server.answer("library", Answer(b"Unauthorized", 401, {"content-type": "text/plain; charset=UTF-8"}))
+    server.answer(
+        "library", Answer(b"Unauthorized", 401, {"content-type": "text/plain; charset=UTF-8"})
+    )
     assert "Unauthorized" in str(failure(opened(server.url).exists))
 
 
@@ -679,15 +759,22 @@ def test_a_server_that_cannot_fuse(server, engine, name):
     server.answer("_msearch", licensed_only(name))
     for _ in range(3):
         result = engine.search(QUESTION)
-        assert ("rrf-client", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
-    assert [True, *[False] * 6] == [asks_for_fusion(request) for request in server.asked("_msearch")]
+        assert ("rrf-client", CHUNKS[:2]) == (
+            result.path,
+            [hit.chunk.chunk_id for hit in result.hits],
+        )
+    assert [True, *[False] * 6] == [
+        asks_for_fusion(request) for request in server.asked("_msearch")
+    ]
 
 
 def test_a_server_that_can_fuse(server, engine):
     """With a licence the server fuses; a small question tells, for a narrow key may not read the licence."""
     result = engine.search(QUESTION)
     assert ("rrf-native", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
-    assert ["root", "library", "_msearch", "_msearch"] == [request.what for request in server.requests]
+    assert ["root", "library", "_msearch", "_msearch"] == [
+        request.what for request in server.requests
+    ]
     probe, question = server.asked("_msearch")
     assert 1 == probe.lines[1]["size"] < question.lines[1]["size"]
 
@@ -718,23 +805,31 @@ def test_a_server_that_fused_another_list(server, engine):
         ("opensearch 3.0.0", "weighted", 0.3, "weighted-native"),
     ],
 )
-def test_a_fusion_is_asked_of_a_server_that_knows_it(serve, opened, said, fusion, weight, path):  # noqa: PLR0917 -- a table
+def test_a_fusion_is_asked_of_a_server_that_knows_it(serve, opened, said, fusion, weight, path):
     """Weights of ranks came later, and Elasticsearch scales scores in another way."""
     server = serve(*said.split())
-    assert path == opened(server.url).search(replace(QUESTION, fusion=fusion, vector_weight=weight)).path
+    assert (
+        path
+        == opened(server.url).search(replace(QUESTION, fusion=fusion, vector_weight=weight)).path
+    )
     assert path.endswith("native") == asks_for_fusion(server.asked("_msearch")[-1])
 
 
 def outline(body):
     """The shape of a request: its names, with numbers and texts made alike, and what is searched left out."""
     if isinstance(body, dict):
-        return {name: "" if name in {"query", "filter"} else outline(part) for name, part in body.items()}
+        return {
+            name: "" if name in {"query", "filter"} else outline(part)
+            for name, part in body.items()
+        }
     if isinstance(body, list):
         return [outline(part) for part in body if isinstance(part, dict)] or "list"
     return "text" if isinstance(body, str) else "number"
 
 
-@pytest.mark.parametrize(("name", "weight"), [("trial_rrf_filter", 0.5), ("trial_rrf_weighted", 0.2)])
+@pytest.mark.parametrize(
+    ("name", "weight"), [("trial_rrf_filter", 0.5), ("trial_rrf_weighted", 0.2)]
+)
 def test_elasticsearch_is_asked_as_it_was_when_it_answered(server, engine, name, weight):
     """What is sent has the shape of a request that a real server took, and the filter besides."""
     engine.search(replace(QUESTION, vector_weight=weight))
@@ -746,7 +841,9 @@ def test_elasticsearch_is_asked_as_it_was_when_it_answered(server, engine, name,
     assert weights == ([None, None] if weight == 0.5 else [1.6, 0.4])
 
 
-@pytest.mark.parametrize(("weight", "fusion"), [(0.5, "rrf"), (0, "rrf"), (0.3, "rrf"), (1, "weighted")])
+@pytest.mark.parametrize(
+    ("weight", "fusion"), [(0.5, "rrf"), (0, "rrf"), (0.3, "rrf"), (1, "weighted")]
+)
 def test_opensearch_is_told_how_to_fuse(serve, opened, weight, fusion):
     """The processor is in the request, with weights that add up to 1 and are floats: whole numbers end in a 500."""
     server = serve("opensearch")
@@ -761,14 +858,18 @@ def test_opensearch_is_told_how_to_fuse(serve, opened, weight, fusion):
 
 
 @pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
-@pytest.mark.parametrize(("size", "candidates"), [(1, 1), (10, 5), (10, 100), (1000, 1), (10_000, 10_000)])
+@pytest.mark.parametrize(
+    ("size", "candidates"), [(1, 1), (10, 5), (10, 100), (1000, 1), (10_000, 10_000)]
+)
 def test_no_question_passes_a_limit_of_the_server(serve, opened, product, size, candidates):
     """Either server takes 10,000 hits and neighbours, and Elasticsearch a list that is no longer than its window."""
     server = serve(product)
     opened(server.url).search(replace(QUESTION, size=size, candidates=candidates))
     fused, *legs = server.asked("_msearch")[-1].lines[1::2]
     depth = max(size, candidates)
-    assert min(size, 10_000) <= fused["size"] <= depth == legs[0]["size"] == legs[1]["size"] <= 10_000
+    assert (
+        min(size, 10_000) <= fused["size"] <= depth == legs[0]["size"] == legs[1]["size"] <= 10_000
+    )
     if product == "elasticsearch":
         assert depth == fused["retriever"]["rrf"]["rank_window_size"] == legs[1]["knn"]["k"]
         assert depth <= legs[1]["knn"]["num_candidates"] <= 10_000
@@ -806,7 +907,11 @@ def test_an_index_that_lost_its_vectors_is_an_error(server, engine):
 def test_an_opensearch_that_cannot_fuse(serve, opened, reason):
     """An OpenSearch without the plugin, or with an older one, is asked for both legs."""
     server = serve("opensearch")
-    error = {"root_cause": [{"type": "parsing_exception", "reason": reason}], "type": "x", "reason": reason}
+    error = {
+        "root_cause": [{"type": "parsing_exception", "reason": reason}],
+        "type": "x",
+        "reason": reason,
+    }
     refused = Answer({"error": error, "status": 400}, 400)
     server.answer("_msearch", lambda r: refused if asks_for_fusion(r) else found(r))
     assert "rrf-client" == opened(server.url).search(QUESTION).path
@@ -816,10 +921,14 @@ def test_an_opensearch_before_3_filters_each_leg(serve, opened):
     """It knows no filter of the fusion, and answers 400 to one; the filter stands in both legs."""
 
     def older(request):
-        bodies = [line["query"]["hybrid"] for line in request.lines if "hybrid" in line.get("query", {})]
+        bodies = [
+            line["query"]["hybrid"] for line in request.lines if "hybrid" in line.get("query", {})
+        ]
         if any("filter" in body for body in bodies):
             reason = "Field is not supported by [hybrid] query"
-            return Answer({"error": {"type": "parsing_exception", "reason": reason}, "status": 400}, 400)
+            return Answer(
+                {"error": {"type": "parsing_exception", "reason": reason}, "status": 400}, 400
+            )
         return found(request)
 
     server = serve("opensearch", "2.19.4")
@@ -876,16 +985,27 @@ def test_a_hit_that_was_removed_meanwhile(server, engine):
 
 RED = {
     "search": ("search_phase_execution_exception", "all shards failed"),
-    "read": ("no_shard_available_action_exception", "No shard available for [get [library-000001][lease]]"),
+    "read": (
+        "no_shard_available_action_exception",
+        "No shard available for [get [library-000001][lease]]",
+    ),
     "bulk": ("unavailable_shards_exception", "[library-000001][0] primary shard is not active"),
-    "start": ("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];"),
+    "start": (
+        "cluster_block_exception",
+        "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];",
+    ),
 }
 
 
 def red(what, wrapped=lambda error: Answer(error, 503)):
     """What a server answers while it cannot get at the data."""
     kind, reason = RED[what]
-    return wrapped({"error": {"type": kind, "reason": reason, "root_cause": [], "failed_shards": []}, "status": 503})
+    return wrapped(
+        {
+            "error": {"type": kind, "reason": reason, "root_cause": [], "failed_shards": []},
+            "status": 503,
+        }
+    )
 
 
 def each(error):
@@ -907,7 +1027,7 @@ RED_ANSWERS = [
 
 
 @pytest.mark.parametrize(("what", "answer", "well", "use"), RED_ANSWERS)
-def test_a_shard_that_comes_back_costs_no_answer(server, engine, what, answer, well, use):  # noqa: PLR0917 -- a table
+def test_a_shard_that_comes_back_costs_no_answer(server, engine, what, answer, well, use):
     """Whether every search or entry fails or the request: what was asked is asked again, and then goes on."""
     server.answer(what, answer, answer, well)
     use(engine)
@@ -915,7 +1035,7 @@ def test_a_shard_that_comes_back_costs_no_answer(server, engine, what, answer, w
 
 
 @pytest.mark.parametrize(("what", "answer", "well", "use"), RED_ANSWERS)
-def test_a_shard_that_stays_away_is_an_error(server, engine, what, answer, well, use):  # noqa: PLR0917 -- a table
+def test_a_shard_that_stays_away_is_an_error(server, engine, what, answer, well, use):
     """Never an empty index or a document set aside, but one line with what the server said."""
     del well
     server.answer(what, answer)
@@ -928,25 +1048,37 @@ def test_a_shard_that_stays_away_is_an_error(server, engine, what, answer, well,
 # Answers in part
 
 
-@pytest.mark.parametrize("broken", [recorded("basic_shard_failure_partial").body, {"timed_out": True}])
+@pytest.mark.parametrize(
+    "broken", [recorded("basic_shard_failure_partial").body, {"timed_out": True}]
+)
 @pytest.mark.parametrize("method", ["hybrid", "keyword", "vector"])
 def test_an_answer_in_part_is_an_error(server, engine, method, broken):
     """Hits of some shards, or of the time there was, are not taken for all hits."""
     request = SearchRequest("zebra", QUESTION.vector, method)
-    server.answer("_msearch", lambda r: Answer({"responses": [*[NOTHING] * (len(r.lines) // 2 - 1), NOTHING | broken]}))
+    server.answer(
+        "_msearch",
+        lambda r: Answer({"responses": [*[NOTHING] * (len(r.lines) // 2 - 1), NOTHING | broken]}),
+    )
     assert "hits would be missing" in str(failure(lambda: engine.search(request)))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["security_403_msearch_one_denied", "basic_msearch_one_bad", "basic_index_closed", "limits_search_breaker"],
+    [
+        "security_403_msearch_one_denied",
+        "basic_msearch_one_bad",
+        "basic_index_closed",
+        "limits_search_breaker",
+    ],
 )
 def test_one_of_many_searches_fails(server, engine, name):
     """An error in one item of a good answer is the question's error, with the item's status."""
     body = recorded(name).body
     item = body["responses"][1] if "responses" in body else body
     server.answer("_msearch", Answer({"responses": [NOTHING, item]}))
-    error = failure(lambda: engine.search(SearchRequest("zebra", QUESTION.vector, fusion="weighted")))
+    error = failure(
+        lambda: engine.search(SearchRequest("zebra", QUESTION.vector, fusion="weighted"))
+    )
     assert (item["status"], item["error"]["type"]) == (error.status, error.kind)
 
 
@@ -983,17 +1115,23 @@ def test_every_search_is_strict_and_filtered(serve, opened, product, fuses):
     server = serve(product)
     server.answer("_msearch", found if fuses else licensed_only(LICENCE))
     engine = opened(server.url)
-    result = engine.search(SearchRequest("zebra", QUESTION.vector, filter=Terms("doc_id", ("wanted",))))
+    result = engine.search(
+        SearchRequest("zebra", QUESTION.vector, filter=Terms("doc_id", ("wanted",)))
+    )
     assert result.path == ("rrf-native" if fuses else "rrf-client")
     requests = server.asked("_msearch")
-    assert all(header["allow_partial_search_results"] is False for r in requests for header in r.lines[::2])
+    assert all(
+        header["allow_partial_search_results"] is False for r in requests for header in r.lines[::2]
+    )
     bodies = [body for r in requests[1:] for body in r.lines[1::2]]
     assert 3 == len(bodies)  # the fusion and both legs, or both legs and what was found
     assert all("6:doc_id:t:wanted" in json.dumps(body) for body in bodies)
     server.answer("_search", Answer(NOTHING))
     assert [] == list(engine.chunks())
     assert {} == engine.vectors_of(["zebra"])
-    assert all("allow_partial_search_results=false" in request.query for request in server.asked("_search"))
+    assert all(
+        "allow_partial_search_results=false" in request.query for request in server.asked("_search")
+    )
 
 
 # What stands behind the alias
@@ -1009,12 +1147,17 @@ def test_an_alias_of_two_indexes(server, engine):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"), [(None, "not made by esrag"), (meta(FINGERPRINT) | {"schema": 2}, "schema 2")]
+    ("said", "words"),
+    [(None, "not made by esrag"), (meta(FINGERPRINT) | {"schema": 2}, "schema 2")],
 )
 def test_an_index_of_another_kind(server, engine, said, words):
     """An index of someone else's, and one of a newer esrag, are neither read nor written."""
     server.answer("library", Answer({"library-000001": index_of(said)}))
-    for use in (lambda: engine.search(QUESTION), lambda: write(engine), lambda: list(engine.documents())):
+    for use in (
+        lambda: engine.search(QUESTION),
+        lambda: write(engine),
+        lambda: list(engine.documents()),
+    ):
         error = failure(use, IndexMismatch)
         assert words in str(error)
         assert "engine.index" in error.hint
@@ -1024,7 +1167,13 @@ def test_an_index_of_another_kind(server, engine, said, words):
 def test_an_index_that_another_program_made_meanwhile_is_written(server, engine):
     """Of two that make an index at once the slower one is refused, and goes on with that of the other."""
     missing = recorded("basic_alias_missing")
-    server.answer("library", missing, missing, missing, Answer({"library-000001": index_of(meta(FINGERPRINT))}))
+    server.answer(
+        "library",
+        missing,
+        missing,
+        missing,
+        Answer({"library-000001": index_of(meta(FINGERPRINT))}),
+    )
     server.answer("library-*", Answer({}))
     server.answer("library-000001", recorded("basic_index_exists_already"))
     write(engine)
@@ -1034,7 +1183,11 @@ def test_an_index_that_another_program_made_meanwhile_is_written(server, engine)
 
 def test_a_name_that_another_rebuild_took_meanwhile_stays_its_own(server, engine):
     """The next one is taken, and nothing is removed."""
-    server.answer("library-*", Answer({"library-000001": {}}), Answer({"library-000001": {}, "library-000002": {}}))
+    server.answer(
+        "library-*",
+        Answer({"library-000001": {}}),
+        Answer({"library-000001": {}, "library-000002": {}}),
+    )
     server.answer("library-000002", recorded("basic_index_exists_already"))
     server.answer("library-000003", Answer({}))
     server.answer("_aliases", Answer({}))
@@ -1047,8 +1200,13 @@ def test_a_name_that_another_rebuild_took_meanwhile_stays_its_own(server, engine
 
 def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
     """Sent again, the server says that the old index is gone: the new one is behind the alias, and stays."""
-    old, new = index_of(meta(FINGERPRINT)), {**index_of(meta(FINGERPRINT)), "aliases": {"library": {}}}
-    missing = Answer({"error": {"type": "index_not_found_exception", "reason": "no such index"}}, 404)
+    old, new = (
+        index_of(meta(FINGERPRINT)),
+        {**index_of(meta(FINGERPRINT)), "aliases": {"library": {}}},
+    )
+    missing = Answer(
+        {"error": {"type": "index_not_found_exception", "reason": "no such index"}}, 404
+    )
 
     def swapped(request):
         server.answer("library", Answer({"library-000002": new}))
@@ -1066,15 +1224,17 @@ def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
 
 def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
     """An index that has the number of the next one and is not ours stays: the number after it is taken."""
-    server.answer("library-*", Answer({"library-000001": {}, "library-000002": {}, "library-old-000007": {}}))
+    server.answer(
+        "library-*", Answer({"library-000001": {}, "library-000002": {}, "library-old-000007": {}})
+    )
     server.answer("library-000003", Answer({}))
     server.answer("_aliases", Answer({}))
     with engine.writer(FINGERPRINT, rebuild=True):
         pass
     assert [r.path for r in server.requests if r.method == "DELETE" and "lease" not in r.path] == []
-    assert [line["add"]["index"] for line in json.loads(server.asked("_aliases")[0].text)["actions"][:1]] == [
-        "library-000003"
-    ]
+    assert [
+        line["add"]["index"] for line in json.loads(server.asked("_aliases")[0].text)["actions"][:1]
+    ] == ["library-000003"]
 
 
 def test_an_index_named_by_itself_is_not_rebuilt_nor_swapped(server, opened):
@@ -1082,10 +1242,16 @@ def test_an_index_named_by_itself_is_not_rebuilt_nor_swapped(server, opened):
     engine = ServerEngine(EngineOptions(server.url, "library-000001"))
     server.answer("library-000001", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
     server.answer("library-000002", Answer({"library-000002": index_of(meta(FINGERPRINT))}))
-    for use in (lambda: engine.swap("library-000002"), lambda: engine.create(FINGERPRINT), lambda: rebuild(engine)):
+    for use in (
+        lambda: engine.swap("library-000002"),
+        lambda: engine.create(FINGERPRINT),
+        lambda: rebuild(engine),
+    ):
         with pytest.raises(UsageError, match="an index, not an alias"):
             use()
-    assert [request.method for request in server.requests if request.method in {"PUT", "DELETE"}] == []
+    assert [
+        request.method for request in server.requests if request.method in {"PUT", "DELETE"}
+    ] == []
     engine.close()
 
 
@@ -1109,7 +1275,9 @@ def test_what_a_rebuild_left_is_removed_by_the_next(server, engine):
 
 def test_an_index_whose_making_was_cut_short_can_be_written(server, engine):
     """Without its state it has the generation 0, and the first batch gives it the next."""
-    server.answer("state", lambda r: Answer({"found": False}, 404) if r.method == "GET" else Answer({}))
+    server.answer(
+        "state", lambda r: Answer({"found": False}, 404) if r.method == "GET" else Answer({})
+    )
     assert engine.generation() == 0
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([DOCUMENT])

@@ -79,7 +79,11 @@ def test_the_entries_are_spread(three):
     """Each of the three shards holds chunks, or the other tests would say nothing."""
     index = three._indexes.current()
     counts = three._connection.request("GET", f"/{index.name}/_stats/docs", level="shards")
-    held = [shard["docs"]["count"] for copies in counts["indices"][index.name]["shards"].values() for shard in copies]
+    held = [
+        shard["docs"]["count"]
+        for copies in counts["indices"][index.name]["shards"].values()
+        for shard in copies
+    ]
     assert (3, 3) == (index.shards, len(held))
     assert min(held) > 40
 
@@ -90,7 +94,9 @@ def test_a_leg_is_that_of_one_shard(one, three, method):
     for request in questions(method=method, size=30):
         expected, found = one.search(request), three.search(request)
         assert ids(expected) == ids(found)
-        assert [hit.score for hit in expected.hits] == pytest.approx([hit.score for hit in found.hits], rel=1e-5)
+        assert [hit.score for hit in expected.hits] == pytest.approx(
+            [hit.score for hit in found.hits], rel=1e-5
+        )
         assert method == found.path
 
 
@@ -108,7 +114,9 @@ def test_fused_hits_are_those_of_one_shard(one, three, name, fusion):
     assert (f"{fusion}-native" if name == "opensearch" else f"{fusion}-client") in paths
 
 
-@pytest.mark.parametrize("condition", ["year>=2006", "folder=a", "doc_id=d0*", "page=2", "year!=2003"])
+@pytest.mark.parametrize(
+    "condition", ["year>=2006", "folder=a", "doc_id=d0*", "page=2", "year!=2003"]
+)
 def test_a_filter_reaches_every_shard(one, three, condition):
     """What is kept, and what is found within it by either leg, is that of one shard."""
     filter_ = parse(condition)
@@ -116,7 +124,9 @@ def test_a_filter_reaches_every_shard(one, three, condition):
     assert [chunk.chunk_id for chunk in one.chunks(filter_)] == kept
     assert 0 < len(kept) < 200
     for method in ("keyword", "vector", "hybrid"):
-        request = SearchRequest("lattice0 key0", unit_rows(1, 1)[0], method=method, filter=filter_, size=20)
+        request = SearchRequest(
+            "lattice0 key0", unit_rows(1, 1)[0], method=method, filter=filter_, size=20
+        )
         assert ids(one.search(request)) == ids(three.search(request))
         assert set(ids(three.search(request))) <= set(kept)
 
@@ -141,9 +151,15 @@ def test_equal_vectors_go_by_chunk_id_over_all_shards(make, name, equals):
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([document, prepared("e", texts_of(0, 99))])
     for method in ("vector", "hybrid"):
-        request = SearchRequest("unheard", unit_rows(1, 1)[0], method=method, size=10, candidates=100)
+        request = SearchRequest(
+            "unheard", unit_rows(1, 1)[0], method=method, size=10, candidates=100
+        )
         found = ids(engine.search(request))
-        assert (10, sorted(found), {"d"}) == (len(found), found, {key.split(":")[0] for key in found})
+        assert (10, sorted(found), {"d"}) == (
+            len(found),
+            found,
+            {key.split(":")[0] for key in found},
+        )
         if equals < request.candidates:
             assert [f"d::c{n:03}" for n in range(10)] == found
 

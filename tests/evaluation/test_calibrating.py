@@ -53,7 +53,11 @@ def test_the_threshold_is_fitted_shown_drawn_and_written(kitchen):
     assert ran.code == 0
     assert ran.out.count("<- answer.refusal") == 1
     found = kitchen("calibrate", "many.jsonl", "--json").json
-    assert (found["schema"], found["fitted_questions"], found["reported_questions"]) == ("esrag.calibration/1", 12, 12)
+    assert (found["schema"], found["fitted_questions"], found["reported_questions"]) == (
+        "esrag.calibration/1",
+        12,
+        12,
+    )
     written = yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())
     assert written == {"answer": {"refusal": found["threshold"]}}
     assert f"answer.refusal = {found['threshold']}: the " in ran.err
@@ -80,7 +84,9 @@ def test_a_setting_that_goes_before_the_file_is_named(kitchen):
     ran = kitchen("calibrate", "many.jsonl", "--write")
     assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0 and overrides esrag.yaml" in ran.err
     written = str(yaml.safe_load((kitchen.folder / "esrag.yaml").read_text())["answer"]["refusal"])
-    assert told not in kitchen("calibrate", "many.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
+    assert (
+        told not in kitchen("calibrate", "many.jsonl", "--write", ESRAG_ANSWER__REFUSAL=written).err
+    )
     assert told not in kitchen("calibrate", "many.jsonl").err
     ran = kitchen("calibrate", "many.jsonl", "--write", "--set", "answer.refusal=0.99")
     assert f"{told}--set answer.refusal is 0.99 and overrides esrag.yaml" in ran.err
@@ -106,9 +112,15 @@ def test_the_folder_of_a_collection_is_joined(kitchen):
     """Questions and answers have a file each; a sentence that is marked as gold is an answer as well."""
     folder, gold = kitchen.folder / "collection", "the kettle  holds 1.7 litres ."
     folder.mkdir()
-    queries = [{"_id": str(number), "text": row["question"]} for number, row in enumerate(QUESTIONS)]
+    queries = [
+        {"_id": str(number), "text": row["question"]} for number, row in enumerate(QUESTIONS)
+    ]
     answers = [
-        {"_id": str(number), "answerable": row.get("answerable", True), "answers": row.get("answers", [])}
+        {
+            "_id": str(number),
+            "answerable": row.get("answerable", True),
+            "answers": row.get("answers", []),
+        }
         for number, row in enumerate(QUESTIONS)
     ]
     answers[0] |= {"answers": ["two litres"], "gold_sentences": [["It is a kettle."], [gold], []]}
@@ -129,23 +141,73 @@ ASKED = '{"_id": "1", "text": "What?"}'
 @pytest.mark.parametrize(
     ("queries", "answers", "message", "hint"),
     [
-        ([ASKED, '{"_id": 2, "text": "b"}'], [ANSWERED], "answers.jsonl has no row for _id '2'", "answerable"),
-        ([ASKED], [ANSWERED, "{"], "answers.jsonl, line 2 is not an answer of a collection", "answerable"),
+        (
+            [ASKED, '{"_id": 2, "text": "b"}'],
+            [ANSWERED],
+            "answers.jsonl has no row for _id '2'",
+            "answerable",
+        ),
+        (
+            [ASKED],
+            [ANSWERED, "{"],
+            "answers.jsonl, line 2 is not an answer of a collection",
+            "answerable",
+        ),
         ([ASKED], ['"1"'], "answers.jsonl, line 1 is not an answer of a collection", "answerable"),
-        ([ASKED], [ANSWERED.replace('"_id": "1", ', "")], "answers.jsonl, line 1 is not an answer", "_id"),
-        ([ASKED], [ANSWERED.replace('["a"]', '"a"')], "answers.jsonl, line 1 is not an answer", "answers"),
-        ([ASKED], [ANSWERED.replace("true", "1")], "answers.jsonl, line 1 is not an answer", "answerable"),
+        (
+            [ASKED],
+            [ANSWERED.replace('"_id": "1", ', "")],
+            "answers.jsonl, line 1 is not an answer",
+            "_id",
+        ),
+        (
+            [ASKED],
+            [ANSWERED.replace('["a"]', '"a"')],
+            "answers.jsonl, line 1 is not an answer",
+            "answers",
+        ),
+        (
+            [ASKED],
+            [ANSWERED.replace("true", "1")],
+            "answers.jsonl, line 1 is not an answer",
+            "answerable",
+        ),
         (
             [ASKED],
             [ANSWERED[:-1] + ', "gold_sentence": 3}'],
             "answers.jsonl, line 1 is not an answer",
             "gold_sentences",
         ),
-        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": "ab"}'], "answers.jsonl, line 1 is no", "gold_sentences"),
-        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": ["ab"]}'], "answers.jsonl, line 1 is no", "gold_sentences"),
-        ([ASKED], [ANSWERED[:-1] + ', "gold_sentences": [[1]]}'], "answers.jsonl, line 1 is no", "gold_sentences"),
-        ([ASKED, '{"_id": "1"}'], [ANSWERED], "queries.jsonl, line 2 is not a question of a collection", "text"),
-        (['{"text": "What?"}'], [ANSWERED], "queries.jsonl, line 1 is not a question of a collection", "_id"),
+        (
+            [ASKED],
+            [ANSWERED[:-1] + ', "gold_sentences": "ab"}'],
+            "answers.jsonl, line 1 is no",
+            "gold_sentences",
+        ),
+        (
+            [ASKED],
+            [ANSWERED[:-1] + ', "gold_sentences": ["ab"]}'],
+            "answers.jsonl, line 1 is no",
+            "gold_sentences",
+        ),
+        (
+            [ASKED],
+            [ANSWERED[:-1] + ', "gold_sentences": [[1]]}'],
+            "answers.jsonl, line 1 is no",
+            "gold_sentences",
+        ),
+        (
+            [ASKED, '{"_id": "1"}'],
+            [ANSWERED],
+            "queries.jsonl, line 2 is not a question of a collection",
+            "text",
+        ),
+        (
+            ['{"text": "What?"}'],
+            [ANSWERED],
+            "queries.jsonl, line 1 is not a question of a collection",
+            "_id",
+        ),
         (["["], [ANSWERED], "queries.jsonl, line 1 is not a question of a collection", "_id"),
     ],
 )
@@ -193,7 +255,9 @@ def test_an_answer_is_held_between_borders(answer, text, is_held):
 
 def test_an_accuracy_may_be_asked_for(kitchen):
     """The lowest threshold that reaches it; one that none reaches is an error."""
-    threshold = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.5").json["threshold"]
+    threshold = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.5").json[
+        "threshold"
+    ]
     sure = kitchen("calibrate", "questions.jsonl", "--json", "--accuracy", "0.9")
 
     assert threshold <= (sure.json["threshold"] if sure.code == 0 else 1)
@@ -205,7 +269,9 @@ def test_further_searches_are_not_fitted_to(kitchen):
     """What they find depends on the threshold; --help says so."""
     once = kitchen("calibrate", "questions.jsonl", "--json")
 
-    assert kitchen("calibrate", "questions.jsonl", "--json", ESRAG_ANSWER__STEPS="5").out == once.out
+    assert (
+        kitchen("calibrate", "questions.jsonl", "--json", ESRAG_ANSWER__STEPS="5").out == once.out
+    )
     assert "answer.steps" in kitchen("calibrate", "--help").out
 
 
@@ -215,14 +281,32 @@ def test_further_searches_are_not_fitted_to(kitchen):
         ("{", "questions.jsonl, line 1 is not a labelled question"),
         ('{"question": 1}', "questions.jsonl, line 1 is not a labelled question"),
         ('{"question": "a", "answers": [1]}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "a", "answers": "180 W"}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "a", "answers": [" "]}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "a", "answerable": "false"}', "questions.jsonl, line 1 is not a labelled question"),
+        (
+            '{"question": "a", "answers": "180 W"}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
+        (
+            '{"question": "a", "answers": [" "]}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
+        (
+            '{"question": "a", "answerable": "false"}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
         ("[" * 100_000, "questions.jsonl, line 1 is not a labelled question"),
         ('{"question": "How many litres?"}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "a", "answers": [NaN]}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "a", "answerable": NaN}', "questions.jsonl, line 1 is not a labelled question"),
-        ('{"question": "\\u0000\\ud800", "answerable": false}', "questions.jsonl, line 1 is not a labelled question"),
+        (
+            '{"question": "a", "answers": [NaN]}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
+        (
+            '{"question": "a", "answerable": NaN}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
+        (
+            '{"question": "\\u0000\\ud800", "answerable": false}',
+            "questions.jsonl, line 1 is not a labelled question",
+        ),
         ("", NOTHING_TO_FIT),
         ('{"question": "How many litres?", "answers": []}', NOTHING_TO_FIT),
         ('{"question": "How many litres?", "answers": ["1.7 litres"]}\n' * 4, NOTHING_TO_FIT),
@@ -248,7 +332,9 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     judged = [Judged(c, answered=True, right=c in {0.9, 0.4}) for c in (0.9, 0.6, 0.4, 0.2)]
     points = curve([*judged, Judged(0.99, answered=False, right=False)])
 
-    found = {each.threshold: (each.coverage, each.accuracy, each.kept, each.spared) for each in points}
+    found = {
+        each.threshold: (each.coverage, each.accuracy, each.kept, each.spared) for each in points
+    }
     assert found[0.0] == (0.8, 0.5, 1.0, 0.0)
     assert found[0.3] == (0.6, 0.6667, 1.0, 0.5)
     assert found[0.7] == (0.2, 1.0, 0.5, 1.0)
@@ -277,7 +363,11 @@ def drawn(seed, count, middle=0.6):
     rng = random.Random(seed)
     for _ in range(count):
         right = rng.random() < 0.5
-        yield Judged(min(1, max(0, rng.gauss(middle + (0.15 if right else -0.15), 0.15))), answered=True, right=right)
+        yield Judged(
+            min(1, max(0, rng.gauss(middle + (0.15 if right else -0.15), 0.15))),
+            answered=True,
+            right=right,
+        )
 
 
 def test_the_range_holds_the_best_threshold_and_narrows_with_more_questions():
@@ -296,7 +386,9 @@ def test_the_range_holds_the_best_threshold_and_narrows_with_more_questions():
 
 def test_refused_questions_and_one_of_a_kind_have_a_range():
     """What no threshold would give does not count; a single wrong answer tells hardly anything apart."""
-    judged = [Judged(0.9, answered=True, right=True)] * 3 + [Judged(0.2, answered=True, right=False)]
+    judged = [Judged(0.9, answered=True, right=True)] * 3 + [
+        Judged(0.2, answered=True, right=False)
+    ]
     refused = [Judged(0.99, answered=False, right=False)] * 3
 
     low, high = _equally_good([*judged, *refused], 0.55)
@@ -315,7 +407,9 @@ def test_refused_questions_and_one_of_a_kind_have_a_range():
         (10, 0.2, 0.9, 0.8, "accuracy"),
     ],
 )
-def test_the_default_is_kept_unless_the_questions_speak_against_it(questions, low, high, accuracy, chosen_by):
+def test_the_default_is_kept_unless_the_questions_speak_against_it(
+    questions, low, high, accuracy, chosen_by
+):
     """It lies outside what they cannot tell from the best, and there are enough of them."""
     assert _choice(questions, low, high, accuracy) == chosen_by
 
@@ -330,19 +424,28 @@ def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
 
     assert 0 <= low <= high <= 1
     assert found.json["chosen_by"] == _choice(6 * count, low, high, 0.5 if arguments else None)
-    assert threshold == DEFAULT if found.json["chosen_by"] in {"too few", "default"} else low <= threshold <= high
+    assert (
+        threshold == DEFAULT
+        if found.json["chosen_by"] in {"too few", "default"}
+        else low <= threshold <= high
+    )
     assert ("warning: 6 questions are too few" in found.err) == (count == 1)
     assert found.err.count("% bootstrap over the questions") == 1
 
     ran = kitchen("calibrate", "some.jsonl", "--write", *arguments)
-    assert (ran.code, (kitchen.folder / "esrag.yaml").exists()) == ((2, False) if count == 1 else (0, True))
+    assert (ran.code, (kitchen.folder / "esrag.yaml").exists()) == (
+        (2, False) if count == 1 else (0, True)
+    )
     assert ("--write needs at least 20 questions, but some.jsonl has 6" in ran.err) == (count == 1)
 
 
 @pytest.mark.parametrize("chosen", [0, 2])
 def test_thresholds_at_which_hardly_anything_is_answered_are_not_drawn(chosen):
     """One wrong answer of a hundred would make the line drop to the ground."""
-    points = [Point(n / 2, coverage, 0.0 if n == 2 else 1.0, 1.0, 0.0) for n, coverage in enumerate((1, 0.02, 0.01))]
+    points = [
+        Point(n / 2, coverage, 0.0 if n == 2 else 1.0, 1.0, 0.0)
+        for n, coverage in enumerate((1, 0.02, 0.01))
+    ]
     drawing = ET.fromstring(render("calibration.svg.j2", points=points, chosen=points[chosen]))
 
     assert drawing.find("{*}polyline").get("points").split() == ["360.0,40.0", "66.0,40.0"]
@@ -354,10 +457,17 @@ def test_a_hundred_thousand_questions_are_read_and_counted(tmp_path):
     rows = [{"question": f"Question {n}?", "answerable": n % 3 > 0} for n in range(100_000)]
     (tmp_path / "many.jsonl").write_text("\n".join(map(json.dumps, rows)))
     questions = read_labelled(tmp_path / "many.jsonl")
-    points = curve([Judged(n % 101 / 100, answered=True, right=each.answerable) for n, each in enumerate(questions)])
+    points = curve(
+        [
+            Judged(n % 101 / 100, answered=True, right=each.answerable)
+            for n, each in enumerate(questions)
+        ]
+    )
 
     assert (len(questions), len(points)) == (100_000, 101)
-    assert [each.coverage for each in points] == sorted((each.coverage for each in points), reverse=True)
+    assert [each.coverage for each in points] == sorted(
+        (each.coverage for each in points), reverse=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -365,7 +475,10 @@ def test_a_hundred_thousand_questions_are_read_and_counted(tmp_path):
     [
         ("", "answer:\n  refusal: 0.4\n"),
         ("# mine\nengine:\n  url: x\n", "# mine\nengine:\n  url: x\nanswer:\n  refusal: 0.4\n"),
-        ("answer:  # how\n  k: 2\nengine:\n  url: x\n", "answer:  # how\n  refusal: 0.4\n  k: 2\nengine:\n  url: x\n"),
+        (
+            "answer:  # how\n  k: 2\nengine:\n  url: x\n",
+            "answer:  # how\n  refusal: 0.4\n  k: 2\nengine:\n  url: x\n",
+        ),
         (
             "answer:\n  neighbours: 2\n# so\n  refusal: 0.1 # low\n",
             "answer:\n  neighbours: 2\n# so\n  refusal: 0.4 # low\n",
@@ -378,7 +491,14 @@ def test_a_settings_file_keeps_all_else(text, changed):
 
 
 @pytest.mark.parametrize(
-    "text", ["answer: {refusal: 0.1}\n", "answer.refusal: 0.2\nanswer: 3\n", "- a\n", "answer:\n    k: 2\n", "{"]
+    "text",
+    [
+        "answer: {refusal: 0.1}\n",
+        "answer.refusal: 0.2\nanswer: 3\n",
+        "- a\n",
+        "answer:\n    k: 2\n",
+        "{",
+    ],
 )
 def test_a_settings_file_that_is_written_otherwise_is_left_alone(text):
     """The user is told what to write."""

@@ -18,7 +18,9 @@ def chunk(text, ordinal, doc_id="pots", start=None):
     """The chunk of that number; each is one page, 1,000 characters after the last one's start."""
     first = 1000 * ordinal if start is None else start
     page = ordinal + 1
-    return Chunk(f"{doc_id}::p{page:04d}::c001", doc_id, ordinal, first, first + len(text), page, page, text)
+    return Chunk(
+        f"{doc_id}::p{page:04d}::c001", doc_id, ordinal, first, first + len(text), page, page, text
+    )
 
 
 def evidence(*chunks):
@@ -79,7 +81,9 @@ def test_an_algorithm_goes_on_in_the_next_passage():
 
 def test_a_step_that_is_cut_in_two_cites_both_passages():
     """Neither of them holds it whole."""
-    given_evidence = evidence(chunk("Algorithm 7 Stir\n1: t ← Turn(", 0), chunk("p, n)\n2: return t", 1))
+    given_evidence = evidence(
+        chunk("Algorithm 7 Stir\n1: t ← Turn(", 0), chunk("p, n)\n2: return t", 1)
+    )
     answer = verify(extract_steps(QUESTION, given_evidence), given_evidence)
 
     assert answer.text == "1: t ← Turn( p, n) [c1][c2] 2: return t [c2]"
@@ -100,7 +104,10 @@ def test_passages_that_overlap_say_their_steps_once():
 def test_what_the_evidence_does_not_hold_is_not_put_together():
     """No steps without their heading, of another algorithm, or across a passage that is missing."""
     assert extract_steps(QUESTION, evidence(chunk(TAIL, 0))) == ""
-    assert extract_steps("What are the steps in Algorithm 8?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
+    assert (
+        extract_steps("What are the steps in Algorithm 8?", evidence(chunk(f"{HEAD}\n{TAIL}", 0)))
+        == ""
+    )
     assert extract_steps("How is a pot stirred?", evidence(chunk(f"{HEAD}\n{TAIL}", 0))) == ""
     assert extract_steps(QUESTION, ()) == ""
     apart = evidence(chunk(HEAD, 0), chunk(TAIL, 2))
@@ -115,7 +122,9 @@ def test_of_two_documents_the_one_that_is_named_is_taken():
     pans = chunk("Algorithm 7 Pan.Stir2(q)\n1: heat q\n2: return q", 0, doc_id="pans")
     for order in ((pots, pans), (pans, pots)):
         given_evidence = evidence(*order)
-        assert "heat q" in extract_steps("What are the steps in Algorithm 7 Pan.Stir2?", given_evidence)
+        assert "heat q" in extract_steps(
+            "What are the steps in Algorithm 7 Pan.Stir2?", given_evidence
+        )
         assert ("heat q" in extract_steps(QUESTION, given_evidence)) == (order[0] is pans)
 
 
@@ -129,7 +138,9 @@ def library(*texts):
 
 def test_the_passages_of_the_steps_come_first():
     """From the heading to the last step, with the score of the hit that stands there, though it found neither."""
-    hits, around = library("Algorithm 7 Pot.Stir . . . 12", "Pots.", HEAD, TAIL, "Algorithm 8 Rest", "Lids.")
+    hits, around = library(
+        "Algorithm 7 Pot.Stir . . . 12", "Pots.", HEAD, TAIL, "Algorithm 8 Rest", "Lids."
+    )
     found = with_steps(QUESTION, (hits[0], hits[3], hits[5]), around)
 
     assert [hit.chunk.ordinal for hit in found] == [3, 2, 0, 3, 5]
@@ -154,7 +165,9 @@ def test_without_steps_the_hits_stay():
 
 
 # A step says something: a blank one is not told from the number of the next.
-STEP = st.text(st.sampled_from("abcXYZ 019.,;:!?()[]←‖▷𝑞“”\"'|-_"), min_size=1, max_size=40).filter(str.strip)
+STEP = st.text(st.sampled_from("abcXYZ 019.,;:!?()[]←‖▷𝑞“”\"'|-_"), min_size=1, max_size=40).filter(
+    str.strip
+)
 
 
 @given(st.lists(STEP, min_size=1, max_size=6), st.integers(1, 6))
@@ -162,7 +175,9 @@ def test_whatever_the_steps_say_the_draft_passes(written, cut):
     """Steps of any text, in one passage or in two, are cited so that the check lets them through."""
     lines = ["Algorithm 7 Any", *(f"{n}: {step}" for n, step in enumerate(written, 1))]
     cut = min(cut, len(lines) - 1)
-    given_evidence = evidence(*(chunk("\n".join(part), n) for n, part in enumerate((lines[:cut], lines[cut:]))))
+    given_evidence = evidence(
+        *(chunk("\n".join(part), n) for n, part in enumerate((lines[:cut], lines[cut:])))
+    )
     draft = extract_steps(QUESTION, given_evidence)
 
     assert draft

@@ -18,7 +18,9 @@ def fit(sentence):
 def kept(texts, keep_characters, question="What is it?"):
     """What is kept of each passage, span by span."""
     spans = select_spans(texts, question, fit, keep_characters)
-    return [[text[start:end] for start, end in found] for text, found in zip(texts, spans, strict=True)]
+    return [
+        [text[start:end] for start, end in found] for text, found in zip(texts, spans, strict=True)
+    ]
 
 
 def sent(texts, keep_characters):
@@ -51,7 +53,9 @@ def test_the_worst_of_all_passages_goes_first():
 
 def test_of_equals_the_later_one_goes():
     """Ties go by order."""
-    assert kept(["A fair thing is. A fair day is. A fair pot is."], 45) == [["A fair thing is. A fair day is."]]
+    assert kept(["A fair thing is. A fair day is. A fair pot is."], 45) == [
+        ["A fair thing is. A fair day is."]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,9 @@ def test_particulars_are_left_out_last(particular):
 def test_a_word_of_the_question_is_no_particular():
     """Only technical ones are."""
     text = "A good sentence is here. A fair sentence is here. A poor kettle is here."
-    assert kept([text], 70, "What is a kettle?") == [["A good sentence is here. A fair sentence is here."]]
+    assert kept([text], 70, "What is a kettle?") == [
+        ["A good sentence is here. A fair sentence is here."]
+    ]
 
 
 def test_what_lies_between_two_sentences_counts():
@@ -91,7 +97,9 @@ def test_only_a_rule_goes_with_the_header():
 
 def test_a_row_is_not_left_without_its_header():
     """The header of a table outlasts the best of its rows."""
-    table = "| pot | size |\n| --- | --- |\n| poor A | small |\n| fair B | large |\n| poor C | small |"
+    table = (
+        "| pot | size |\n| --- | --- |\n| poor A | small |\n| fair B | large |\n| poor C | small |"
+    )
     assert kept([f"{table}\n\nA good sentence is here."], 90) == [
         ["| pot | size |\n| --- | --- |", "| fair B | large |", "A good sentence is here."]
     ]
@@ -112,7 +120,19 @@ def test_no_passages_no_spans():
 
 SENTENCES = st.lists(
     st.sampled_from(
-        [*("A good thing is.", "A poor day is.", "It has 3.", "| a | b |", "# Fair", "\n\n", "\n", " ", "x")]
+        [
+            *(
+                "A good thing is.",
+                "A poor day is.",
+                "It has 3.",
+                "| a | b |",
+                "# Fair",
+                "\n\n",
+                "\n",
+                " ",
+                "x",
+            )
+        ]
     )
 ).map(" ".join)
 
@@ -132,4 +152,8 @@ def test_the_budget_holds_and_offsets_are_whole_sentences(texts, keep_characters
     if sum(map(len, spans)) > 1:
         marks = sum(MARK_CHARACTERS * (len(found) + 1) for found in spans if found)
         whole = sum(map(len, texts)) <= keep_characters
-        assert whole or sum(end - start for found in spans for start, end in found) + marks <= keep_characters
+        assert (
+            whole
+            or sum(end - start for found in spans for start, end in found) + marks
+            <= keep_characters
+        )

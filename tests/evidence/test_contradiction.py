@@ -13,12 +13,17 @@ QUESTION = "How much does the kettle hold?"
 
 def evidence(*doc_ids):
     """A passage of each document, c1…"""
-    return [Evidence(f"c{n}", Chunk(d, d, 0, 0, 1, 1, 1, "x"), 1.0) for n, d in enumerate(doc_ids, 1)]
+    return [
+        Evidence(f"c{n}", Chunk(d, d, 0, 0, 1, 1, 1, "x"), 1.0) for n, d in enumerate(doc_ids, 1)
+    ]
 
 
 def stated(*texts, fits=(0.9, 0.89)):
     """A statement of each passage."""
-    return [Statement(f"c{n}", n, text, fit=fit) for n, (text, fit) in enumerate(zip(texts, fits, strict=True), 1)]
+    return [
+        Statement(f"c{n}", n, text, fit=fit)
+        for n, (text, fit) in enumerate(zip(texts, fits, strict=True), 1)
+    ]
 
 
 def test_other_figures_in_the_same_words_contradict():
@@ -74,7 +79,10 @@ def test_of_the_same_year_table_and_thing_it_does(left, right):
 
 def test_rows_of_tables_with_other_titles_do_not():
     """The titles of passages and documents; a year among them counts for sentences too."""
-    rows = [replace(each, source="Kiel | 5") for each in stated("City: Kiel, Sold: 5", "City: Kiel, Sold: 6")]
+    rows = [
+        replace(each, source="Kiel | 5")
+        for each in stated("City: Kiel, Sold: 5", "City: Kiel, Sold: 6")
+    ]
     prose = stated("The shop sold 5 kettles.", "The shop sold 6 kettles.")
 
     assert contradiction(QUESTION, rows, titled("Shops in the north", "Shops in the south")) is None
@@ -82,7 +90,10 @@ def test_rows_of_tables_with_other_titles_do_not():
     assert contradiction(QUESTION, prose, titled("Shops", "Other shops")) == tuple(prose)
     assert contradiction(QUESTION, prose, titled("Report of 2022", "Report of 2023")) is None
     assert (
-        contradiction(QUESTION, stated("It sold 5 kettles.", "It sold 6 kettles."), titled("Old shop", "Shop")) is None
+        contradiction(
+            QUESTION, stated("It sold 5 kettles.", "It sold 6 kettles."), titled("Old shop", "Shop")
+        )
+        is None
     )
 
 

@@ -12,7 +12,9 @@ from esrag.verifying.verify import verify
 
 def answer(question, *texts):
     """The checked extractive answer over a passage of each text."""
-    chunks = [Chunk(f"d{n}", f"d{n}", 0, 0, len(text), 1, 1, text) for n, text in enumerate(texts, 1)]
+    chunks = [
+        Chunk(f"d{n}", f"d{n}", 0, 0, len(text), 1, 1, text) for n, text in enumerate(texts, 1)
+    ]
     given = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(chunks, 1))
     task = GenerationTask(question, given, statements(question, given, None), NO_PROMPT, 3)
     return verify(ExtractiveGenerator(GeneratorOptions()).generate(task).text, given)
@@ -33,8 +35,16 @@ def lamps(*names, after="burns 5 litres."):
         ),
         ("How many litres does lamp seven burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
         ("How many litres does lamp no. 7 burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
-        ("How many litres does lamp Anna burn?", lamps("Bert", "Anna", "Carl"), "Lamp Anna burns 5 litres."),
-        ("How many litres does lamp A-7 burn?", lamps("A-8", "A-7", "B-7"), "Lamp A-7 burns 5 litres."),
+        (
+            "How many litres does lamp Anna burn?",
+            lamps("Bert", "Anna", "Carl"),
+            "Lamp Anna burns 5 litres.",
+        ),
+        (
+            "How many litres does lamp A-7 burn?",
+            lamps("A-8", "A-7", "B-7"),
+            "Lamp A-7 burns 5 litres.",
+        ),
         (
             "How many litres does lamp 7 of room 12 burn?",
             lamps("7", "8", "7", after="of room 12 burns 5 litres.")[1:]
@@ -61,8 +71,16 @@ def lamps(*names, after="burns 5 litres."):
             ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"],
             "Lamp: 7, Litres: 4",
         ),
-        ("How long does it take to burn 7 litres?", ["The lamp burns 5 litres in an hour."], "The lamp burns 5 litres"),
-        ("What are 3 uses of a lamp?", ["A lamp is used for light, heat and comfort."], "A lamp is used for light"),
+        (
+            "How long does it take to burn 7 litres?",
+            ["The lamp burns 5 litres in an hour."],
+            "The lamp burns 5 litres",
+        ),
+        (
+            "What are 3 uses of a lamp?",
+            ["A lamp is used for light, heat and comfort."],
+            "A lamp is used for light",
+        ),
     ],
 )
 def test_the_one_that_is_asked_for_is_answered_with(question, texts, expected):
@@ -91,4 +109,7 @@ def test_another_one_is_no_answer(question, texts):
 
 def test_a_title_may_name_it():
     """The sentences of a document about lamp 7 need not say so."""
-    assert answer("What does lamp 7 burn?", "Lamp 7\n\nThe lamp burns oil.").text == "The lamp burns oil. [c1]"
+    assert (
+        answer("What does lamp 7 burn?", "Lamp 7\n\nThe lamp burns oil.").text
+        == "The lamp burns oil. [c1]"
+    )

@@ -29,7 +29,10 @@ def test_a_chunk_counts_once_with_its_best_score():
     """A neighbour that is a hit itself keeps the better score."""
     evidence = select([hit(1, 0.2), hit(2, 0.1), hit(1, 0.3)], room(10, 1000))
 
-    assert [(item.key, item.chunk.ordinal, item.score) for item in evidence] == [("c1", 1, 0.3), ("c2", 2, 0.1)]
+    assert [(item.key, item.chunk.ordinal, item.score) for item in evidence] == [
+        ("c1", 1, 0.3),
+        ("c2", 2, 0.1),
+    ]
 
 
 def test_how_close_a_passage_is_comes_with_it():
@@ -66,7 +69,9 @@ def test_all_budgets_hold():
 @pytest.mark.parametrize("wanted", [room(8, 100), room(8, 10_000, tokens=9)])
 def test_evidence_that_is_larger_than_any_budget_is_an_error(wanted):
     """The best passage is never left out without a word."""
-    with pytest.raises(ContextTooLarge, match=r"passage, d::p0001::c001, has 5,000 characters, 2,500 tokens; "):
+    with pytest.raises(
+        ContextTooLarge, match=r"passage, d::p0001::c001, has 5,000 characters, 2,500 tokens; "
+    ):
         select([hit(1, 1.0, "x " * 2500), hit(2, 0.5)], wanted)
 
 
@@ -82,19 +87,26 @@ def test_the_order_of_equal_hits_on_the_way_in_changes_nothing():
 
 def evidence(*texts):
     """Passages c1… with these texts."""
-    return tuple(Evidence(f"c{n}", hit(n, 1 / n, text).chunk, 1 / n) for n, text in enumerate(texts, 1))
+    return tuple(
+        Evidence(f"c{n}", hit(n, 1 / n, text).chunk, 1 / n) for n, text in enumerate(texts, 1)
+    )
 
 
 def squeezed(given_evidence, characters, tokens):
     """What of them is sent within so much; a word, a figure or a mark is a token."""
     stated = statements("What is it?", given_evidence, None)
-    wanted = EvidenceBudget(len(given_evidence), characters, tokens, lambda text: len(word_spans(text)))
+    wanted = EvidenceBudget(
+        len(given_evidence), characters, tokens, lambda text: len(word_spans(text))
+    )
     return compress_evidence("What is it?", given_evidence, stated, wanted)
 
 
 def test_figures_have_more_tokens_than_words_and_no_more_are_sent():
     """What is left of a passage is what has figures: by its length alone it would be too much."""
-    words = "Extraordinarily straightforward considerations notwithstanding, everybody understands. " * 20
+    words = (
+        "Extraordinarily straightforward considerations notwithstanding, everybody understands. "
+        * 20
+    )
     figures = "It has 1.2, 3.4, 5.6, 7.8, 9.0, 1.2, 3.4. " * 20
     found = squeezed(evidence(words + figures), 10_000, 200)
 
@@ -134,5 +146,7 @@ def test_no_more_is_sent_than_there_is_room_for(texts, characters, tokens):
 
 def test_a_sentence_that_is_larger_than_any_budget_is_an_error():
     """With compression as without: nothing is sent over it."""
-    with pytest.raises(ContextTooLarge, match=r"the best sentence of d::p0001::c001 has 5,00\d characters, "):
+    with pytest.raises(
+        ContextTooLarge, match=r"the best sentence of d::p0001::c001 has 5,00\d characters, "
+    ):
         squeezed(evidence("x " * 2500, "Short."), 100, 100)

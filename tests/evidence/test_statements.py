@@ -30,14 +30,22 @@ def evidence(texts, closeness=(0.6, 0.3)):
     """A passage for each ten texts, of which the first are as close to the question as told, the others unknown."""
     passages = [" ".join(texts[n : n + 10]) for n in range(0, len(texts), 10)]
     return [
-        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03}", "d", n, 0, len(text), 1, 1, text), 1 / n, closeness=close)
+        Evidence(
+            f"c{n}",
+            Chunk(f"d::p0001::c{n:03}", "d", n, 0, len(text), 1, 1, text),
+            1 / n,
+            closeness=close,
+        )
         for n, (text, close) in enumerate(zip_longest(passages, closeness[: len(passages)]), 1)
     ]
 
 
 def test_what_cannot_come_near_the_best_is_not_encoded():
     """The others have their whole fit."""
-    given, encode = evidence([*FITTING, *OTHER]), Encoder(lambda text: 0.7 if text in FITTING else 0.1)
+    given, encode = (
+        evidence([*FITTING, *OTHER]),
+        Encoder(lambda text: 0.7 if text in FITTING else 0.1),
+    )
 
     found, whole = (statements(QUESTION, given, encode, whole=whole) for whole in (False, True))
 
@@ -46,7 +54,8 @@ def test_what_cannot_come_near_the_best_is_not_encoded():
     assert len(encode.asked) == 2 + FIRST + len(whole)
     assert found[:FIRST] == whole[:FIRST]
     assert all(
-        few.fit <= all_.fit < NEAR * found[0].fit for few, all_ in zip(found[FIRST:], whole[FIRST:], strict=True)
+        few.fit <= all_.fit < NEAR * found[0].fit
+        for few, all_ in zip(found[FIRST:], whole[FIRST:], strict=True)
     )
 
 

@@ -24,8 +24,14 @@ Algorithm 8 Rest(pot)
 1: wait 2: return pot"""
 
 LAID_OUT = {
-    "several steps on one line": ("1: a ← b 2: c ← d 3: return c", "1: a ← b\n2: c ← d\n3: return c"),
-    "one step over several lines": ("1: a ← f(b,\nc,\nd)\n2: return a", "1: a ← f(b, c, d)\n2: return a"),
+    "several steps on one line": (
+        "1: a ← b 2: c ← d 3: return c",
+        "1: a ← b\n2: c ← d\n3: return c",
+    ),
+    "one step over several lines": (
+        "1: a ← f(b,\nc,\nd)\n2: return a",
+        "1: a ← f(b, c, d)\n2: return a",
+    ),
     "steps after a heading on the same line": (
         "Algorithm 4 Twice(x) Input: x 1: y ← x 2: return y",
         "Algorithm 4 Twice(x) Input: x\n1: y ← x\n2: return y",
@@ -45,7 +51,10 @@ LAID_OUT = {
         "1: 2: a ← b if a then\n3: stop\n4: 5: b ← a return b\nProse.",
     ),
     "the middle of an algorithm": ("3: c 4: d\n\n5: e\nProse.", "3: c\n4: d\n5: e\nProse."),
-    "brackets and comments after the last step": ("1: a\n2: f\n(b)\n▷ why\nProse.", "1: a\n2: f (b) ▷ why\nProse."),
+    "brackets and comments after the last step": (
+        "1: a\n2: f\n(b)\n▷ why\nProse.",
+        "1: a\n2: f (b) ▷ why\nProse.",
+    ),
     "indented steps": ("1: for all x\n2:     call f(x)", "1: for all x\n2:     call f(x)"),
     "loops without numbers": (
         "i ← 0 for (j ← 0; j < 9; j++) call f(j)",
@@ -176,7 +185,9 @@ def test_a_mention_or_a_list_of_algorithms_has_no_steps(text):
     assert steps(text, 7) == ()
 
 
-@pytest.mark.parametrize("hostile", ["1: a" + " " * 200_000 + "2: b", "1:" + "\n" * 200_000 + "2: b", "1: 2:\n" * 3000])
+@pytest.mark.parametrize(
+    "hostile", ["1: a" + " " * 200_000 + "2: b", "1:" + "\n" * 200_000 + "2: b", "1: 2:\n" * 3000]
+)
 def test_hostile_texts_take_no_time(hostile):
     """White space without an end, and labels without an end."""
     started = time.perf_counter()

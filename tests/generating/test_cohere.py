@@ -72,11 +72,15 @@ def asked(said=lambda _: None):
     """A question with three passages."""
     evidence = tuple(
         Evidence(
-            f"c{n}", Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle" * (n < 3)), 1 / n
+            f"c{n}",
+            Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle" * (n < 3)),
+            1 / n,
         )
         for n, text in enumerate(TEXTS, 1)
     )
-    return GenerationTask(QUESTION, evidence, (), Prompt(SYSTEM, QUESTION, documents(evidence)), 3, said)
+    return GenerationTask(
+        QUESTION, evidence, (), Prompt(SYSTEM, QUESTION, documents(evidence)), 3, said
+    )
 
 
 @pytest.fixture
@@ -142,14 +146,30 @@ def test_the_request_holds_the_question_and_the_passages(opened, service):
 @pytest.mark.parametrize(
     ("cited", "text"),
     [
-        ([(17, 48, ["c2", "c1"])], "The kettle holds 1.7 litres. [c1][c2] It weighs 900 grams. [c1][c2]"),
-        ([(17, 27, ["c1"]), (39, 48, ["c1"])], "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c1]"),
-        ([(17, 27, ["c3"]), (4, 10, ["c1"])], "The kettle holds 1.7 litres. [c1][c3] It weighs 900 grams."),
+        (
+            [(17, 48, ["c2", "c1"])],
+            "The kettle holds 1.7 litres. [c1][c2] It weighs 900 grams. [c1][c2]",
+        ),
+        (
+            [(17, 27, ["c1"]), (39, 48, ["c1"])],
+            "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c1]",
+        ),
+        (
+            [(17, 27, ["c3"]), (4, 10, ["c1"])],
+            "The kettle holds 1.7 litres. [c1][c3] It weighs 900 grams.",
+        ),
         ([(17, 27, ["c9", "doc:0"])], "The kettle holds 1.7 litres. It weighs 900 grams."),
         ([(28, 29, ["c1"]), (90, 99, ["c2"])], "The kettle holds 1.7 litres. It weighs 900 grams."),
         ([], "The kettle holds 1.7 litres. It weighs 900 grams."),
     ],
-    ids=["over two sentences", "twice", "two of one sentence", "unknown", "between and beyond", "none"],
+    ids=[
+        "over two sentences",
+        "twice",
+        "two of one sentence",
+        "unknown",
+        "between and beyond",
+        "none",
+    ],
 )
 def test_citations_become_markers(opened, service, cited, text):
     """Of the passages that were given, in their order; a sentence without one stays bare, which the check refuses."""
@@ -178,7 +198,10 @@ def test_what_is_marked_already_stays(text, expected):
 def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
     """Cohere is asked for quotes as others are, in the system's message; it cites its sentences, which hold them."""
     text = f'The kettle holds 1.7 litres ("kettle holds 1.7 litres{end}'
-    assert insert_markers(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"]) == f"{text} [c1] It is red."
+    assert (
+        insert_markers(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"])
+        == f"{text} [c1] It is red."
+    )
 
 
 @pytest.mark.parametrize(
@@ -193,15 +216,24 @@ def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
 def test_a_citation_that_is_not_where_it_says_is_none(opened, service, old, new):
     """The client leaves out what it cannot read without a word; a marker must not come to stand elsewhere."""
     service.script = [changed(old, new)]
-    assert opened().generate(asked()).text == "The kettle holds 1.7 litres. It weighs 900 grams. [c2]"
+    assert (
+        opened().generate(asked()).text == "The kettle holds 1.7 litres. It weighs 900 grams. [c2]"
+    )
 
 
 def test_what_a_model_thinks_is_no_part_of_its_answer(opened, service):
     """Only text is."""
     start = RECORDED.index("event: content-delta")
-    thinks = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "99 litres?"}}}}
+    thinks = {
+        "type": "content-delta",
+        "index": 0,
+        "delta": {"message": {"content": {"thinking": "99 litres?"}}},
+    }
     service.script = [told(RECORDED[:start], f"data: {json.dumps(thinks)}\n\n", RECORDED[start:])]
-    assert opened().generate(asked()).text == "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
+    assert (
+        opened().generate(asked()).text
+        == "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
+    )
 
 
 def test_what_cannot_be_shown_is_left_out(opened, service):
@@ -227,7 +259,9 @@ def test_a_cost_that_is_not_said_is_none(opened, service):
 def test_a_cut_answer_is_none(opened, service, reason):
     """Whatever came of it, and it is not asked for again."""
     service.script = [changed('"COMPLETE"', f'"{reason}"')]
-    with pytest.raises(GeneratorError, match=r"max_output_tokens" if reason == "MAX_TOKENS" else f"off: {reason}"):
+    with pytest.raises(
+        GeneratorError, match=r"max_output_tokens" if reason == "MAX_TOKENS" else f"off: {reason}"
+    ):
         opened().generate(asked())
     assert len(service.asked) == 1
 
@@ -310,9 +344,11 @@ def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
         (400, GeneratorError, ""),
     ],
 )
-def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, status, kind, hint):  # noqa: PLR0917 -- fixtures
+def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, status, kind, hint):
     """One request, the service's words, and where to look; a redirect is not followed."""
-    service.script = [answering(status, {"message": f"bad {service.key}"}, {"Location": f"{service.url}/v2/chat"})]
+    service.script = [
+        answering(status, {"message": f"bad {service.key}"}, {"Location": f"{service.url}/v2/chat"})
+    ]
     with pytest.raises(kind, match=rf"answered {status}: bad \*{{8}}") as caught:
         opened().generate(asked())
     assert hint in caught.value.hint
@@ -320,11 +356,15 @@ def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, stat
 
 
 @pytest.mark.parametrize("fault", [401, 500, "reason"])
-def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, capfd, fault):  # noqa: PLR0917 -- fixtures
+def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, capfd, fault):
     """A service that gives the key back in its words."""
     caplog.set_level(logging.DEBUG)
     echo = json.dumps(f"bad {service.key}")
-    script = changed('"COMPLETE"', echo) if fault == "reason" else answering(fault, {"message": f"bad {service.key}"})
+    script = (
+        changed('"COMPLETE"', echo)
+        if fault == "reason"
+        else answering(fault, {"message": f"bad {service.key}"})
+    )
     service.script, generator = [script] * 3, opened()
     with pytest.raises(EsragError) as caught:
         generator.generate(asked())

@@ -33,7 +33,9 @@ def answer(question, *texts, max_sentences=1, encode=None):
 
 def draft(question, given, max_sentences=1, encode=None):
     """What the generator writes of this evidence."""
-    task = GenerationTask(question, given, statements(question, given, encode), NO_PROMPT, max_sentences)
+    task = GenerationTask(
+        question, given, statements(question, given, encode), NO_PROMPT, max_sentences
+    )
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
 
@@ -45,7 +47,9 @@ def alike(texts):
 def test_the_sentence_with_the_questions_words_is_quoted():
     """Its own words, its own marker."""
     found = answer(
-        "How long is the cable?", "The toaster has two slots.", "It is red. The cable is 80 cm long. It hums."
+        "How long is the cable?",
+        "The toaster has two slots.",
+        "It is red. The cable is 80 cm long. It hums.",
     )
 
     assert found.text == "The cable is 80 cm long. [c2]"
@@ -113,7 +117,10 @@ def test_a_pipe_table_is_read_by_the_row_with_its_header():
     """As documents with real tables are loaded."""
     table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
 
-    assert answer("How many litres has Kettle B?", table).text == "model: Kettle B, litres: 1.0, watts: 1500 [c1]"
+    assert (
+        answer("How many litres has Kettle B?", table).text
+        == "model: Kettle B, litres: 1.0, watts: 1500 [c1]"
+    )
 
 
 def test_meaning_counts_where_there_is_an_encoder():
@@ -127,9 +134,9 @@ def test_meaning_counts_where_there_is_an_encoder():
     def encode(texts):
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
-    assert answer("How heavy is it?", "The colour is a deep red. The mass is 900 grams.", encode=encode).text == (
-        "The mass is 900 grams. [c1]"
-    )
+    assert answer(
+        "How heavy is it?", "The colour is a deep red. The mass is 900 grams.", encode=encode
+    ).text == ("The mass is 900 grams. [c1]")
 
 
 def test_further_sentences_stand_in_reading_order_and_say_something_else():
@@ -152,7 +159,11 @@ def test_nothing_to_quote_is_the_refusal():
 
 @pytest.mark.parametrize(
     "text",
-    ["See [c7] for more on kettles.", "A kettle is on. Is the kettle on? The kettle boils! kettle", "kettle " * 60],
+    [
+        "See [c7] for more on kettles.",
+        "A kettle is on. Is the kettle on? The kettle boils! kettle",
+        "kettle " * 60,
+    ],
 )
 def test_whatever_is_quoted_keeps_the_contract(text):
     """Markers in documents, several sentences, none at all: cited, or refused for want of a sentence."""
@@ -197,12 +208,18 @@ def test_headings_and_contents_say_nothing(heading):
     """They hold the words of a question, and no answer."""
     text = "It samples polynomials."
     assert [said for said, _ in iter_statements(f"{heading}\n\n{text}")] == [text]
-    assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text == f"{text} [c1]"
+    assert (
+        answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}", encode=alike).text
+        == f"{text} [c1]"
+    )
 
 
 def test_dots_before_a_value_are_no_list_of_contents():
     """Specifications are written so."""
     assert (
         "1.7 litres"
-        in answer("What capacity has the kettle?", "It is red.\n\nCapacity of the kettle ........ 1.7 litres").text
+        in answer(
+            "What capacity has the kettle?",
+            "It is red.\n\nCapacity of the kettle ........ 1.7 litres",
+        ).text
     )

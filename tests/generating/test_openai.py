@@ -14,7 +14,9 @@ from esrag.generating import Draft, GenerationTask, GeneratorOptions, Prompt, Us
 from esrag.generating.openai import OpenAIGenerator
 from esrag.plugins import load
 
-PROMPT = Prompt("Answer from the passages.", "| The kettle holds 1.7 litres.\nQuestion: How much does it hold?")
+PROMPT = Prompt(
+    "Answer from the passages.", "| The kettle holds 1.7 litres.\nQuestion: How much does it hold?"
+)
 TEXT = "The kettle holds 1.7 litres. [c1]"
 
 
@@ -42,7 +44,9 @@ def chunk(text=None, reason=None, **others):
 
 def events(*data):
     """A script's entry: a stream of these, which are objects or text, and no more than these."""
-    told = Stream(f"data: {each if isinstance(each, str) else json.dumps(each)}\n\n" for each in data)
+    told = Stream(
+        f"data: {each if isinstance(each, str) else json.dumps(each)}\n\n" for each in data
+    )
     return lambda handler, _: stream(handler, told)
 
 
@@ -87,7 +91,10 @@ def test_the_request_is_the_prompt_and_nothing_varies(opened, service):
     assert headers["Authorization"] == f"Bearer {service.key}"
     assert body == {
         "model": "made-up",
-        "messages": [{"role": "system", "content": PROMPT.system}, {"role": "user", "content": PROMPT.user}],
+        "messages": [
+            {"role": "system", "content": PROMPT.system},
+            {"role": "user", "content": PROMPT.user},
+        ],
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": 1000,
@@ -97,7 +104,11 @@ def test_the_request_is_the_prompt_and_nothing_varies(opened, service):
 
 def test_a_server_that_does_not_stream_is_understood(opened, service, answering):
     """One object instead of a stream: the whole answer at once."""
-    honest = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}], "usage": None, "model": "m"}
+    honest = {
+        "choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}],
+        "usage": None,
+        "model": "m",
+    }
     service.script = [answering(200, honest)]
     came = []
     assert opened().generate(asked(came.append)) == Draft(TEXT)
@@ -109,14 +120,18 @@ def test_a_server_that_does_not_stream_is_understood(opened, service, answering)
     ("refused", "instead"),
     [("stream_options", {}), ("temperature", {}), ("max_tokens", {"max_completion_tokens": 1000})],
 )
-def test_an_option_that_a_server_does_not_know_is_left_out(opened, service, answering, status, refused, instead):  # noqa: PLR0917 -- fixtures
+def test_an_option_that_a_server_does_not_know_is_left_out(
+    opened, service, answering, status, refused, instead
+):
     """Asked again without it, and not with it the next time."""
     service.script = [answering(status, {"error": {"message": f"Unknown parameter: '{refused}'"}})]
     generator = opened()
     assert [generator.generate(asked()).text for _ in range(2)] == [TEXT, TEXT]
     first, *others = [body for _, _, body in service.asked]
     assert len(others) == 2
-    assert all(body == {k: v for k, v in first.items() if k != refused} | instead for body in others)
+    assert all(
+        body == {k: v for k, v in first.items() if k != refused} | instead for body in others
+    )
 
 
 def test_a_request_that_stays_wrong_is_not_sent_for_ever(opened, service, answering):
@@ -131,7 +146,10 @@ def test_a_request_that_stays_wrong_is_not_sent_for_ever(opened, service, answer
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_stream_is_read_by_its_specification(opened, service, newline):
     """Comments, other fields, several lines of data, any line end and a byte order mark, in parts of any size."""
-    first, second = json.dumps(chunk("Grüße. "), indent=1, ensure_ascii=False), json.dumps(chunk("Ende. [c1]"))
+    first, second = (
+        json.dumps(chunk("Grüße. "), indent=1, ensure_ascii=False),
+        json.dumps(chunk("Ende. [c1]")),
+    )
     lines = [
         f"\ufeffdata: {first[:1]}", *(f"data: {line}" for line in first[1:].splitlines()), "event: message", "",
         "retry: 10", ": ping", "", "id: 7", f"data:{second}", "data", "",
@@ -158,7 +176,13 @@ FILTERED = {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
 COST = {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 2}}
 ROLE = delta(role="assistant", content=None)
 DIALECTS = {
-    "OpenAI": [delta(role="assistant", content="", refusal=None), chunk(TEXT), chunk(reason="stop"), COST, "[DONE]"],
+    "OpenAI": [
+        delta(role="assistant", content="", refusal=None),
+        chunk(TEXT),
+        chunk(reason="stop"),
+        COST,
+        "[DONE]",
+    ],
     "Azure": [FILTERED, ROLE, chunk(TEXT), delta("stop"), COST, "[DONE]"],
     "vLLM": [
         delta(role="assistant", content=""),
@@ -169,13 +193,33 @@ DIALECTS = {
         "[DONE]",
     ],
     "vLLM without a reason": [ROLE, chunk(TEXT) | {"usage": None}, COST, "[DONE]"],
-    "llama.cpp": [ROLE, chunk(TEXT), delta("stop") | {"timings": {"predicted_ms": 1.5}} | {"usage": COST["usage"]}],
-    "Ollama": [delta("", role="assistant", content=TEXT), delta("stop", role="assistant", content=""), COST, "[DONE]"],
-    "Ollama thinks": [delta("", content="", reasoning="9?"), chunk(TEXT), chunk("", "stop"), COST, "[DONE]"],
+    "llama.cpp": [
+        ROLE,
+        chunk(TEXT),
+        delta("stop") | {"timings": {"predicted_ms": 1.5}} | {"usage": COST["usage"]},
+    ],
+    "Ollama": [
+        delta("", role="assistant", content=TEXT),
+        delta("stop", role="assistant", content=""),
+        COST,
+        "[DONE]",
+    ],
+    "Ollama thinks": [
+        delta("", content="", reasoning="9?"),
+        chunk(TEXT),
+        chunk("", "stop"),
+        COST,
+        "[DONE]",
+    ],
     "Gemini": [delta("stop", role="assistant", content=TEXT) | {"usage": COST["usage"]}, "[DONE]"],
     "Gemini by a proxy": [chunk(TEXT[:9], "STOP"), chunk(TEXT[9:], "STOP"), COST, "[DONE]"],
     "OpenRouter": ["", ROLE | {"error": None}, chunk(TEXT), chunk(reason="stop"), COST, "[DONE]"],
-    "no delta": [chunk(TEXT), {"choices": [{"index": 0, "finish_reason": "eos_token"}]}, {"choices": None}, COST],
+    "no delta": [
+        chunk(TEXT),
+        {"choices": [{"index": 0, "finish_reason": "eos_token"}]},
+        {"choices": None},
+        COST,
+    ],
 }
 
 
@@ -190,7 +234,11 @@ def test_the_dialects_of_the_interface_are_understood(opened, service, dialect):
 @pytest.mark.parametrize("text", ["", "The kettle holds"])
 def test_an_error_in_the_field_of_llama_cpp_is_an_error(opened, service, text):
     """Not one of the standard, and the end of the stream that follows it is the end of no answer."""
-    told = f"data: {json.dumps(chunk(text))}\n\n", 'error: {"code":400,"message":"too long"}\n\n', "data: [DONE]\n\n"
+    told = (
+        f"data: {json.dumps(chunk(text))}\n\n",
+        'error: {"code":400,"message":"too long"}\n\n',
+        "data: [DONE]\n\n",
+    )
     service.script = [raw(*told)] * 3
     with pytest.raises(GeneratorError, match="too long"):
         opened().generate(asked())
@@ -198,7 +246,9 @@ def test_an_error_in_the_field_of_llama_cpp_is_an_error(opened, service, text):
 
 def test_an_error_within_a_stream_that_will_not_pass_is_said_at_once(opened, service):
     """It has HTTP's status with it, as those of llama.cpp and vLLM."""
-    service.script = [events({"error": {"code": 400, "message": "exceeds the context size", "type": "x"}})]
+    service.script = [
+        events({"error": {"code": 400, "message": "exceeds the context size", "type": "x"}})
+    ]
     with pytest.raises(GeneratorError, match=r"answered 400: exceeds the context size$"):
         opened().generate(asked())
     assert len(service.asked) == 1
@@ -206,8 +256,12 @@ def test_an_error_within_a_stream_that_will_not_pass_is_said_at_once(opened, ser
 
 def test_an_error_in_a_list_is_read(opened, service, answering):
     """As Gemini gives it."""
-    service.script = [answering(429, [{"error": {"code": 429, "message": "Resource has been exhausted"}}])] * 3
-    with pytest.raises(GeneratorError, match=r"answered 429: Resource has been exhausted \(3 tries\)"):
+    service.script = [
+        answering(429, [{"error": {"code": 429, "message": "Resource has been exhausted"}}])
+    ] * 3
+    with pytest.raises(
+        GeneratorError, match=r"answered 429: Resource has been exhausted \(3 tries\)"
+    ):
         opened().generate(asked())
 
 
@@ -266,7 +320,13 @@ def test_an_empty_answer_is_an_empty_draft(opened, service):
 
 
 @pytest.mark.parametrize(
-    "ending", [[chunk(reason="stop"), "[DONE]"], [chunk(reason="stop")], ["[DONE]"], [chunk(reason="eos"), "[DONE]"]]
+    "ending",
+    [
+        [chunk(reason="stop"), "[DONE]"],
+        [chunk(reason="stop")],
+        ["[DONE]"],
+        [chunk(reason="eos"), "[DONE]"],
+    ],
 )
 def test_an_answer_is_whole_where_its_end_is_said(opened, service, ending):
     """By a reason or by the end of the stream; servers do one or both."""
@@ -276,7 +336,11 @@ def test_an_answer_is_whole_where_its_end_is_said(opened, service, ending):
 
 @pytest.mark.parametrize(
     ("reason", "words"),
-    [("length", "cut off after generator.max_output_tokens"), ("content_filter", "content_filter"), ("abort", "abort")],
+    [
+        ("length", "cut off after generator.max_output_tokens"),
+        ("content_filter", "content_filter"),
+        ("abort", "abort"),
+    ],
 )
 def test_a_cut_answer_is_none(opened, service, reason, words):
     """Whatever came of it, and it is not asked for again."""
@@ -309,7 +373,9 @@ def test_an_answer_of_another_form_is_an_error(opened, service, odd):
     assert "generator.url" in caught.value.hint
 
 
-@pytest.mark.parametrize("body", ["{", "[]", "null", '"text"', "[" * 100_000, '{"choices": [{"message": 7}]}'])
+@pytest.mark.parametrize(
+    "body", ["{", "[]", "null", '"text"', "[" * 100_000, '{"choices": [{"message": 7}]}']
+)
 def test_one_object_of_another_form_is_an_error(opened, service, answering, body):
     """As in a stream."""
     service.script = [answering(200, body)]
@@ -387,7 +453,8 @@ def test_a_stream_that_breaks_off_before_any_text_is_asked_for_again(opened, ser
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"), [("cut", "IncompleteRead"), ("no end", "the answer stopped"), ("error", "overloaded")]
+    ("fault", "words"),
+    [("cut", "IncompleteRead"), ("no end", "the answer stopped"), ("error", "overloaded")],
 )
 def test_a_stream_that_breaks_off_after_text_is_an_error(opened, service, fault, words):
     """Half an answer is never taken for a whole one, and its words are not said twice."""
@@ -405,7 +472,9 @@ def test_a_stream_that_breaks_off_after_text_is_an_error(opened, service, fault,
 
 def test_half_an_object_is_no_answer(opened, service, answering):
     """A connection that ends in the middle of it: asked again."""
-    service.script = [lambda handler, _: answering.part()(handler, {"choices": [{"message": {"content": TEXT}}]})]
+    service.script = [
+        lambda handler, _: answering.part()(handler, {"choices": [{"message": {"content": TEXT}}]})
+    ]
     assert opened().generate(asked()).text == TEXT
     assert len(service.asked) == 2
 
@@ -454,7 +523,7 @@ def test_nobody_there_is_said_so(opened, service):
         (413, GeneratorError, ""),
     ],
 )
-def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, status, kind, hint):  # noqa: PLR0917 -- fixtures
+def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, status, kind, hint):
     """One request, the service's words, and where to look; a redirect is not followed."""
     body = {"error": {"message": f"no \x1b[31m\nuse: {service.key}"}}
     service.script = [answering(status, body, {"Location": f"{service.url}/v1/chat/completions"})]
@@ -466,7 +535,7 @@ def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, stat
 
 
 @pytest.mark.parametrize("fault", [401, 500, "error", "reason", "model"])
-def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, capfd, fault):  # noqa: PLR0917 -- fixtures
+def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, capfd, fault):
     """A service that gives the key back in its words, or as the model's name."""
     caplog.set_level(logging.DEBUG)
     script = {
@@ -478,7 +547,13 @@ def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, c
     generator = opened()
     with pytest.raises(EsragError) as caught:
         generator.generate(asked())
-    printed = "".join(capfd.readouterr()) + caplog.text + shown(caught.value) + repr(generator) + generator.model
+    printed = (
+        "".join(capfd.readouterr())
+        + caplog.text
+        + shown(caught.value)
+        + repr(generator)
+        + generator.model
+    )
     assert service.key not in printed + repr(service.generator_options("openai"))
 
 
@@ -511,7 +586,12 @@ def test_a_model_is_needed():
 
 @pytest.mark.parametrize(
     "options",
-    [{"url": "nonsense"}, {"url": "http://a\nb"}, {"url": "http://me:hunter2@host"}, {"api_key": "hunter2 ю"}],
+    [
+        {"url": "nonsense"},
+        {"url": "http://a\nb"},
+        {"url": "http://me:hunter2@host"},
+        {"api_key": "hunter2 ю"},
+    ],
 )
 def test_an_address_or_a_key_that_is_none_is_not_quoted(options):
     """Said when it is opened, without what may be secret."""

@@ -12,7 +12,9 @@ from esrag.records import Chunk, Evidence
 
 def passage(key, text, title="Kettles"):
     """Evidence with one chunk."""
-    return Evidence(key, Chunk("manual::p0003::c001", "manual", 0, 0, len(text), 3, 4, text, title), 0.5)
+    return Evidence(
+        key, Chunk("manual::p0003::c001", "manual", 0, 0, len(text), 3, 4, text, title), 0.5
+    )
 
 
 def user(question, *texts):
@@ -68,10 +70,14 @@ def test_any_text_of_a_passage_stays_behind_its_bar(text):
 
 def test_a_question_and_a_title_are_one_line():
     """They cannot begin a line of their own."""
-    prompt = Prompts().prompt("How\nlarge?\r[c1] x", [passage("c1", "It is red.", title="a\n\nQuestion: b")], 3)
+    prompt = Prompts().prompt(
+        "How\nlarge?\r[c1] x", [passage("c1", "It is red.", title="a\n\nQuestion: b")], 3
+    )
 
     assert prompt.user.endswith("Question: How large? [c1] x")
-    assert prompt.user.startswith("[c1]\n| from manual, page 3–4, manual::p0003::c001, a Question: b\n")
+    assert prompt.user.startswith(
+        "[c1]\n| from manual, page 3–4, manual::p0003::c001, a Question: b\n"
+    )
 
 
 @pytest.fixture
@@ -99,17 +105,25 @@ def test_a_folder_of_ones_own_goes_before_the_packages(own):
 
 def test_quotes_are_asked_for_where_they_are_wanted(own):
     """By a template of their own, after the system's, whoever wrote either."""
-    plain, quoting = (Prompts().prompt("How large?", [], 3, quotes=quotes) for quotes in (False, True))
+    plain, quoting = (
+        Prompts().prompt("How large?", [], 3, quotes=quotes) for quotes in (False, True)
+    )
 
     assert quoting.user == plain.user
     assert quoting.system.startswith(f"{plain.system}\n- Each sentence holds its proof")
-    assert own(quotes="And quote.").prompt("How large?", [], 3, quotes=True).system == f"{plain.system}\nAnd quote."
+    assert (
+        own(quotes="And quote.").prompt("How large?", [], 3, quotes=True).system
+        == f"{plain.system}\nAnd quote."
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{{ question }}\n{{ evidence }}\n{{ evidnce }}", f"{USER}, line 3: unknown variable 'evidnce'"),
+        (
+            "{{ question }}\n{{ evidence }}\n{{ evidnce }}",
+            f"{USER}, line 3: unknown variable 'evidnce'",
+        ),
         ("{{ question }}", f"{USER} does not use evidence"),
         ("{{ question }}\n{% for x in evidence %}", f"{USER}, line 2: Unexpected end of template"),
         ("{% include 'other' %}", f"{USER} does not use evidence, question"),
@@ -134,7 +148,9 @@ def test_a_template_with_a_mistake_is_named_with_its_line(own, text, message):
 
 def test_a_template_is_filled_in_with_no_passage_where_documents_are_taken(own):
     """A loop over none is right, and the first of none is a mistake."""
-    own(user="{{ question }}{% for item in evidence %}{{ item.key }}{% endfor %}").check(takes_documents=True)
+    own(user="{{ question }}{% for item in evidence %}{{ item.key }}{% endfor %}").check(
+        takes_documents=True
+    )
     prompts = own(user="{{ question }}\n{{ evidence[0].source }}")
     prompts.check()
     with pytest.raises(SettingsError, match=r"\Aprompt\.user\.txt\.j2, line 2: "):
@@ -179,7 +195,13 @@ def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
 )
 def test_every_template_is_filled_in_before_anything_is_asked(own, name, filled):
     """Those that are seldom needed too."""
-    prompts = own(**{name: "{{ refusal }}{{ max_sentences }}\n{{ 1 / 0 }}" if name == "system" else "\n{{ 1 / 0 }}"})
+    prompts = own(
+        **{
+            name: "{{ refusal }}{{ max_sentences }}\n{{ 1 / 0 }}"
+            if name == "system"
+            else "\n{{ 1 / 0 }}"
+        }
+    )
     for use in (Prompts.check, filled):
         with pytest.raises(SettingsError) as raised:
             use(prompts)
@@ -188,7 +210,9 @@ def test_every_template_is_filled_in_before_anything_is_asked(own, name, filled)
 
 def test_a_template_that_fails_later_names_its_line_as_well(own):
     """Where only what a question found shows the mistake."""
-    prompts = own(user="{{ question }}\n{% if evidence | length > 1 %}\n\n{{ evidence[1].txt }}{% endif %}")
+    prompts = own(
+        user="{{ question }}\n{% if evidence | length > 1 %}\n\n{{ evidence[1].txt }}{% endif %}"
+    )
     prompts.check()
     with pytest.raises(SettingsError, match=r"\Aprompt\.user\.txt\.j2, line 4: .*'txt'\Z"):
         prompts.prompt("How large?", [passage(key, "It is red.") for key in ("c1", "c2")], 3)

@@ -36,7 +36,8 @@ def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
 def test_without_names_the_words_are_the_subject():
     """As they were written."""
     assert (
-        make_standalone("How heavy is it?", ["How large is the red kettle?"]) == "How heavy is it? (large red kettle)"
+        make_standalone("How heavy is it?", ["How large is the red kettle?"])
+        == "How heavy is it? (large red kettle)"
     )
     assert make_standalone("Why?", ["What is it?"]) == "Why?"
 
@@ -61,13 +62,23 @@ def test_a_model_may_rewrite_it():
     """It sees the earlier questions, each on a line of its own."""
     model = Saying(" How large is the key of ML-KEM-1024? \n")
 
-    assert rewrite("And\nof 1024?", [FIRST], model, Prompts()) == "How large is the key of ML-KEM-1024?"
+    assert (
+        rewrite("And\nof 1024?", [FIRST], model, Prompts())
+        == "How large is the key of ML-KEM-1024?"
+    )
     assert model.asked[0].user == f"Question: {FIRST}\nLast question: And of 1024?"
     assert rewrite(FIRST, [], model, Prompts()) == FIRST
     assert len(model.asked) == 1
 
 
-NO_QUESTION = ["", "a\nb", "x" * 501, REFUSAL, "How large is the key of ML-KEM-1024? [c1]", GeneratorError("gone")]
+NO_QUESTION = [
+    "",
+    "a\nb",
+    "x" * 501,
+    REFUSAL,
+    "How large is the key of ML-KEM-1024? [c1]",
+    GeneratorError("gone"),
+]
 
 
 @pytest.mark.parametrize("said", NO_QUESTION)
@@ -86,7 +97,11 @@ def test_what_is_no_question_gives_way_to_the_rules(said):
         ("And what about its ciphertext?", "How long is the ciphertext of ML-KEM-768?", True),
         ("And what about its ciphertext?", "How long is the key of ML-KEM-768?", False),
         ("So, what does this mean?", "What does the size of ML-KEM-768 mean?", True),
-        ("Which of those keys do they take?", "Which of the ML-KEM keys do encapsulations take?", True),
+        (
+            "Which of those keys do they take?",
+            "Which of the ML-KEM keys do encapsulations take?",
+            True,
+        ),
         ("And for 1024?", "How large is the key of ML-KEM-512?", False),
         ("Why?", "Why is the key of ML-KEM-768 that large?", True),
         ("Why?", "Is the pump waterproof?", False),

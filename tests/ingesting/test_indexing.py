@@ -17,15 +17,25 @@ from esrag.records import Chunk, Fingerprint, StoredDocument
 def prepared(number, texts):
     """A document of chunks with these texts."""
     doc_id = f"d{number:04}"
-    chunks = tuple(Chunk(f"{doc_id}::{n}", doc_id, n, 0, len(t), 1, 1, t) for n, t in enumerate(texts))
-    return Prepared(StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", 0, 0, len(texts)), chunks, texts, None)
+    chunks = tuple(
+        Chunk(f"{doc_id}::{n}", doc_id, n, 0, len(t), 1, 1, t) for n, t in enumerate(texts)
+    )
+    return Prepared(
+        StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", 0, 0, len(texts)),
+        chunks,
+        texts,
+        None,
+    )
 
 
 def test_texts_that_come_again_are_embedded_once(tmp_path):
     """In the same portion or in one that is stored: counted as reused, with the right vector."""
     embedder = HashingEmbedder(EmbedderOptions("hashing"))
     rng = random.Random(1)
-    documents = [prepared(n, tuple(f"text {rng.randrange(900)}" for _ in range(rng.randrange(12)))) for n in range(400)]
+    documents = [
+        prepared(n, tuple(f"text {rng.randrange(900)}" for _ in range(rng.randrange(12))))
+        for n in range(400)
+    ]
     texts = [text for document in documents for text in document.indexed_texts]
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
 
@@ -61,7 +71,9 @@ def test_what_the_engine_refuses_is_not_counted(tmp_path):
     """Only chunks that were stored count; the reasons come by source, in the order of the documents."""
     documents = [replace(prepared(n, (f"text {n}",) * 50), vectors=None) for n in range(9)]
     for n in (4, 6):  # of one file
-        documents[n] = replace(documents[n], document=replace(documents[n].document, source="/table.csv"))
+        documents[n] = replace(
+            documents[n], document=replace(documents[n].document, source="/table.csv")
+        )
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     reasons = {"d0001": "too long", "d0004": "too wide", "d0006": "too high"}
 

@@ -25,7 +25,9 @@ def engine(tmp_path):
     """An index over the small library."""
     made = EmbeddedEngine(EngineOptions(str(tmp_path)))
     with made.writer(FINGERPRINT) as writer:
-        writer.replace([replace(one, indexed_texts=tuple(map(text_to_index, one.chunks))) for one in library()])
+        writer.replace(
+            [replace(one, indexed_texts=tuple(map(text_to_index, one.chunks))) for one in library()]
+        )
     return made
 
 
@@ -50,7 +52,13 @@ def test_a_copy_is_equal_and_in_use(engine, tmp_path):
     """Documents, chunks and vectors; the former index is where it says."""
     before, vectors = content(engine), {key: vector.tobytes() for key, vector in engine.vectors()}
     moved = move(engine, engine, at(tmp_path), None, Silent())
-    assert (moved.documents, moved.chunks, moved.embedded, moved.agreement, moved.found_again) == (6, 24, 0, 1.0, 1.0)
+    assert (moved.documents, moved.chunks, moved.embedded, moved.agreement, moved.found_again) == (
+        6,
+        24,
+        0,
+        1.0,
+        1.0,
+    )
     assert before == content(engine) == content(at(tmp_path)(moved.former))
     assert vectors == {key: vector.tobytes() for key, vector in engine.vectors()}
 
@@ -58,7 +66,13 @@ def test_a_copy_is_equal_and_in_use(engine, tmp_path):
 def test_an_index_that_is_written_to_meanwhile_is_not_moved(engine, tmp_path):
     """What came in would be lost; the copy goes and the index stays in use."""
     with pytest.raises(IndexBusy, match="written to meanwhile"):
-        move(engine, engine, at(tmp_path, lambda _: store(engine, prepared("d00", ["zebra"]))), None, Silent())
+        move(
+            engine,
+            engine,
+            at(tmp_path, lambda _: store(engine, prepared("d00", ["zebra"]))),
+            None,
+            Silent(),
+        )
     assert ["esrag"] == [index.name for index in engine.indexes()]
     assert 6 == len(list(engine.documents()))
 
@@ -66,7 +80,13 @@ def test_an_index_that_is_written_to_meanwhile_is_not_moved(engine, tmp_path):
 def test_a_copy_that_is_not_equal_does_not_take_the_place(engine, tmp_path):
     """One document too many is enough."""
     with pytest.raises(EngineError, match="the documents differ"):
-        move(engine, engine, at(tmp_path, lambda copy: store(copy, prepared("zz", ["zebra"]))), None, Silent())
+        move(
+            engine,
+            engine,
+            at(tmp_path, lambda copy: store(copy, prepared("zz", ["zebra"]))),
+            None,
+            Silent(),
+        )
     assert ["esrag"] == [index.name for index in engine.indexes()]
 
 
@@ -102,7 +122,9 @@ def on_server(request):
     opened = []
 
     def open_(server, index, shards=1):
-        opened.append(ServerEngine(EngineOptions(request.getfixturevalue(server), index, shards=shards)))
+        opened.append(
+            ServerEngine(EngineOptions(request.getfixturevalue(server), index, shards=shards))
+        )
         return opened[-1]
 
     yield open_
@@ -125,7 +147,12 @@ def test_a_move_from_server_to_server_and_over_three_shards(on_server, one, othe
     first, second = (f"move-{uuid.uuid4().hex[:12]}-{name}" for name in "ab")
     source, target = on_server(one, first), on_server(other, second, shards=3)
     with source.writer(FINGERPRINT) as writer:
-        writer.replace([replace(it, indexed_texts=tuple(map(text_to_index, it.chunks))) for it in library(20, 5)])
+        writer.replace(
+            [
+                replace(it, indexed_texts=tuple(map(text_to_index, it.chunks)))
+                for it in library(20, 5)
+            ]
+        )
     before, vectors = content(source), {key: vector.tolist() for key, vector in source.vectors()}
     moved = move(source, target, lambda name: on_server(other, name, shards=3), None, Silent())
     assert (moved.former, moved.documents, moved.chunks, moved.found_again) == ("", 20, 100, 1.0)

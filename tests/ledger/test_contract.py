@@ -13,8 +13,13 @@ from esrag.ingesting import Outcome, Result, Skip, Task
 from esrag.ledger.rows import Query, Row, batch_row, iter_rows, job_row
 from esrag.loading.sources import source_of
 
-STORES = ["sqlite", *(pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch"))]
-everywhere = pytest.mark.parametrize("place", STORES, indirect=True)  # the others: of the logic, which all share
+STORES = [
+    "sqlite",
+    *(pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")),
+]
+everywhere = pytest.mark.parametrize(
+    "place", STORES, indirect=True
+)  # the others: of the logic, which all share
 LEDGERS = Path(__file__).with_name("ledgers.py")
 
 
@@ -32,7 +37,10 @@ def done(batch, state="added", **sums):
 def test_a_job_from_its_beginning_to_its_end(place, ledger):
     """What is written down is offered, worked on once and counted; then the job ends, once."""
     assert opened(ledger, 2, 1).state == "open"
-    assert [(batch.batch_id, len(batch.tasks)) for batch in ledger.waiting(9)] == [("job-000001", 2), ("job-000002", 1)]
+    assert [(batch.batch_id, len(batch.tasks)) for batch in ledger.waiting(9)] == [
+        ("job-000001", 2),
+        ("job-000002", 1),
+    ]
     assert not ledger.end("job")
     for batch_id, state in (("job-000001", "added"), ("job-000002", "changed")):
         batch = ledger.claim(batch_id, "me")
@@ -42,8 +50,21 @@ def test_a_job_from_its_beginning_to_its_end(place, ledger):
     assert other.waiting(9) == []
     assert other.batch("job-000002").took_ms == 17
     counts = other.counts("job")
-    assert (counts.batches["done"], counts.open, counts.chunks, counts.embedded, counts.reused) == (2, 0, 6, 4, 2)
-    assert counts.files == {"pending": 0, "added": 2, "changed": 1, "renamed": 0, "failed": 0, "skipped": 0}
+    assert (counts.batches["done"], counts.open, counts.chunks, counts.embedded, counts.reused) == (
+        2,
+        0,
+        6,
+        4,
+        2,
+    )
+    assert counts.files == {
+        "pending": 0,
+        "added": 2,
+        "changed": 1,
+        "renamed": 0,
+        "failed": 0,
+        "skipped": 0,
+    }
     assert (ledger.end("job"), other.end("job"), other.job("job").state) == (True, False, "done")
     assert ledger.problems() == []
 
@@ -51,10 +72,27 @@ def test_a_job_from_its_beginning_to_its_end(place, ledger):
 @everywhere
 def test_a_ledger_that_is_not_there_holds_nothing(place, ledger):
     """Reading says so, and names what is unknown."""
-    assert list(ledger.jobs()) == list(ledger.batches("job")) == ledger.waiting(3) == ledger.problems() == []
+    assert (
+        list(ledger.jobs())
+        == list(ledger.batches("job"))
+        == ledger.waiting(3)
+        == ledger.problems()
+        == []
+    )
     assert ledger.claim("job-000001", "me") is ledger.next_due_ms("job") is None
-    assert (ledger.counts("job").open, ledger.end("job"), ledger.requeue(9), ledger.prune(9)) == (0, False, 0, 0)
-    for what in (ledger.job, ledger.batch, ledger.retry, ledger.reopen, lambda name: ledger.cancel(name, "")):
+    assert (ledger.counts("job").open, ledger.end("job"), ledger.requeue(9), ledger.prune(9)) == (
+        0,
+        False,
+        0,
+        0,
+    )
+    for what in (
+        ledger.job,
+        ledger.batch,
+        ledger.retry,
+        ledger.reopen,
+        lambda name: ledger.cancel(name, ""),
+    ):
         with pytest.raises(LedgerError, match=r"no (job|batch) '/\.\./x\\udcff'") as raised:
             what("/../x\udcff")
         assert raised.value.hint.startswith("esrag jobs")
@@ -120,7 +158,9 @@ def test_of_two_who_claim_at_once_one_wins(place, ledger, number):
     opened(ledger, *[1] * number)
     command = [sys.executable, LEDGERS, "claim", place.url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    claimers = [subprocess.Popen([*command, owner, str(number)], **pipes) for owner in ("me", "you")]
+    claimers = [
+        subprocess.Popen([*command, owner, str(number)], **pipes) for owner in ("me", "you")
+    ]
     for claimer in claimers:
         assert claimer.stdout.readline() == "ready\n"
     for claimer in claimers:
@@ -139,7 +179,11 @@ def test_what_is_put_back_waits_and_fails_in_the_end(place, ledger):
     assert ledger.next_due_ms("job") == place.clock() * 1000 + 10_000
     place.clock.advance(10)
     (waiting,) = ledger.waiting(1)
-    assert (waiting.attempts, waiting.error, waiting.traceback) == (1, "no room at all", "Traceback")
+    assert (waiting.attempts, waiting.error, waiting.traceback) == (
+        1,
+        "no room at all",
+        "Traceback",
+    )
     ledger.put_back(ledger.claim("job-000001", "me"), "the server is away", counted=False)
     assert (ledger.batch("job-000001").attempts, ledger.next_due_ms("job")) == (1, 0)
     ledger.put_back(ledger.claim("job-000001", "me"), "no room")
@@ -171,8 +215,12 @@ def test_files_that_failed_in_a_batch_that_was_done_are_tried_again(place, ledge
     batch = ledger.claim("job-000001", "me")
     names = [task.source for task in batch.tasks]
     states = ("added", "failed", "failed")
-    outcomes = tuple(Outcome(name, state, "torn") for name, state in zip(names, states, strict=True))
-    assert ledger.finish(batch, Result(outcomes, (Skip(f"{names[0]}:line 1", "no", failed=False),), chunks=4), 1)
+    outcomes = tuple(
+        Outcome(name, state, "torn") for name, state in zip(names, states, strict=True)
+    )
+    assert ledger.finish(
+        batch, Result(outcomes, (Skip(f"{names[0]}:line 1", "no", failed=False),), chunks=4), 1
+    )
     assert ledger.end("job")
     assert ledger.retry("job", sources=[names[0], "/docs/unknown.md"]) == 0
     assert ledger.job("job").state == "done"
@@ -188,7 +236,9 @@ def test_files_that_failed_in_a_batch_that_was_done_are_tried_again(place, ledge
     ledger.give_up(last, "the encoder broke")
     counts = ledger.counts("job")
     assert (counts.files["added"], counts.files["failed"], counts.chunks) == (2, 1, 6)
-    assert ledger.batch("job-000001").result.parts == (Skip(f"{names[0]}:line 1", "no", failed=False),)
+    assert ledger.batch("job-000001").result.parts == (
+        Skip(f"{names[0]}:line 1", "no", failed=False),
+    )
     assert ledger.problems() == []
 
 
@@ -201,7 +251,9 @@ def test_one_file_of_a_failed_batch(ledger):
     assert ledger.retry("job", ["job-000001"], ["/docs/f0.md"]) == 1
     batch = ledger.claim("job-000001", "me")
     assert [task.doc_id for task in batch.left] == ["f0", "f1"]
-    assert ledger.finish(batch, Result(tuple(Outcome(task.source, "added") for task in batch.left)), 1)
+    assert ledger.finish(
+        batch, Result(tuple(Outcome(task.source, "added") for task in batch.left)), 1
+    )
     assert (ledger.counts("job").files["added"], ledger.counts("job").files["failed"]) == (2, 1)
     assert ledger.batch("job-000001").result.outcomes[0].reason == "the encoder broke"
     assert ledger.problems() == []
@@ -211,7 +263,9 @@ def test_what_is_tried_again_and_ends_its_worker_is_cut(place, ledger):
     """Only what was left of the batch is tried alone; what had come of it is kept, and counted once."""
     opened(ledger, 3)
     batch = ledger.claim("job-000001", "me")
-    outcomes = tuple(Outcome(task.source, "added" if task.doc_id == "f1" else "failed") for task in batch.tasks)
+    outcomes = tuple(
+        Outcome(task.source, "added" if task.doc_id == "f1" else "failed") for task in batch.tasks
+    )
     assert ledger.finish(batch, Result(outcomes, chunks=4), 1)
     assert ledger.retry("job") == 1
     for _ in range(ATTEMPTS):
@@ -230,7 +284,10 @@ def test_attempts_count_from_job_to_job(place, ledger):
         ledger.claim(f"job-00000{number}", "me")
         ledger.reap(lambda owner: owner == "me")
     begun = list(ledger.batches("job"))
-    assert [(batch.state, batch.attempts) for batch in begun] == [("dead", ATTEMPTS), ("pending", 1)]
+    assert [(batch.state, batch.attempts) for batch in begun] == [
+        ("dead", ATTEMPTS),
+        ("pending", 1),
+    ]
     newer = ledger.open(a_job("new", files=3, created_ms=2), [[task("fresh")]], begun)
     assert (newer.state, ledger.job("job").state) == ("open", "cancelled")
     assert [(it.state, it.attempts, it.tasks[0].doc_id) for it in ledger.batches("new")] == [
@@ -246,7 +303,10 @@ def test_what_is_given_up_is_not_tried_again(ledger):
     """An error that will not pass ends the batch at its first attempt."""
     opened(ledger, 1)
     ledger.give_up(ledger.claim("job-000001", "me"), "the model is gone", "Traceback")
-    assert (ledger.batch("job-000001").state, ledger.batch("job-000001").error) == ("failed", "the model is gone")
+    assert (ledger.batch("job-000001").state, ledger.batch("job-000001").error) == (
+        "failed",
+        "the model is gone",
+    )
     assert ledger.claim("job-000001", "you") is None
 
 
@@ -266,8 +326,14 @@ def test_reaping_puts_back_then_cuts_then_buries(place, ledger):
     for _ in range(2):
         assert ledger.claim("job-000001-0002", "me")
         reaped = ledger.reap(lambda owner: owner == "me")
-    assert [(batch.state, batch.error) for batch in reaped] == [("dead", "ended its worker 2 times")]
-    assert states(ledger) == {"job-000001-0001": "done", "job-000001-0002": "dead", "job-000002": "pending"}
+    assert [(batch.state, batch.error) for batch in reaped] == [
+        ("dead", "ended its worker 2 times")
+    ]
+    assert states(ledger) == {
+        "job-000001-0001": "done",
+        "job-000001-0002": "dead",
+        "job-000002": "pending",
+    }
     assert ledger.problems() == []
 
 
@@ -279,7 +345,9 @@ def test_cutting_a_batch_is_safe_to_repeat(place, ledger):
     parent = ledger.claim("job-000001", "me")
     place.clock.advance(60)
     assert ledger.claim("job-000001", "you") is None  # with no attempt left it is the sweeper's
-    piece = replace(parent, batch_id="job-000001-0002", tasks=parent.tasks[1:2], state="done", until_ms=0)
+    piece = replace(
+        parent, batch_id="job-000001-0002", tasks=parent.tasks[1:2], state="done", until_ms=0
+    )
     ledger._store.write([batch_row(replace(piece, result=done(piece)))])
     ledger.reap()
     assert list(states(ledger).values()) == ["pending", "done", "pending"]
@@ -295,7 +363,11 @@ def test_what_is_queued_is_not_offered_until_it_was_lost(place, ledger):
     ledger.mark_queued(["job-000002"], queued=False)
     assert [batch.batch_id for batch in ledger.waiting(9)] == ["job-000002", "job-000003"]
     now_ms = round(1000 * place.clock())
-    assert (ledger.requeue(now_ms), ledger.requeue(now_ms + 1), ledger.requeue(now_ms + 1)) == (0, 1, 0)
+    assert (ledger.requeue(now_ms), ledger.requeue(now_ms + 1), ledger.requeue(now_ms + 1)) == (
+        0,
+        1,
+        0,
+    )
     assert [batch.batch_id for batch in ledger.waiting(2)] == ["job-000001", "job-000002"]
     batch = ledger.claim("job-000001", "me")
     ledger.mark_queued(["job-000001"])  # its message was late
@@ -314,7 +386,11 @@ def test_a_cancelled_job_stops_and_can_be_opened_again(ledger):
     assert ledger.finish(batch, done(batch), 1)
     assert not ledger.end("job")
     ledger.reopen("job")
-    assert (ledger.job("job").state, ledger.job("job").note, ledger.job("job").ended_ms) == ("open", "", 0)
+    assert (ledger.job("job").state, ledger.job("job").note, ledger.job("job").ended_ms) == (
+        "open",
+        "",
+        0,
+    )
     assert [batch.batch_id for batch in ledger.waiting(9)] == ["job-000002"]
     assert ledger.problems() == []
 
@@ -415,7 +491,11 @@ def test_an_older_job_that_is_recorded_later_gives_way(ledger):
     """Of two ingests at once one remains, whichever was quicker to write itself down."""
     opened(ledger, 1, name="new", created_ms=5)
     late = opened(ledger, 1, name="old", created_ms=4)
-    assert (late.state, late.note, ledger.job("new").state) == ("cancelled", "taken over by new", "open")
+    assert (late.state, late.note, ledger.job("new").state) == (
+        "cancelled",
+        "taken over by new",
+        "open",
+    )
 
 
 def test_an_id_is_used_once(ledger):
@@ -434,18 +514,25 @@ def test_hostile_content_comes_back_as_it_was(place, ledger):
     ledger.open(a_job(files=1, gone=(hostile,), skips=(Skip(hostile, hostile),)), [tasks])
     assert ledger.batch("job-000001").tasks == tuple(tasks)
     batch = ledger.claim("job-000001", hostile)
-    result = Result((Outcome(hostile, "skipped", hostile + "\udcff"),), (Skip(hostile, hostile, failed=False),))
+    result = Result(
+        (Outcome(hostile, "skipped", hostile + "\udcff"),), (Skip(hostile, hostile, failed=False),)
+    )
     assert ledger.finish(batch, result, 1)
     stored = place().batch("job-000001")
     assert (stored.owner, stored.result.parts) == (hostile, result.parts)
     assert stored.result.outcomes[0].reason == hostile + r"\udcff"
-    assert (ledger.job("job").gone, ledger.job("job").skips) == ((hostile,), (Skip(hostile, hostile),))
+    assert (ledger.job("job").gone, ledger.job("job").skips) == (
+        (hostile,),
+        (Skip(hostile, hostile),),
+    )
 
 
 def test_long_errors_are_cut(ledger):
     """Of an error its beginning is kept, in one line, of a traceback its end."""
     opened(ledger, 1)
-    ledger.give_up(ledger.claim("job-000001", "me"), "line\n" * 20_000, "frame\n" * 20_000 + "ValueError: it")
+    ledger.give_up(
+        ledger.claim("job-000001", "me"), "line\n" * 20_000, "frame\n" * 20_000 + "ValueError: it"
+    )
     batch = ledger.batch("job-000001")
     assert (len(batch.error), batch.error[:9], batch.error[-1]) == (500, "line line", "…")
     assert len(batch.traceback) == 10_000
@@ -463,7 +550,10 @@ def test_contradictions_are_found(ledger):
         (replace(batch_row(first), state="done"), "what it is found by is not what it holds"),
         (batch_row(replace(first, tasks=(*first.tasks, task("x")))), "has 3 files, its batches 4"),
         (batch_row(replace(first, until_ms=7)), "is pending until 7"),
-        (batch_row(replace(first, state="running", until_ms=7, owner="me")), "is running at attempt 0 of me"),
+        (
+            batch_row(replace(first, state="running", until_ms=7, owner="me")),
+            "is running at attempt 0 of me",
+        ),
         (batch_row(replace(first, state="failed", queued_ms=7)), "is failed and queued"),
         (job_row(replace(job, state="done", ended_ms=7)), "is done with 2 batches open"),
         (job_row(replace(job, state="open", ended_ms=7)), "is open and ended at 7"),
@@ -474,7 +564,9 @@ def test_contradictions_are_found(ledger):
         assert store.write([replace(row, version=one.version) for one in before] or [row]) == [True]
         assert any(problem in line for line in ledger.problems()), problem
         after = store.get([row.key])[0].version
-        store.write([replace(one, version=after) for one in before]) if before else store.remove([row.key])
+        store.write([replace(one, version=after) for one in before]) if before else store.remove(
+            [row.key]
+        )
     assert ledger.problems() == []
     assert set(rows) == {"batch job-000001", "batch job-000002"}
 
@@ -483,9 +575,13 @@ def test_an_entry_that_cannot_be_read_is_named(ledger):
     """What another version wrote with fields more is read; what lacks what it needs is an error in one line."""
     opened(ledger, 1)
     (row,) = ledger._store.get(["batch job-000001"])
-    assert ledger._store.write([replace(row, body=row.body.replace("{", '{"later":[1],', 1))]) == [True]
+    assert ledger._store.write([replace(row, body=row.body.replace("{", '{"later":[1],', 1))]) == [
+        True
+    ]
     assert ledger.batch("job-000001").state == "pending"
-    ledger._store.write([Row("batch broken", "batch", "job", "pending", body='{"batch_id":"broken"}')])
+    ledger._store.write(
+        [Row("batch broken", "batch", "job", "pending", body='{"batch_id":"broken"}')]
+    )
     with pytest.raises(LedgerError, match="'batch broken' cannot be read: job_id: Field required"):
         ledger.batch("broken")
 

@@ -10,7 +10,10 @@ from esrag.errors import LedgerError
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.server import ServerStore
 
-pytestmark = [pytest.mark.live, pytest.mark.parametrize("place", ["opensearch", "elasticsearch"], indirect=True)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.parametrize("place", ["opensearch", "elasticsearch"], indirect=True),
+]
 
 
 class _Twice(Connection):
@@ -60,7 +63,9 @@ def test_an_index_that_goes_is_not_made_by_a_late_write(place, ledger):
     assert made["mappings"]["dynamic"] == "strict"
 
 
-@pytest.mark.parametrize(("meta", "said"), [({}, "not a ledger"), ({"esrag_ledger": {"schema": 2}}, "newer esrag")])
+@pytest.mark.parametrize(
+    ("meta", "said"), [({}, "not a ledger"), ({"esrag_ledger": {"schema": 2}}, "newer esrag")]
+)
 def test_what_is_anothers_or_newer_is_refused(place, ledger, meta, said):
     """An index under the ledger's name is neither read nor written unless it is ours."""
     request(place, "PUT", "/esrag-ledger", {"mappings": {"_meta": meta}})

@@ -49,7 +49,9 @@ def refused(path):
 
 def ran(before, what, url):
     """What another process says that does it under a limit; imports come before."""
-    return subprocess.run(program_of(before, what, url), capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        program_of(before, what, url), capture_output=True, text=True, check=True
+    ).stdout
 
 
 def program_of(before, what, url):
@@ -99,7 +101,9 @@ def test_a_newer_ledger_is_refused(place, ledger):
     connection = connect(Path(place.url), "rw")
     connection.execute("PRAGMA user_version = 2")
     connection.close()
-    assert all("made by a newer esrag: version 2, this one reads 1" in said for said in refused(place.url))
+    assert all(
+        "made by a newer esrag: version 2, this one reads 1" in said for said in refused(place.url)
+    )
 
 
 def test_a_ledger_without_checksums_is_refused(place, ledger):
@@ -120,7 +124,9 @@ def test_an_empty_file_becomes_a_ledger(tmp_path):
     assert opened(at(path), 1).state == "open"
 
 
-@pytest.mark.parametrize("place", ["/proc/ledger.sqlite3", "/proc/x/ledger.sqlite3", "/dev/null/x", "/etc/hostname/x"])
+@pytest.mark.parametrize(
+    "place", ["/proc/ledger.sqlite3", "/proc/x/ledger.sqlite3", "/dev/null/x", "/etc/hostname/x"]
+)
 def test_where_nothing_can_be_written_is_one_line(place):
     """A folder that takes no file, or is none, is an error with a hint."""
     with pytest.raises(LedgerError, match="cannot use the ledger") as raised:
@@ -157,7 +163,9 @@ def test_who_may_not_write_it_reads_it_and_is_told_so(open_file):
     permit(open_file.parent, 0o555, 0o444)
     read, written = ran(NOT_ROOT, f"{LOOK}; ledger.cancel('job', '')", open_file).splitlines()
     assert read == "open 1 []"
-    assert written.startswith(f"cannot use the ledger {open_file}: attempt to write a readonly database|look at its")
+    assert written.startswith(
+        f"cannot use the ledger {open_file}: attempt to write a readonly database|look at its"
+    )
     assert [path.name for path in open_file.parent.iterdir()] == [open_file.name]
     assert at(open_file).job("job").state == "open"
 
@@ -172,7 +180,9 @@ def test_what_a_killed_program_left_in_the_log_is_read_or_missed_aloud(open_file
     open_file.with_name(f"{open_file.name}-shm").unlink()
     permit(open_file.parent, 0o555, 0o444)
     said = ran(NOT_ROOT, LOOK, open_file)
-    assert said.startswith(f"cannot use the ledger {open_file}: unable to open database file|changes wait in its log")
+    assert said.startswith(
+        f"cannot use the ledger {open_file}: unable to open database file|changes wait in its log"
+    )
     assert len(said.splitlines()) == 1
     permit(open_file.parent, 0o755, 0o644)
     assert at(open_file).job("job").state == "cancelled"
@@ -181,7 +191,9 @@ def test_what_a_killed_program_left_in_the_log_is_read_or_missed_aloud(open_file
 def test_who_may_not_write_it_sees_what_others_write(open_file):
     """Also where nobody had it open when it was opened for reading."""
     permit(open_file.parent, 0o555, 0o444)
-    reader = subprocess.Popen(program_of(NOT_ROOT, f"{LOOK}; input(); {LOOK}; input(); {LOOK}", open_file), **PIPES)
+    reader = subprocess.Popen(
+        program_of(NOT_ROOT, f"{LOOK}; input(); {LOOK}; input(); {LOOK}", open_file), **PIPES
+    )
     assert reader.stdout.readline() == "open 1 []\n"
     permit(open_file.parent, 0o755, 0o644)
     writer = at(open_file)
@@ -248,7 +260,9 @@ def test_threads_share_one(ledger):
     opened(ledger, *[1] * 20)
     claims = [ledger.claim(f"job-{number:06}", "me") for number in range(1, 21)]
     kept = []
-    threads = [threading.Thread(target=lambda: kept.extend(map(ledger.renew, claims))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: kept.extend(map(ledger.renew, claims))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -61,8 +61,15 @@ class Ledgers(RuleBasedStateMachine):
     def held(self, number):
         """A claim that was given at some time, and whether it is still its owner's."""
         claim = self.claims[number % len(self.claims)]
-        now = next((batch for batch in self.ledger.batches("job") if batch.batch_id == claim.batch_id), None)
-        return claim, bool(now) and (now.state, now.owner, now.attempts) == ("running", claim.owner, claim.attempts)
+        now = next(
+            (batch for batch in self.ledger.batches("job") if batch.batch_id == claim.batch_id),
+            None,
+        )
+        return claim, bool(now) and (now.state, now.owner, now.attempts) == (
+            "running",
+            claim.owner,
+            claim.attempts,
+        )
 
     @precondition(lambda self: self.claims)
     @rule(number=NUMBERS)
@@ -135,17 +142,23 @@ class Ledgers(RuleBasedStateMachine):
         named = [self.ids()[number % len(self.ids())]] if one else []
         sources = [f"/docs/f{number % sum(SIZES)}.md"] if file else []
         failed = {
-            it.batch_id for it in self.ledger.batches("job") if it.state != "running" and self.failed(it, sources)
+            it.batch_id
+            for it in self.ledger.batches("job")
+            if it.state != "running" and self.failed(it, sources)
         }
         failed &= set(named or failed)
         assert self.ledger.retry("job", named, sources) == len(failed)
-        self.done = {batch_id: batch for batch_id, batch in self.done.items() if batch_id not in failed}
+        self.done = {
+            batch_id: batch for batch_id, batch in self.done.items() if batch_id not in failed
+        }
 
     def failed(self, batch, sources):
         """The files of a batch that failed, all or those among some."""
         given_up = batch.left if batch.state in {"failed", "dead"} else ()
         torn = (outcome for outcome in batch.result.outcomes if outcome.state == "failed")
-        return {it.source for it in (*given_up, *torn)} & (set(sources) or {it.source for it in batch.tasks})
+        return {it.source for it in (*given_up, *torn)} & (
+            set(sources) or {it.source for it in batch.tasks}
+        )
 
     @rule()
     def end(self):
@@ -162,7 +175,12 @@ class Ledgers(RuleBasedStateMachine):
             assert sources == [f"/docs/f{number}.md" for number in range(sum(SIZES))]
             done = {batch.batch_id: batch for batch in batches if batch.state == "done"}
             assert {batch_id: done[batch_id] for batch_id in self.done} == self.done
-            kept = {it.source for batch in batches for it in batch.result.outcomes if it.state == "added"}
+            kept = {
+                it.source
+                for batch in batches
+                for it in batch.result.outcomes
+                if it.state == "added"
+            }
             assert kept == self.added
             assert self.ledger.counts("job").files["added"] == len(self.added)
             assert self.ledger.problems() == []
@@ -176,5 +194,8 @@ class Ledgers(RuleBasedStateMachine):
 
 TestLedgers = Ledgers.TestCase
 TestLedgers.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=25,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )

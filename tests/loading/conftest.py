@@ -57,7 +57,9 @@ def saved(document) -> bytes:
     return file.getvalue()
 
 
-def make_pdf(pages: list[list[str]], *, title: str = "", password: str = "", outline: bool = False) -> bytes:
+def make_pdf(
+    pages: list[list[str]], *, title: str = "", password: str = "", outline: bool = False
+) -> bytes:
     """A PDF with the lines of each page; each page's first line is a bookmark where an outline is asked for."""
     pdf = FPDF()
     pdf.set_font("Helvetica", size=11)
@@ -126,10 +128,20 @@ def make_samples() -> dict[str, tuple[str, bytes]]:
     page = "<html><head><title>Ducks</title></head><body><nav>Home</nav><article><h1>Ducks</h1>"
     page += f"<p>{WORDS} {WORDS}</p><h2>Food</h2><p>{WORDS}</p><table><tr><th>Bird</th><th>Legs</th></tr>"
     page += "<tr><td>Duck</td><td>2</td></tr></table></article></body></html>"
-    rows = [{"_id": "a", "title": "One", "text": "First.", "year": 2024}, {"_id": "a", "text": "Second."}]
+    rows = [
+        {"_id": "a", "title": "One", "text": "First.", "year": 2024},
+        {"_id": "a", "text": "Second."},
+    ]
     odt = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": ODT_CONTENT}
-    epub = {"mimetype": "application/epub+zip", "META-INF/container.xml": CONTAINER, "book/main.opf": OPF}
-    epub |= {f"book/{n}.xhtml": f"<html><body><h1>{n[:3]}</h1><p>{WORDS}</p></body></html>" for n in ("one x", "two")}
+    epub = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": CONTAINER,
+        "book/main.opf": OPF,
+    }
+    epub |= {
+        f"book/{n}.xhtml": f"<html><body><h1>{n[:3]}</h1><p>{WORDS}</p></body></html>"
+        for n in ("one x", "two")
+    }
     markdown = "---\ntitle: Guide\nyear: 2024\n---\n# Guide\n\nText.\n\n```\n# no heading\n```\n\nSetup\n-----\n\n"
     rst = "PEP: 8\nTitle: Style Guide\n\n=====\nIntro\n=====\n\nText.\n\nLayout\n------\n\nMore.\n"
     return {
@@ -141,7 +153,10 @@ def make_samples() -> dict[str, tuple[str, bytes]]:
         "jsonl": ("rows.jsonl", "\n".join(map(json.dumps, rows)).encode()),
         "markdown": ("guide.md", f"{markdown}| a | b |\n|---|---|\n| 1 | 2 |\n".encode()),
         "odt": ("tides.odt", zipped(odt)),
-        "pdf": ("paper.pdf", make_pdf([["One", WORDS], ["Two", WORDS]], title="Paper on keys", outline=True)),
+        "pdf": (
+            "paper.pdf",
+            make_pdf([["One", WORDS], ["Two", WORDS]], title="Paper on keys", outline=True),
+        ),
         "plain": ("note.txt", "A note.\r\nTwo lines, e\u0301.".encode()),
         "pptx": ("talk.pptx", make_pptx()),
         "rst": ("pep.rst", rst.encode()),

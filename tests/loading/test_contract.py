@@ -16,15 +16,30 @@ from esrag.text import normalise
 LOADERS = plugins.names("loaders")
 SUFFIXES = [
     "",
-    *(f".{s}" for s in re.findall("[a-z]+", "csv docx eml epub htm jsonl md odt pdf pptx rst tsv txt xlsx zip")),
+    *(
+        f".{s}"
+        for s in re.findall(
+            "[a-z]+", "csv docx eml epub htm jsonl md odt pdf pptx rst tsv txt xlsx zip"
+        )
+    ),
 ]
-STARTS = [b"", b"PK\x03\x04", b"%PDF-1.7\n", b"<html><table>", b"From: a\nMIME-Version: 1.0\n", b"---\n", b"\xff\xfe"]
+STARTS = [
+    b"",
+    b"PK\x03\x04",
+    b"%PDF-1.7\n",
+    b"<html><table>",
+    b"From: a\nMIME-Version: 1.0\n",
+    b"---\n",
+    b"\xff\xfe",
+]
 
 
 def tried(name, data):
     """The documents, or the message of the LoadingError; any other exception fails the test."""
     try:
-        return [part for part in parts(Source("d", name, data), 10_000) if isinstance(part, Document)]
+        return [
+            part for part in parts(Source("d", name, data), 10_000) if isinstance(part, Document)
+        ]
     except LoadingError as error:
         return str(error)
 
@@ -54,7 +69,9 @@ def test_documents_have_normalised_text_and_true_spans(name, samples, load):
             edges = [edge for span in spans for edge in (span.start, span.end)]
             assert edges == sorted(edges)
             assert all(0 <= edge <= len(document.text) for edge in edges)
-        assert all(document.text[section.start : section.end].strip() for section in document.sections)
+        assert all(
+            document.text[section.start : section.end].strip() for section in document.sections
+        )
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -72,14 +89,22 @@ def test_headings_become_sections(name, samples, load):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(suffix=st.sampled_from(SUFFIXES), start=st.sampled_from(STARTS), data=st.binary(max_size=300))
+@given(
+    suffix=st.sampled_from(SUFFIXES), start=st.sampled_from(STARTS), data=st.binary(max_size=300)
+)
 def test_random_bytes_raise_nothing_but_loading_errors(suffix, start, data):
     """Whatever the bytes and the name, there are normalised documents or a one-line LoadingError."""
     outcome = tried(f"file{suffix}", start + data)
-    assert "\n" not in outcome if isinstance(outcome, str) else all(document.text.strip() for document in outcome)
+    assert (
+        "\n" not in outcome
+        if isinstance(outcome, str)
+        else all(document.text.strip() for document in outcome)
+    )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(name=st.sampled_from(LOADERS), cut=st.floats(0, 1), flipped=st.integers(0, 255))
 def test_a_damaged_file_raises_nothing_but_loading_errors(samples, name, cut, flipped):
     """A sample with one byte changed, or cut off there, is loaded or refused."""
@@ -91,7 +116,10 @@ def test_a_damaged_file_raises_nothing_but_loading_errors(samples, name, cut, fl
 
 
 @settings(max_examples=100, deadline=None)
-@given(text=st.text(max_size=300), suffix=st.sampled_from([".txt", ".md", ".rst", ".html", ".csv", ".tsv", ".eml"]))
+@given(
+    text=st.text(max_size=300),
+    suffix=st.sampled_from([".txt", ".md", ".rst", ".html", ".csv", ".tsv", ".eml"]),
+)
 def test_any_text_gives_true_spans(text, suffix):
     """Text formats never place a span outside the text."""
     outcome = tried(f"file{suffix}", text.encode("utf-8", "replace"))

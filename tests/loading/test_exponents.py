@@ -22,7 +22,10 @@ def text_of(*parts):
 @pytest.mark.parametrize("exponent", ["8", "12", "-138.8", "-1"])
 def test_an_exponent_is_told_from_a_digit(exponent):
     """256 would be another number than 2⁵⁶."""
-    assert text_of(("LINE", "It is 2"), ("SUP", exponent), ("LINE", " at 1184")) == f"It is 2^{exponent} at 1184"
+    assert (
+        text_of(("LINE", "It is 2"), ("SUP", exponent), ("LINE", " at 1184"))
+        == f"It is 2^{exponent} at 1184"
+    )
 
 
 def test_more_of_them_on_a_line():
@@ -48,4 +51,7 @@ def test_what_is_no_exponent_is_left_as_it_is():
     """Plain figures, signs between them, a note behind a word, and an index below."""
     line = "In 2024-08-13, 1184 of 10-20."
     assert text_of(("LINE", line)) == line
-    assert text_of(("LINE", "A key"), ("SUP", "12"), ("LINE", " of x1"), ("SUB", "20")) == "A key12 of x120"
+    assert (
+        text_of(("LINE", "A key"), ("SUP", "12"), ("LINE", " of x1"), ("SUB", "20"))
+        == "A key12 of x120"
+    )

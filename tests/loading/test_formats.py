@@ -41,7 +41,10 @@ def test_plain_text_is_read_in_its_encoding(load_one, data):
 
 def test_latin_1_is_guessed(load_one):
     """Bytes that are not UTF-8 are read as the encoding that makes words of them."""
-    text = "Die Straße über den Fluß führt zur Mühle; dort gibt es früh am Morgen schöne Äpfel und Käse. " * 3
+    text = (
+        "Die Straße über den Fluß führt zur Mühle; dort gibt es früh am Morgen schöne Äpfel und Käse. "
+        * 3
+    )
     assert load_one("a.txt", text.encode("latin-1")).text == text.strip()
 
 
@@ -62,7 +65,9 @@ def test_markdown_headings_outside_code_are_sections(load_one, samples):
 
 def test_markdown_with_broken_front_matter_is_kept_whole(load):
     """Front matter that is no YAML stays in the text and is reported; the title is the first heading."""
-    (document,), (skipped,) = load("a.md", "---\ntitle: [a\n---\n# The `real` [title](x.md) {#id}\n")
+    (document,), (skipped,) = load(
+        "a.md", "---\ntitle: [a\n---\n# The `real` [title](x.md) {#id}\n"
+    )
     assert document.text.startswith("---\ntitle: [a")
     assert document.title == "The real title"
     assert skipped.where == "front matter"
@@ -77,7 +82,13 @@ def test_rst_levels_follow_the_order_of_the_adornments(load_one):
     """The first adornment met is the outermost, with an overline it is another one; short ones are none."""
     text = "=====\nTitle\n=====\n\nA\n===\n\nB\n---\n\nab\n--\n\nC\n===\n\nlong words\n---\n"
     found = paths(load_one("a.rst", text))
-    assert found == [("Title",), ("Title", "A"), ("Title", "A", "B"), ("Title", "A", "ab"), ("Title", "C")]
+    assert found == [
+        ("Title",),
+        ("Title", "A"),
+        ("Title", "A", "B"),
+        ("Title", "A", "ab"),
+        ("Title", "C"),
+    ]
 
 
 def test_a_peps_fields_are_metadata(load_one, samples):
@@ -90,7 +101,10 @@ def test_a_peps_fields_are_metadata(load_one, samples):
 def test_rst_tables_are_spans(load_one):
     """Grid tables and simple tables are marked from border to border."""
     grid, simple = "+---+---+\n| a | b |\n+---+---+", "== ==\na  b\n== ==\n1  2\n== =="
-    assert tables(load_one("a.rst", f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\nText.\n")) == [grid, simple]
+    assert tables(load_one("a.rst", f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\nText.\n")) == [
+        grid,
+        simple,
+    ]
 
 
 def test_html_loses_its_navigation_and_keeps_headings_and_tables(load_one, samples):
@@ -111,7 +125,10 @@ def test_preformatted_pages_lose_nothing(load_one):
 
 def test_headings_that_are_links_survive(load_one, build):
     """Pages whose headings are all links, which look like menus, keep them as sections."""
-    parts = (f'<h2><a href="#{n}">{n}.</a> <a href="#{n}">Part {n}</a></h2><p>{build.words}</p>' for n in range(9))
+    parts = (
+        f'<h2><a href="#{n}">{n}.</a> <a href="#{n}">Part {n}</a></h2><p>{build.words}</p>'
+        for n in range(9)
+    )
     document = load_one("a.html", f"<html><body>{''.join(parts)}</body></html>")
     assert paths(document) == [(f"{number}. Part {number}",) for number in range(9)]
 
@@ -139,13 +156,19 @@ def test_pdf_pages_are_physical_and_outlines_are_sections(load_one, samples):
     """Pages count from 1, a bookmark whose title is on its page starts a section, properties give the title."""
     document = load_one(*samples["pdf"])
     assert document.title == "Paper on keys"
-    assert [document.text[page.start : page.end].split("\n")[0] for page in document.pages] == ["One", "Two"]
+    assert [document.text[page.start : page.end].split("\n")[0] for page in document.pages] == [
+        "One",
+        "Two",
+    ]
     assert paths(document) == [("One",), ("Two",)]
 
 
 def test_running_heads_and_page_numbers_go(load_one, build):
     """Lines at the edge of most pages go with their page numbers; the same words within a page stay."""
-    inner = [[f"Part {n * n}", "Annual report", "and", "more", "and", f"the end of {n * n}"] for n in range(1, 6)]
+    inner = [
+        [f"Part {n * n}", "Annual report", "and", "more", "and", f"the end of {n * n}"]
+        for n in range(1, 6)
+    ]
     pages = [["Annual report", *lines, f"page {n + 3}"] for n, lines in enumerate(inner)]
     document = load_one("a.pdf", build.pdf(pages))
     assert [document.text[page.start : page.end].split("\n") for page in document.pages] == inner
@@ -169,15 +192,24 @@ def test_words_cut_at_line_ends_are_whole_again():
 
 def test_a_pdf_table_stays_with_its_caption(load_one, build):
     """The caption, the header and the rows of numbers are one table; the prose below is not in it."""
-    rows = ["Table 3. Sizes (in bytes) of keys", "encapsulation key ciphertext", "K-512 800 768", "K-768 1184 1088"]
-    document = load_one("a.pdf", build.pdf([["As Table 3 shows, it is a matter of the sizes.", *rows, build.words]]))
+    rows = [
+        "Table 3. Sizes (in bytes) of keys",
+        "encapsulation key ciphertext",
+        "K-512 800 768",
+        "K-768 1184 1088",
+    ]
+    document = load_one(
+        "a.pdf", build.pdf([["As Table 3 shows, it is a matter of the sizes.", *rows, build.words]])
+    )
     assert tables(document) == ["\n".join(rows)]
 
 
 def test_scanned_encrypted_and_truncated_pdfs_say_so(load, build):
     """Each kind of PDF that cannot be read has its own line."""
     whole = build.pdf([["text"]])
-    with pytest.raises(ParsingError, match=r"has no text on its 2 pages \(scanned\?\): run OCR first"):
+    with pytest.raises(
+        ParsingError, match=r"has no text on its 2 pages \(scanned\?\): run OCR first"
+    ):
         load("a.pdf", build.pdf([[], []]))
     with pytest.raises(ParsingError, match="is encrypted: needs a password"):
         load("a.pdf", build.pdf([["secret"]], password="x"))
@@ -192,7 +224,11 @@ def test_docx_keeps_paragraphs_and_tables_in_order(load_one, samples):
     assert document.metadata == {"author": "A. Writer"}
     assert paths(document) == [("Birds",), ("Birds", "Food")]
     assert tables(document) == ["Bird | Legs\nDuck | 2 left, right"]
-    assert document.text.index("Ducks swim.") < document.text.index("Duck |") < document.text.index("Weeds")
+    assert (
+        document.text.index("Ducks swim.")
+        < document.text.index("Duck |")
+        < document.text.index("Weeds")
+    )
 
 
 def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
@@ -207,20 +243,33 @@ def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, b
         f"<w:p {WORD}><w:r><w:txbxContent><w:p>{run.format('boxed')}</w:p></w:txbxContent></w:r></w:p>",
     ):
         body.insert(len(body) - 1, parse_xml(inner))
-    assert load_one("a.docx", build.saved(document)).text.split() == ["inserted", "controlled", "boxed"]
+    assert load_one("a.docx", build.saved(document)).text.split() == [
+        "inserted",
+        "controlled",
+        "boxed",
+    ]
 
 
 def test_csv_rows_with_text_are_documents(load_one, load, samples):
     """A text column makes each row a document with title, metadata and an id of its own."""
     first, second = load(*samples["csv"])[0]
-    assert (first.doc_id, first.title, first.text, first.metadata) == ("d#1", "One", "First row.", {"year": 2024})
+    assert (first.doc_id, first.title, first.text, first.metadata) == (
+        "d#1",
+        "One",
+        "First row.",
+        {"year": 2024},
+    )
     assert second.doc_id == "d#1~2"
 
 
 def test_csv_columns_of_long_cells_are_text(load, build):
     """Without a telling name the column of sentences is the text; rows are counted."""
     documents, _ = load("a.csv", f'code,remarks\nx,"{build.words}"\ny,"{build.words}"\n')
-    assert [(d.doc_id, d.text, d.metadata) for d in documents][1] == ("d#2", build.words, {"code": "y"})
+    assert [(d.doc_id, d.text, d.metadata) for d in documents][1] == (
+        "d#2",
+        build.words,
+        {"code": "y"},
+    )
 
 
 def test_csv_without_text_is_one_table(load_one, samples):
@@ -248,8 +297,21 @@ def test_broken_csv_rows_do_not_lose_the_good_ones(load):
 
 def test_jsonl_lines_are_documents(load):
     """Text, title and id by their names, other scalars as metadata; broken lines are reported by number."""
-    good = {"_id": 7, "title": "One", "text": "First.", "metadata": {"year": 2024, "tags": []}, "draft": True}
-    lines = [json.dumps(good), "{broken", "[1]", "", json.dumps({"q": "no text", "a": "field"}), '{"text": ""}']
+    good = {
+        "_id": 7,
+        "title": "One",
+        "text": "First.",
+        "metadata": {"year": 2024, "tags": []},
+        "draft": True,
+    }
+    lines = [
+        json.dumps(good),
+        "{broken",
+        "[1]",
+        "",
+        json.dumps({"q": "no text", "a": "field"}),
+        '{"text": ""}',
+    ]
     (first, second), skipped = load("a.jsonl", "\n".join(lines))
     assert (first.doc_id, first.title, first.text) == ("d#7", "One", "First.")
     assert first.metadata == {"year": 2024, "draft": True}
@@ -327,7 +389,10 @@ def test_odt_has_headings_lists_tables_and_notes(load_one, samples):
 
 def test_encrypted_odt_says_so(load, build):
     """A manifest that speaks of encryption is a password, not a broken file."""
-    members = {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": "<encryption-data/>"}
+    members = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "META-INF/manifest.xml": "<encryption-data/>",
+    }
     with pytest.raises(ParsingError, match="is encrypted"):
         load("a.odt", build.zip(members))
 
@@ -372,7 +437,9 @@ def test_a_text_that_is_named_pdf_is_read_as_text(load_one):
     assert load_one("a.pdf", "Only a note.").kind == "plain"
 
 
-@pytest.mark.parametrize(("data", "message"), [("", "is empty"), (" \n\t", "holds no text"), ("long", "holds 4 char")])
+@pytest.mark.parametrize(
+    ("data", "message"), [("", "is empty"), (" \n\t", "holds no text"), ("long", "holds 4 char")]
+)
 def test_empty_blank_and_too_long_texts_say_so(load, data, message):
     """There is no document without text, and none that is longer than the setting allows."""
     with pytest.raises(ParsingError, match=message):

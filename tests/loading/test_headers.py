@@ -9,7 +9,11 @@ import pytest
 from esrag.loading.headers import merge_headers, spread_cells
 
 HEADER = "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost"
-ROWS = [["City", 2023, None, 2022, None], [None, "Revenue", "Cost", "Revenue", "Cost"], ["Kiel", 57, 31, 44, 22]]
+ROWS = [
+    ["City", 2023, None, 2022, None],
+    [None, "Revenue", "Cost", "Revenue", "Cost"],
+    ["Kiel", 57, 31, 44, 22],
+]
 MERGED = ("A1:A2", "B1:C1", "D1:E1")
 
 
@@ -30,7 +34,11 @@ def sheet(rows, *merged):
     [
         (ROWS, MERGED, [HEADER, "Kiel | 57 | 31 | 44 | 22"]),
         (ROWS, (), [HEADER, "Kiel | 57 | 31 | 44 | 22"]),
-        ([["All cities"], *ROWS], ("A1:E1", "B2:C2", "D2:E2"), ["All cities", HEADER, "Kiel | 57 | 31 | 44 | 22"]),
+        (
+            [["All cities"], *ROWS],
+            ("A1:E1", "B2:C2", "D2:E2"),
+            ["All cities", HEADER, "Kiel | 57 | 31 | 44 | 22"],
+        ),
         (
             [["City", "Length", "Weight"], [None, "(km)", "(kg)"], ["Kiel", 5, 3]],
             (),
@@ -50,11 +58,25 @@ def sheet(rows, *merged):
             ],
         ),
         (
-            [["Region", "City", "Revenue"], ["North", "Kiel", 57], [None, "Jena", 61], ["South", "Ulm", 44]],
+            [
+                ["Region", "City", "Revenue"],
+                ["North", "Kiel", 57],
+                [None, "Jena", 61],
+                ["South", "Ulm", 44],
+            ],
             ("A2:A3",),
-            ["Region | City | Revenue", "North | Kiel | 57", "North | Jena | 61", "South | Ulm | 44"],
+            [
+                "Region | City | Revenue",
+                "North | Kiel | 57",
+                "North | Jena | 61",
+                "South | Ulm | 44",
+            ],
         ),
-        ([["City", "Mayor"], ["Kiel", "A"], ["Jena", "B"]], (), ["City | Mayor", "Kiel | A", "Jena | B"]),
+        (
+            [["City", "Mayor"], ["Kiel", "A"], ["Jena", "B"]],
+            (),
+            ["City | Mayor", "Kiel | A", "Jena | B"],
+        ),
         ([["City", 2022, 2023], ["Kiel", 44, 57]], (), ["City | 2022 | 2023", "Kiel | 44 | 57"]),
         (
             [["City", None, "Note"], ["Kiel", "x", 1], ["Jena", "y", 2]],
@@ -71,7 +93,9 @@ def test_the_rows_of_a_sheet(load_one, rows, merged, expected):
 def test_merged_cells_of_a_hostile_sheet_are_bounded(load_one):
     """They may be said to cover millions of columns, and a thousand may lie upon each other."""
     merged = ["A1:XFD1048576", *(f"B{n}:XFD{n + 7}" for n in range(2, 1000))]
-    text = load_one("book.xlsx", sheet([["a", "b"], *[["c", n] for n in range(1000)]], *merged)).text
+    text = load_one(
+        "book.xlsx", sheet([["a", "b"], *[["c", n] for n in range(1000)]], *merged)
+    ).text
     assert len(text) < 200_000
 
 
@@ -81,7 +105,10 @@ def test_the_other_formats(load_one):
         "<table><tr><th rowspan=2>City<th colspan=2>2023<th colspan=2>2022<tr><th>Revenue<th>Cost<th>Revenue<th>Cost"
         "<tr><td>Kiel<td>57<td>31<td>44<td>22</table>"
     )
-    assert load_one("page.html", f"<html><body>{page}</body></html>").text == f"{HEADER}\nKiel | 57 | 31 | 44 | 22"
+    assert (
+        load_one("page.html", f"<html><body>{page}</body></html>").text
+        == f"{HEADER}\nKiel | 57 | 31 | 44 | 22"
+    )
 
     document = docx.Document()
     table = document.add_table(3, 5)

@@ -233,7 +233,9 @@ def test_of_a_presentation_hidden_slides_and_shapes_are_left_out():
     document = loaded("a.pptx", data)
     assert ("vault" in document.text, document.hidden >= 4 * CHARACTERS) == (False, True)
     assert "museum" in document.text
-    (third,) = [page for page in document.pages if "third slide" in document.text[page.start : page.end]]
+    (third,) = [
+        page for page in document.pages if "third slide" in document.text[page.start : page.end]
+    ]
     assert third.number == 3
     assert loaded("a.pptx", data, keep_hidden=True).text.count("vault") == 5
 
@@ -262,7 +264,9 @@ def test_of_a_workbook_hidden_rows_columns_and_sheets_are_left_out():
 def test_of_an_open_document_hidden_text_is_left_out():
     """By a style or its parent, in a hidden section, paragraph or row."""
     names = ("office", "text", "table", "style")
-    spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names
+    )
     content = f"""<office:document-content {spaces}><office:automatic-styles>
       <style:style style:name="T1" style:parent-style-name="Quiet"/></office:automatic-styles>
       <office:body><office:text><text:p>{SHOWN}</text:p><text:p>Also:
@@ -274,7 +278,13 @@ def test_of_an_open_document_hidden_text_is_left_out():
       </table:table-row></table:table></office:text></office:body></office:document-content>"""
     styles = f"""<office:document-styles {spaces}><office:styles><style:style style:name="Quiet">
       <style:text-properties text:display="none"/></style:style></office:styles></office:document-styles>"""
-    data = zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "styles.xml": styles})
+    data = zipped(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.text",
+            "content.xml": content,
+            "styles.xml": styles,
+        }
+    )
     require_left_out("a.odt", data, 4 * CHARACTERS)
     assert "goes on." in loaded("a.odt", data).text
 
@@ -302,7 +312,8 @@ def pdf(content, *, image=None, box="0 0 600 800", extra=""):
         out
         + head
         + table
-        + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, len(out))
+        + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
+        % (len(objects) + 1, len(out))
     )
 
 

@@ -45,7 +45,9 @@ def test_markdown_is_what_a_reader_sees():
     assert "A word 2 with a snake_case_name, __init__ and 2 * 3 * 4." in text
     assert "def f(**kwargs):  # **bold** <!-- not a comment -->" in text
     assert "The end of it*." in text
-    assert text.splitlines()[text.splitlines().index("| --- | --- |") + 1] == "| lid | 12 &#124; 13 |"
+    assert (
+        text.splitlines()[text.splitlines().index("| --- | --- |") + 1] == "| lid | 12 &#124; 13 |"
+    )
     assert "vault" not in text
     assert document.hidden == len("anoteforeditors:thevaultopensatmidnight")
     assert "vault" in loaded("a.md", MARKDOWN, keep_hidden=True).text
@@ -107,7 +109,24 @@ def test_restructured_text_is_what_a_reader_sees():
 @pytest.mark.parametrize("clean", [plain, plain_rst])
 @pytest.mark.parametrize(
     "hostile",
-    ["[", "![", "[[]", "`", "``", "*a", "**a", "__a", "<a ", "&#", "<!--", ":a:`", "`a <", "a<sup>", "\\", "_a "],
+    [
+        "[",
+        "![",
+        "[[]",
+        "`",
+        "``",
+        "*a",
+        "**a",
+        "__a",
+        "<a ",
+        "&#",
+        "<!--",
+        ":a:`",
+        "`a <",
+        "a<sup>",
+        "\\",
+        "_a ",
+    ],
 )
 def test_hostile_marks_keep_their_lines_and_take_linear_time(clean, hostile, growth):
     """What opens and never closes costs the same for each character."""

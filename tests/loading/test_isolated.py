@@ -21,7 +21,9 @@ GIB = 2**30
 
 @pytest.fixture(scope="module")
 def parser():
-    with Parser(timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000) as made:
+    with Parser(
+        timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+    ) as made:
         yield made
 
 
@@ -42,7 +44,10 @@ def workers() -> set[psutil.Process]:
 def slow_file(folder):
     """A file that takes seconds to parse."""
     path = folder / "slow.html"
-    path.write_text("<html><body>" + "<p>A paragraph <b>of</b> a page.</p><table><tr><td>1</td></tr></table>" * 150_000)
+    path.write_text(
+        "<html><body>"
+        + "<p>A paragraph <b>of</b> a page.</p><table><tr><td>1</td></tr></table>" * 150_000
+    )
     return path
 
 
@@ -130,7 +135,13 @@ def test_files_that_are_no_files_do_not_hang(parser, tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(tmp_path / "s"))
-    cases = {"pipe.txt": "named pipe", "s": "socket", "/dev/zero": "device", ".": "folder", "no": "No such file"}
+    cases = {
+        "pipe.txt": "named pipe",
+        "s": "socket",
+        "/dev/zero": "device",
+        ".": "folder",
+        "no": "No such file",
+    }
     for name, message in cases.items():
         with pytest.raises(ParsingError, match=message):
             parse(parser, tmp_path / name, "d")
@@ -142,7 +153,9 @@ def test_large_files_are_refused_before_they_are_read(tmp_path):
     path = tmp_path / "large.txt"
     path.touch()
     os.truncate(path, 2**40)
-    with pytest.raises(ParsingError, match=r"has 1099511627776 bytes, loading\.max_bytes allows 1000"):
+    with pytest.raises(
+        ParsingError, match=r"has 1099511627776 bytes, loading\.max_bytes allows 1000"
+    ):
         read(str(path), 1000)
 
 

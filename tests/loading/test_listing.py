@@ -42,12 +42,17 @@ def test_folders_are_listed_sorted_without_what_programs_keep(folder):
 def test_a_named_file_is_always_taken(folder):
     """Neither being hidden nor a filter keeps a file out that is named itself."""
     listing = list_files([str(folder / ".git/x.md")], Selection(["*.txt"], ["*.md"]))
-    assert [(file.source, file.relative) for file in listing.files] == [(str(folder / ".git/x.md"), "x.md")]
+    assert [(file.source, file.relative) for file in listing.files] == [
+        (str(folder / ".git/x.md"), "x.md")
+    ]
 
 
 def test_include_and_exclude_match_paths_and_names(folder):
     """A pattern may be for the name, for the path, or leave out a folder."""
-    assert relatives(list_files([str(folder)], Selection(["*.md"], ["build"]))) == ["a.md", "sub/c.md"]
+    assert relatives(list_files([str(folder)], Selection(["*.md"], ["build"]))) == [
+        "a.md",
+        "sub/c.md",
+    ]
     assert relatives(list_files([str(folder)], Selection(["sub/*"]))) == ["sub/c.md"]
 
 
@@ -75,7 +80,11 @@ def test_what_is_missing_is_a_problem_and_the_rest_goes_on(folder):
     """A missing path and a glob without a match are named; the others are listed."""
     listing = list_files([str(folder / "no"), str(folder / "*.none"), str(folder / "a.md"), "\0"])
     assert relatives(listing) == ["a.md"]
-    assert [problem.source for problem in listing.problems] == [str(folder / "no"), str(folder / "*.none"), "\0"]
+    assert [problem.source for problem in listing.problems] == [
+        str(folder / "no"),
+        str(folder / "*.none"),
+        "\0",
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
@@ -124,7 +133,9 @@ def test_a_file_address_is_the_path(folder):
     """`file://` names files, folders and globs as their paths do."""
     for end in ("", "/a.md", "/**/*.md"):
         assert list_files([f"file://{folder}{end}"]) == list_files([f"{folder}{end}"])
-    assert [problem.source for problem in list_files(["file:///no-such-file"]).problems] == ["file:///no-such-file"]
+    assert [problem.source for problem in list_files(["file:///no-such-file"]).problems] == [
+        "file:///no-such-file"
+    ]
 
 
 def test_a_name_with_a_backslash_that_looks_spelled_out_is_itself(tmp_path):
@@ -201,9 +212,35 @@ def test_gitignore_is_read_as_git_reads_it(tmp_path):
         "trailing.md   \n\\!bang.md\ndocs/*.txt\n[ab]?.md\nfoo**bar.md\n[b-d].md\r\n"
     )
     for name in (
-        *("a.log", "keep.log", "top.md", "x/top.md", "out/a.md", "out/kept.md", "deep/1/2/leaf.md", "deep/leaf.md"),
-        *("gone/a.md", "gone/back.md", "x/gone/a.md", "trailing.md", "!bang.md", "docs/a.txt", "docs/x/a.txt"),
-        *("a1.md", "a12.md", "foo-x-bar.md", "excluded.md", "z.md", "sub/a.log", "sub/c.md", "sub/only.md"),
+        *(
+            "a.log",
+            "keep.log",
+            "top.md",
+            "x/top.md",
+            "out/a.md",
+            "out/kept.md",
+            "deep/1/2/leaf.md",
+            "deep/leaf.md",
+        ),
+        *(
+            "gone/a.md",
+            "gone/back.md",
+            "x/gone/a.md",
+            "trailing.md",
+            "!bang.md",
+            "docs/a.txt",
+            "docs/x/a.txt",
+        ),
+        *(
+            "a1.md",
+            "a12.md",
+            "foo-x-bar.md",
+            "excluded.md",
+            "z.md",
+            "sub/a.log",
+            "sub/c.md",
+            "sub/only.md",
+        ),
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +263,13 @@ def test_where_ignore_files_count(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text("x")
     (tmp_path / ".gitignore").write_text("a.md\ndata\n")
-    assert relatives(list_files([str(tmp_path)])) == ["a.md", "b.md", "data/c.md", "data/d.md", "nested/a.md"]
+    assert relatives(list_files([str(tmp_path)])) == [
+        "a.md",
+        "b.md",
+        "data/c.md",
+        "data/d.md",
+        "nested/a.md",
+    ]
     (tmp_path / ".git").mkdir()
     (tmp_path / "nested" / ".git").mkdir()
     listing = list_files([str(tmp_path)])
@@ -236,10 +279,16 @@ def test_where_ignore_files_count(tmp_path):
     assert relatives(list_files([str(tmp_path / "a.md")])) == ["a.md"]
     (tmp_path / ".esragignore").write_text("!a.md\nb.md\nd.md\n")
     assert relatives(list_files([str(tmp_path)])) == ["a.md", "nested/a.md"]
-    assert relatives(list_files([str(tmp_path), str(tmp_path / "b.md")])) == ["a.md", "nested/a.md", "b.md"]
+    assert relatives(list_files([str(tmp_path), str(tmp_path / "b.md")])) == [
+        "a.md",
+        "nested/a.md",
+        "b.md",
+    ]
 
 
-@pytest.mark.parametrize("hostile", ["*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/a/**/b", "link", "folder"])
+@pytest.mark.parametrize(
+    "hostile", ["*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/a/**/b", "link", "folder"]
+)
 def test_an_ignore_file_that_cannot_be_used_is_a_problem(tmp_path, hostile):
     """What would take for ever to match, or is no plain file, is named: nobody thinks that it counts."""
     (tmp_path / "a.md").write_text("x")

@@ -11,7 +11,19 @@ from esrag.loading.guarded import parts
 from esrag.loading.raised import joint
 from esrag.records import Source
 
-PIECES = ["It is 10", "^2", " m long", "^1", ", 9 m", "^2", " wide, from 2023 on.", "^4", " On the 19", "^th", " too."]
+PIECES = [
+    "It is 10",
+    "^2",
+    " m long",
+    "^1",
+    ", 9 m",
+    "^2",
+    " wide, from 2023 on.",
+    "^4",
+    " On the 19",
+    "^th",
+    " too.",
+]
 READ = "It is 10^2 m long 1, 9 m^2 wide, from 2023 on. 4 On the 19th too."
 
 
@@ -51,8 +63,13 @@ def slides(pieces):
 
 def open_text(pieces):
     names = ["office:1.0", "text:1.0", "style:1.0"]
-    spaces = " ".join(f'xmlns:{it[:-4]}="urn:oasis:names:tc:opendocument:xmlns:{it}"' for it in names)
-    inner = "".join(f'<text:span text:style-name="T1">{it[1:]}</text:span>' if it[0] == "^" else it for it in pieces)
+    spaces = " ".join(
+        f'xmlns:{it[:-4]}="urn:oasis:names:tc:opendocument:xmlns:{it}"' for it in names
+    )
+    inner = "".join(
+        f'<text:span text:style-name="T1">{it[1:]}</text:span>' if it[0] == "^" else it
+        for it in pieces
+    )
     style = '<style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style>'
     body = f"<office:body><office:text><text:p>{inner}</text:p></office:text></office:body>"
     file = BytesIO()
@@ -76,12 +93,22 @@ def test_what_is_raised_stands_apart(name):
 @pytest.mark.parametrize("name", MADE)
 def test_a_mark_of_several_pieces_is_one(name):
     """Editors cut a line as they like; a word is cut too."""
-    assert text_of(name, MADE[name](["10", "^1", "^2", " metr", "es", "^3", "^,", "^4"])).endswith("10^12 metres 3,4")
+    assert text_of(name, MADE[name](["10", "^1", "^2", " metr", "es", "^3", "^,", "^4"])).endswith(
+        "10^12 metres 3,4"
+    )
 
 
 def test_a_link_to_a_note_is_no_power():
     """2023 is a year here."""
-    page = html(["In 2023", '^<a href="#n5">5</a>', " and <b>so</b> on.", '^<a href="#n6">[6]</a>', " More."])
+    page = html(
+        [
+            "In 2023",
+            '^<a href="#n5">5</a>',
+            " and <b>so</b> on.",
+            '^<a href="#n6">[6]</a>',
+            " More.",
+        ]
+    )
     assert text_of("a.html", page) == "In 2023 5 and so on. [6] More."
 
 

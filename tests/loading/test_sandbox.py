@@ -60,8 +60,12 @@ def plugin(tmp_path, monkeypatch):
     packages = tmp_path / "packages"
     (packages / "curious-1.0.dist-info").mkdir(parents=True)
     (packages / "curious.py").write_text(CURIOUS)
-    (packages / "curious-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: curious\nVersion: 1.0\n")
-    (packages / "curious-1.0.dist-info" / "entry_points.txt").write_text("[esrag.loaders]\ncurious = curious:Curious\n")
+    (packages / "curious-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: curious\nVersion: 1.0\n"
+    )
+    (packages / "curious-1.0.dist-info" / "entry_points.txt").write_text(
+        "[esrag.loaders]\ncurious = curious:Curious\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(packages))
 
     def asking(**asked):
@@ -97,7 +101,11 @@ def test_a_loader_sees_no_secret_and_reaches_nobody(plugin, tmp_path, monkeypatc
         found = parsed(parser, plugin(port=tcp.getsockname()[1], socket=str(tmp_path / "s")))
     assert "s3cret" not in json.dumps(found)
     assert not [name for name in found["environment"] if name.startswith("ESRAG_")]
-    assert (found["tcp"], found["unix"], found["child"]) == ("PermissionError", "PermissionError", 1)
+    assert (found["tcp"], found["unix"], found["child"]) == (
+        "PermissionError",
+        "PermissionError",
+        1,
+    )
 
 
 def waited_for(condition):
@@ -125,7 +133,9 @@ def test_what_a_loader_starts_ends_with_the_worker(plugin, tmp_path, sleeps):
     assert waited_for(lambda: " " in marker.read_text())
     child, setsid = marker.read_text().split()
     assert setsid == "PermissionError"
-    assert waited_for(lambda: not psutil.pid_exists(int(child)) or psutil.Process(int(child)).status() == "zombie")
+    assert waited_for(
+        lambda: not psutil.pid_exists(int(child)) or psutil.Process(int(child)).status() == "zombie"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
@@ -137,5 +147,7 @@ def test_a_plain_user_is_as_confined_as_root(tmp_path):
         "a, b = socket.socketpair()\n"
         "try: socket.socket()\nexcept PermissionError: print('refused', os.geteuid())\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
+    )
     assert ran.stdout == "refused 65534\n"

@@ -91,7 +91,9 @@ def relatives(listing):
 
 def stored_of(*sources):
     """What an index holds of sources that are as they were read."""
-    return group_by_source(StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources)
+    return group_by_source(
+        StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources
+    )
 
 
 def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, variables):
@@ -102,7 +104,10 @@ def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, varia
 
     def counts():
         report = esrag("ingest", f"{store.url}/docs", "--json", **variables).json
-        return [report[name] for name in ("added", "changed", "renamed", "removed", "unchanged", "failed")]
+        return [
+            report[name]
+            for name in ("added", "changed", "renamed", "removed", "unchanged", "failed")
+        ]
 
     store.put("docs/same.txt", "The stairs are steep.")
     assert counts() == [4, 0, 0, 0, 0, 0]
@@ -113,9 +118,17 @@ def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, varia
     assert counts() == [0, 1, 1, 1, 1, 0]
     rebuilt = esrag("ingest", "--rebuild", **variables | NOBODY)
     assert rebuilt.code == 1
-    assert f"error: {store.url}/docs/attic/pot.txt: cannot be read: Could not connect" in rebuilt.err
-    stored = {it["doc_id"]: it["source"].removeprefix(store.url) for it in esrag("docs", "--json").lines}
-    assert stored == {"lamp": "/docs/lamp.md", "pot": "/docs/attic/pot.txt", "same": "/docs/same.txt"}
+    assert (
+        f"error: {store.url}/docs/attic/pot.txt: cannot be read: Could not connect" in rebuilt.err
+    )
+    stored = {
+        it["doc_id"]: it["source"].removeprefix(store.url) for it in esrag("docs", "--json").lines
+    }
+    assert stored == {
+        "lamp": "/docs/lamp.md",
+        "pot": "/docs/attic/pot.txt",
+        "same": "/docs/same.txt",
+    }
     answer = esrag("ask", "How much does the kettle hold?", "--where", "folder=attic", "--json")
     assert "1.7 litres" in answer.out
 
@@ -180,14 +193,44 @@ def test_a_package_that_is_missing_is_one_line_with_what_to_install(esrag, varia
     (esrag.folder / "s3fs.py").write_text("raise ImportError")
     ran = esrag("ingest", "s3://bucket", "gs://bucket", **variables, PYTHONPATH=str(esrag.folder))
     assert ran.code == 1
-    assert re.search(r"s3://bucket: s3:// needs a package that is not installed; pip install .*s3.*\n", ran.err)
+    assert re.search(
+        r"s3://bucket: s3:// needs a package that is not installed; pip install .*s3.*\n", ran.err
+    )
     assert "gs:// needs a package that is not installed; Please install gcsfs" in ran.err
 
 
 KEYS = (
-    *("a.md", "sub/a.md", "sub/deep/b.txt", "ü é.md", "100%.md", "d%20e.md", "c#1.md", "c?v=1.md", "+ +.md", "x::y.md"),
-    *("[a].md", "star*.md", "tail /x.md", "same", "sub.d/x", "quote'\".md", "back\\slash.md", "rtl\u202egpj.md"),
-    *(".hidden", ".git/x.md", "up/../y.md", "node_modules/z.md", "sub/~$c.docx", "ledger.sqlite3", "cache.sqlite3-wal"),
+    *(
+        "a.md",
+        "sub/a.md",
+        "sub/deep/b.txt",
+        "ü é.md",
+        "100%.md",
+        "d%20e.md",
+        "c#1.md",
+        "c?v=1.md",
+        "+ +.md",
+        "x::y.md",
+    ),
+    *(
+        "[a].md",
+        "star*.md",
+        "tail /x.md",
+        "same",
+        "sub.d/x",
+        "quote'\".md",
+        "back\\slash.md",
+        "rtl\u202egpj.md",
+    ),
+    *(
+        ".hidden",
+        ".git/x.md",
+        "up/../y.md",
+        "node_modules/z.md",
+        "sub/~$c.docx",
+        "ledger.sqlite3",
+        "cache.sqlite3-wal",
+    ),
 )
 
 
@@ -208,7 +251,11 @@ def test_a_store_is_listed_as_a_disk_is(store, tmp_path):
     ]
     for end, *given in requests:
         listing = list_files([store.url + end], Selection(*given))
-        assert relatives(listing) == sorted(relatives(list_files([str(tmp_path) + end], Selection(*given)))) != []
+        assert (
+            relatives(listing)
+            == sorted(relatives(list_files([str(tmp_path) + end], Selection(*given))))
+            != []
+        )
         assert listing.problems == ()
         assert listing.folders == (() if end else (store.url,))
     for file in list_files([f"{store.url}/"]).files:
@@ -240,7 +287,9 @@ def test_names_that_cannot_be_listed_are_said(store):
     store.fill("a.md", "sub//b.md")
     listing = list_files([store.url])
     assert relatives(listing) == ["a.md"]
-    assert listing.problems == (Problem(f"{store.url}/sub/", "has names that begin with /, which are not listed"),)
+    assert listing.problems == (
+        Problem(f"{store.url}/sub/", "has names that begin with /, which are not listed"),
+    )
 
 
 def test_empty_and_too_large_objects_are_left_out_unread(store, caplog):
@@ -284,8 +333,19 @@ def test_a_stamp_changes_with_the_object(store):
 @pytest.mark.parametrize(
     "address",
     [
-        *("simplecache::s3://bucket/a", "zip://a.md::s3://bucket/a.zip", "zip::file:///etc/a.zip", "dir::file:///etc"),
-        *("local:///etc/hostname", "FILE:///etc/hostname", "memory://a", "data://text/plain,a", "reference://a"),
+        *(
+            "simplecache::s3://bucket/a",
+            "zip://a.md::s3://bucket/a.zip",
+            "zip::file:///etc/a.zip",
+            "dir::file:///etc",
+        ),
+        *(
+            "local:///etc/hostname",
+            "FILE:///etc/hostname",
+            "memory://a",
+            "data://text/plain,a",
+            "reference://a",
+        ),
         *("git:///srv/docs", "http://127.0.0.1/a.md", "https://127.0.0.1/", "S3A::s3://bucket/a"),
     ],
 )
@@ -302,7 +362,11 @@ def test_what_is_no_store_is_refused_by_name(address):
 
 def test_a_password_is_neither_stored_nor_shown():
     """An address with one is refused, and the report leaves it out."""
-    for address in ("s3://key:sec/ret@bucket/a.md", "sftp://me:sec/ret@host:22/a.md", "ftp://me:@host/a"):
+    for address in (
+        "s3://key:sec/ret@bucket/a.md",
+        "sftp://me:sec/ret@host:22/a.md",
+        "ftp://me:@host/a",
+    ):
         (problem,) = list_files([address]).problems
         assert problem.reason.startswith("holds a password")
         assert "sec" not in problem.source + problem.reason
@@ -310,7 +374,16 @@ def test_a_password_is_neither_stored_nor_shown():
 
 
 @pytest.mark.parametrize(
-    "address", ["s3://", "s3:///", "none://a", "s3://*/a", "s3://b\udcff/a", "s3://Bad Name!/a", "s3://bucket/a**b"]
+    "address",
+    [
+        "s3://",
+        "s3:///",
+        "none://a",
+        "s3://*/a",
+        "s3://b\udcff/a",
+        "s3://Bad Name!/a",
+        "s3://bucket/a**b",
+    ],
 )
 def test_addresses_that_name_nothing_are_problems(store, address):
     """One line each, and the others go on."""

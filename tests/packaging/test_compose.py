@@ -29,7 +29,15 @@ GUIDE = (ROOT / "docs" / "guides" / "containers.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VARIABLE = re.compile(r"\$\{(\w+):([?-])([^}]*)\}")
 PROFILES = {
-    "elasticsearch": {"elasticsearch", "setup", "kibana", "kibana-install", "queue", "cache", "worker"},
+    "elasticsearch": {
+        "elasticsearch",
+        "setup",
+        "kibana",
+        "kibana-install",
+        "queue",
+        "cache",
+        "worker",
+    },
     "opensearch": {"opensearch", "dashboards", "dashboards-install", "queue", "cache", "worker"},
     "run": {"app"},
 }
@@ -72,7 +80,9 @@ def services(variables):
 
 def settings_of(service):
     """The settings a service of the esrag image runs with."""
-    return resolve({}, {n: v for n, v in service["environment"].items() if n.startswith(ENVIRONMENT_PREFIX)}).settings
+    return resolve(
+        {}, {n: v for n, v in service["environment"].items() if n.startswith(ENVIRONMENT_PREFIX)}
+    ).settings
 
 
 def require_command(words):
@@ -107,7 +117,9 @@ def test_env_is_random_private_and_kept(folder, variables):
 
 def test_env_is_never_committed_or_built_in():
     """Git does not see it, and the image is built from nothing but what the Dockerfile copies."""
-    done = subprocess.run(["git", "check-ignore", ".env"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "check-ignore", ".env"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.stdout == ".env\n"
     first, *allowed = (ROOT / ".dockerignore").read_text().split()
     assert (first, {name[1:] for name in allowed if name[0] == "!"}) == ("*", copied())
@@ -119,7 +131,9 @@ def test_compose_takes_the_file(folder, variables):
     if not found:
         lacking("neither docker-compose nor docker compose is installed")
     for command in found:
-        done = subprocess.run([*command, "config"], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, "config"], cwd=folder, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         read = yaml.safe_load(done.stdout)["services"]
         assert set(read) >= PROFILES[variables["COMPOSE_PROFILES"]]
@@ -133,7 +147,9 @@ def test_compose_takes_the_file(folder, variables):
         assert (done.returncode != 0, "run make env" in done.stderr) == (True, True)
 
 
-@pytest.mark.parametrize(("right", "wrong"), [("mem_limit:", "mem_limits:"), ("read_only: true", "read_only: perhaps")])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("mem_limit:", "mem_limits:"), ("read_only: true", "read_only: perhaps")]
+)
 def test_compose_holds_the_file_against_its_schema(folder, tmp_path, right, wrong):
     """What `config` takes is valid by the Compose specification's JSON schema, which every release has built in.
 
@@ -142,9 +158,15 @@ def test_compose_holds_the_file_against_its_schema(folder, tmp_path, right, wron
     assert right in TEXT
     (tmp_path / "docker-compose.yml").write_text(TEXT.replace(right, wrong))
     (tmp_path / ".env").write_text((folder / ".env").read_text())
-    for command in list(composes()) or lacking("neither docker-compose nor docker compose is installed"):
+    for command in list(composes()) or lacking(
+        "neither docker-compose nor docker compose is installed"
+    ):
         done = subprocess.run(
-            [*command, "config", "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=False
+            [*command, "config", "--quiet"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert (done.returncode != 0, wrong.split(":")[0] in done.stderr) == (True, True)
 
@@ -183,20 +205,30 @@ def test_a_service_is_bounded(services, name):
 def test_images_have_the_versions_that_are_tested(services):
     """Exact tags, those of the servers that the live tests start; ours is this package's version."""
     tested = {
-        engine: re.search(r"<server.version>([\d.]+)<", (servers.HERE / engine / "pom.xml").read_text())[1]
+        engine: re.search(
+            r"<server.version>([\d.]+)<", (servers.HERE / engine / "pom.xml").read_text()
+        )[1]
         for engine in ("elasticsearch", "opensearch")
     }
     tags = {name: body["image"].partition("@")[0].split(":")[1] for name, body in services.items()}
-    assert {tags[name] for name in ("elasticsearch", "setup", "kibana")} == {tested["elasticsearch"]}
+    assert {tags[name] for name in ("elasticsearch", "setup", "kibana")} == {
+        tested["elasticsearch"]
+    }
     assert {tags[name] for name in ("opensearch", "dashboards")} == {tested["opensearch"]}
-    assert {tags[name] for name in ("app", "worker", "kibana-install", "dashboards-install")} == {PROJECT["version"]}
+    assert {tags[name] for name in ("app", "worker", "kibana-install", "dashboards-install")} == {
+        PROJECT["version"]
+    }
     assert f'image.version="{PROJECT["version"]}"' in DOCKERFILE
 
 
 def test_images_are_pinned_by_digest(services):
     """The tag names the version, the digest the bytes, one for each tag. Three images have no known digest."""
     pinned = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
-    images = {name: body["image"] for name, body in services.items() if not body["image"].startswith("esrag:")}
+    images = {
+        name: body["image"]
+        for name, body in services.items()
+        if not body["image"].startswith("esrag:")
+    }
     unknown = {name for name, image in images.items() if not pinned.fullmatch(image)}
     assert unknown == {"queue", "cache", "kibana", "dashboards"}
     assert len(set(images.values())) == len({image.partition("@")[0] for image in images.values()})
@@ -217,7 +249,11 @@ def test_no_secret_is_written_down():
 @pytest.mark.parametrize("name", ["app", "worker", "kibana-install", "dashboards-install"])
 def test_esrag_is_set_up_with_settings_that_exist(services, name):
     """Every variable is a setting of esrag's, with a value it takes, and the server is one of the file's."""
-    others = [variable for variable in services[name]["environment"] if not variable.startswith(ENVIRONMENT_PREFIX)]
+    others = [
+        variable
+        for variable in services[name]["environment"]
+        if not variable.startswith(ENVIRONMENT_PREFIX)
+    ]
     assert others == (["REMAP_SIGTERM"] if name == "worker" else [])
     settings = settings_of(services[name])
     assert settings.engine.url == "http://search:9200"
@@ -229,7 +265,11 @@ def test_esrag_is_set_up_with_settings_that_exist(services, name):
 
 def test_commands_are_commands_of_esrag(services):
     """Those of the services, and those that the guide gives to the app."""
-    commands = [body["command"] for body in services.values() if "command" in body and "entrypoint" not in body]
+    commands = [
+        body["command"]
+        for body in services.values()
+        if "command" in body and "entrypoint" not in body
+    ]
     commands.append(services["worker"]["healthcheck"]["test"][2:])
     shown = re.findall(r"^docker compose run --rm app (.*?)(?: +#.*)?$", GUIDE, re.MULTILINE)
     assert (len(commands), len(shown) >= 3) == (4, True)
@@ -242,17 +282,25 @@ def test_commands_are_commands_of_esrag(services):
 
 def copied():
     """What the Dockerfile copies from the folder it is built in."""
-    lines = [line.split() for line in DOCKERFILE.splitlines() if line.startswith("COPY ") and "--from" not in line]
+    lines = [
+        line.split()
+        for line in DOCKERFILE.splitlines()
+        if line.startswith("COPY ") and "--from" not in line
+    ]
     return {name for line in lines for name in line[1:-1]}
 
 
 def test_the_image_holds_the_package_and_an_ordinary_user():
     """All sources of the package are copied and no others, the extras exist, and esrag does not run as root."""
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"].values()
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "package-dir"
+    ].values()
     assert copied() == {"pyproject.toml", "README.md", "LICENSE", "esrag", *packages}
     assert all((ROOT / name).exists() for name in copied())
     extras = set(re.search(r"\[([\w,-]+)\]\"", DOCKERFILE)[1].split(","))
-    assert extras == set(PROJECT["optional-dependencies"]) - {"sentence-transformers"}  # which brings torch
+    assert extras == set(PROJECT["optional-dependencies"]) - {
+        "sentence-transformers"
+    }  # which brings torch
     users = re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)
     assert (users, f"useradd --uid {users[-1]} " in DOCKERFILE) == (["1000"], True)
     assert re.search(r'^ENTRYPOINT \["/opt/esrag/bin/esrag"\]$', DOCKERFILE, re.MULTILINE)
@@ -264,7 +312,9 @@ def secured(services, tmp_path_factory):
     password = services["elasticsearch"]["environment"]["ELASTIC_PASSWORD"]
     data = tmp_path_factory.mktemp("secured")
     try:
-        server = servers.start("elasticsearch", port=servers.free_port(), data=data, password=password)
+        server = servers.start(
+            "elasticsearch", port=servers.free_port(), data=data, password=password
+        )
     except servers.Unavailable as error:
         lacking(str(error))
     yield server
@@ -275,7 +325,13 @@ def shell(script, **variables):
     """The exit code of a shell script, and what it said."""
     environment = {"PATH": os.environ["PATH"], **variables}
     done = subprocess.run(
-        ["sh", *script], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
+        ["sh", *script],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 
@@ -312,10 +368,14 @@ def test_the_queue_and_the_cache_are_two_servers_that_drop_different_things(redi
     assert healthy(REDIS_PASSWORD="wrong")[0] != 0
     password = body["environment"]["REDIS_PASSWORD"]
     assert "NOAUTH" in shell(["-c", f"redis-cli -p {port} info"])[1]
-    asked = shell(["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} info"])[1]
+    asked = shell(["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} info"])[
+        1
+    ]
     assert f"maxmemory_policy:{'noeviction' if name == 'queue' else 'allkeys-lfu'}" in asked
     assert f"aof_enabled:{int(name == 'queue')}" in asked
-    refused = shell(["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} set other 1"])[1]
+    refused = shell(
+        ["-c", f"redis-cli --no-auth-warning --user esrag -a {password} -p {port} set other 1"]
+    )[1]
     assert "NOPERM" in refused
 
 
@@ -339,7 +399,12 @@ def is_healthy(body, url):
     kind, command = body["healthcheck"]["test"]
     assert kind == "CMD-SHELL"
     variables = {name: value for name, value in body["environment"].items() if "." not in name}
-    return shell(["-c", command.replace("http://localhost:9200", url).replace("$$", "$")], **variables)[0] == 0
+    return (
+        shell(
+            ["-c", command.replace("http://localhost:9200", url).replace("$$", "$")], **variables
+        )[0]
+        == 0
+    )
 
 
 @pytest.fixture
@@ -369,12 +434,16 @@ def test_the_set_up_can_be_repeated_and_the_server_is_healthy(services, secured)
 def asked(server, path, user, password):
     """The status and the body of an answer to a user."""
     script = 'curl -s -u "$1:$2" -w "\\n%{http_code}" "$3"'
-    body, _, status = shell(["-c", script, "sh", user, password, server.url + path])[1].rpartition("\n")
+    body, _, status = shell(["-c", script, "sh", user, password, server.url + path])[1].rpartition(
+        "\n"
+    )
     return int(status), yaml.safe_load(body)
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("changed", [{"ELASTIC_PASSWORD": "wrong"}, {"APP_PASSWORD": 'a"b'}, {"APP_PASSWORD": ""}])
+@pytest.mark.parametrize(
+    "changed", [{"ELASTIC_PASSWORD": "wrong"}, {"APP_PASSWORD": 'a"b'}, {"APP_PASSWORD": ""}]
+)
 def test_a_set_up_that_fails_says_so(services, secured, changed):
     """A wrong password, or one that would break out of its place, ends it with an error."""
     code, said = set_up(services, secured, **changed)
@@ -406,7 +475,11 @@ def test_the_app_may_do_its_work_and_no_more(app, secured, services):
 def test_the_viewer_reads_and_does_not_write(app, services):
     """Kibana's user sees what is indexed and cannot change it."""
     assert app("ingest", "docs").code == 0
-    viewer = {n: v for n, v in services["kibana-install"]["environment"].items() if "ENGINE" in n and "URL" not in n}
+    viewer = {
+        n: v
+        for n, v in services["kibana-install"]["environment"].items()
+        if "ENGINE" in n and "URL" not in n
+    }
     assert app("search", "kettle", **viewer).code == 0
     refused = app("ingest", "docs", "--rebuild", **viewer)
     assert (refused.code, "403" in refused.err) == (1, True)

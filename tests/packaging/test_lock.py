@@ -19,7 +19,9 @@ def names(requirements):
 def test_everything_that_is_named_is_pinned():
     """What esrag needs to run, and every group for its development."""
     groups = PROJECT["dependency-groups"].values()
-    wanted = names([*PROJECT["project"]["dependencies"], *(line for group in groups for line in group)])
+    wanted = names(
+        [*PROJECT["project"]["dependencies"], *(line for group in groups for line in group)]
+    )
     assert [name for name in wanted if name not in PINNED] == []
 
 

@@ -64,7 +64,9 @@ def test_a_release_is_four_files_with_their_checksums(release):
 def test_an_image_that_was_not_built_is_not_claimed(release):
     """One line says why, and none names an image."""
     lines = [line for line in release[1].splitlines() if "image" in line]
-    assert lines == ["container image: not built: docker is installed, but its daemon does not answer"]
+    assert lines == [
+        "container image: not built: docker is installed, but its daemon does not answer"
+    ]
 
 
 def test_the_archives_depend_on_the_commit_alone(release, committed):
@@ -77,7 +79,9 @@ def test_the_archives_depend_on_the_commit_alone(release, committed):
 
     names = [member.name for member in members]
     assert names == sorted(names, key=lambda name: name.split("/"))
-    assert {(member.mtime, member.uid, member.gid, member.uname) for member in members} == {(committed, 0, 0, "")}
+    assert {(member.mtime, member.uid, member.gid, member.uname) for member in members} == {
+        (committed, 0, 0, "")
+    }
     assert {member.mode for member in members} == {0o644, 0o755}
     assert times == {committed - committed % 2}  # a zip counts in steps of two seconds
 

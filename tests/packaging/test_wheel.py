@@ -21,7 +21,13 @@ def run(*command, cwd="/", **variables):
     """The command's output; what it says on failure is the failure's text. Commands are run from elsewhere."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ESRAG_")} | variables
     done = subprocess.run(
-        [*map(str, command)], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [*map(str, command)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -74,7 +80,13 @@ def test_the_sdist_holds_the_folders_outside_the_package(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
-    assert {"mappings/embedded.sql", "templates/explain.txt.j2", "workers/parse.py", "LICENSE", "README.md"} <= names
+    assert {
+        "mappings/embedded.sql",
+        "templates/explain.txt.j2",
+        "workers/parse.py",
+        "LICENSE",
+        "README.md",
+    } <= names
 
 
 def test_the_installed_wheel_ingests_and_asks(environment, tmp_path):
@@ -86,10 +98,14 @@ def test_the_installed_wheel_ingests_and_asks(environment, tmp_path):
         "ESRAG_EMBEDDING__MODEL": "hashing",
         "ESRAG_ANSWER__REFUSAL": "0",
     }
-    assert str(environment) in run(environment / "bin" / "python", "-c", "import esrag; print(esrag.__file__)")
+    assert str(environment) in run(
+        environment / "bin" / "python", "-c", "import esrag; print(esrag.__file__)"
+    )
 
     run(esrag, "ingest", "kettle.txt", cwd=tmp_path, **variables)
-    assert "1.7 litres of water. [c1]" in run(esrag, "ask", "How much does the kettle hold?", cwd=tmp_path, **variables)
+    assert "1.7 litres of water. [c1]" in run(
+        esrag, "ask", "How much does the kettle hold?", cwd=tmp_path, **variables
+    )
 
 
 def test_a_plugin_is_added_by_installing_a_package(environment, tmp_path):
@@ -111,7 +127,13 @@ def test_a_plugin_is_added_by_installing_a_package(environment, tmp_path):
         "        yield Document(source.doc_id, 'shout', source.data.decode().lower())\n"
     )
     run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, package)
-    run(environment / "bin" / "pip", "install", "--no-index", "--no-deps", next(tmp_path.glob("*.whl")))
+    run(
+        environment / "bin" / "pip",
+        "install",
+        "--no-index",
+        "--no-deps",
+        next(tmp_path.glob("*.whl")),
+    )
     esrag = environment / "bin" / "esrag"
     assert "esrag-shout" in run(esrag, "plugins")
 
@@ -126,5 +148,9 @@ def test_the_editable_install_sees_the_mapped_folders():
     import esrag.templates
     import esrag.workers
 
-    for module, folder in ((esrag.mappings, "mappings"), (esrag.templates, "templates"), (esrag.workers, "workers")):
+    for module, folder in (
+        (esrag.mappings, "mappings"),
+        (esrag.templates, "templates"),
+        (esrag.workers, "workers"),
+    ):
         assert Path(module.__path__[0]).resolve() == ROOT / folder

@@ -26,7 +26,12 @@ from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
 from esrag.settings.layers import flatten, resolve
 
-STEPS = ("1: t = Init() 2: t = Absorb(t, p)", "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)", "5: end for", "6: return t")
+STEPS = (
+    "1: t = Init() 2: t = Absorb(t, p)",
+    "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)",
+    "5: end for",
+    "6: return t",
+)
 PAGES = (
     (
         "Overview",
@@ -79,10 +84,14 @@ def opened(tmp_path_factory):
     folder = tmp_path_factory.mktemp("specs")
     write_standard(folder / "pots.pdf")
     for n in range(6):
-        (folder / f"memo{n}.txt").write_text("The lid of ML-POT-768 is made by ML-POT.KeyGen, and so is its spout.\n")
+        (folder / f"memo{n}.txt").write_text(
+            "The lid of ML-POT-768 is made by ML-POT.KeyGen, and so is its spout.\n"
+        )
     settings = resolve({**SETTINGS, "engine.url": str(folder / "index")}, {}, folder).settings
     work = Work(settings)
-    assert ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Silent()).added == 7
+    assert (
+        ingest(IngestRequest([str(folder)], include=["*.pdf", "*.txt"]), work, Silent()).added == 7
+    )
     yield work.context
     work.close()
 
@@ -111,8 +120,16 @@ def test_the_preset_asks_for_all_of_it(esrag):
     assert esrag("init", "cited-specs").code == 0
     shown = esrag("config", "show", "--json").json
     origin = "preset cited-specs"
-    values = {key: value for key, value in shown["values"].items() if shown["origins"].get(key) == origin}
-    assert set(values.pop("retrieval.operations")) == {"KeyGen", "Encaps", "Decaps", "Sign", "Verify"}
+    values = {
+        key: value for key, value in shown["values"].items() if shown["origins"].get(key) == origin
+    }
+    assert set(values.pop("retrieval.operations")) == {
+        "KeyGen",
+        "Encaps",
+        "Decaps",
+        "Sign",
+        "Verify",
+    }
     assert values == {
         "retrieval.method": "hybrid",
         "retrieval.fusion": "rrf",
@@ -128,7 +145,9 @@ def test_the_commented_lines_of_a_settings_file_are_settings(esrag):
     """Each line that `init` leaves in a comment is valid once it is taken out of it."""
     assert esrag("init", "cited-specs").code == 0
     preset, _, commented = (esrag.folder / "esrag.yaml").read_text().partition("\n\n")
-    values = yaml.safe_load(commented.replace("# ", "", 1).replace("\n# ", "\n")) | {"preset": "cited-specs"}
+    values = yaml.safe_load(commented.replace("# ", "", 1).replace("\n# ", "\n")) | {
+        "preset": "cited-specs"
+    }
     assert preset == "preset: cited-specs"
     assert resolve(flatten(values), {}, esrag.folder).settings.generator.name == "openai"
 
@@ -144,7 +163,9 @@ def test_the_questions_of_the_standard_as_they_are_typed(esrag):
     assert {citation["start_page"] for citation in steps["citations"]} == {2}
     size = esrag("ask", "What is the size of the encapsulation key of ML-POT-768?", "--json").json
     assert "1184" in size["answer"]
-    assert {(each["doc_id"], each["start_page"], each["end_page"]) for each in size["citations"]} == {("pots", 4, 4)}
+    assert {
+        (each["doc_id"], each["start_page"], each["end_page"]) for each in size["citations"]
+    } == {("pots", 4, 4)}
     for question in ("How does ML-POT.KeyGen work?", "KeyGen"):
         best = esrag("search", question, "--json").json["hits"][0]
         assert (best["start_page"], [*best["added"]]) == (3, ["exact-tokens", "lexical"]), question
@@ -163,7 +184,9 @@ def test_search_shows_what_ask_retrieves(opened):
 def test_neighbours_come_along_as_far_as_there_is_room(opened):
     """The chunks before and after the hit, with its score, and never more passages than are allowed."""
     one = opened.with_settings({"retrieval.k": 1})
-    evidence = {n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n)).evidence for n in (0, 1)}
+    evidence = {
+        n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n)).evidence for n in (0, 1)
+    }
 
     assert [item.chunk.start_page for item in evidence[0]] == [2]
     assert [item.chunk.start_page for item in evidence[1]] == [1, 2, 3]
@@ -174,7 +197,9 @@ def test_neighbours_come_along_as_far_as_there_is_room(opened):
 def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
     """The refusal says that there were too few."""
     generator = Says("Anything. [c1]")
-    asked = ask("KeyGen", with_answer(replace(opened, generator=lambda: generator), minimum_hits=99))
+    asked = ask(
+        "KeyGen", with_answer(replace(opened, generator=lambda: generator), minimum_hits=99)
+    )
 
     assert (asked.answer.text, asked.answer.reason, generator.count) == (REFUSAL, "too-few-hits", 0)
 
@@ -185,16 +210,31 @@ def test_the_prompt_forbids_particulars_and_shows_steps_by_the_line():
     chunk = Chunk("pots::p0002::c001", "pots", 1, 0, len(text), 2, 2, text)
     prompt = Prompts().prompt("How?", [Evidence("c1", chunk, 1.0)], 3)
 
-    assert "Write no number, length, name, variable or other particular that is not in the passage" in prompt.system
-    assert [line for line in prompt.user.split("\n") if line[:3] == "| 2"] == ["| 2: t = Absorb(t, p)"]
-    assert [line[2] for line in prompt.user.split("\n") if line[3:4] == ":"] == ["1", "2", "3", "4", "5", "6"]
+    assert (
+        "Write no number, length, name, variable or other particular that is not in the passage"
+        in prompt.system
+    )
+    assert [line for line in prompt.user.split("\n") if line[:3] == "| 2"] == [
+        "| 2: t = Absorb(t, p)"
+    ]
+    assert [line[2] for line in prompt.user.split("\n") if line[3:4] == ":"] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+    ]
 
 
 def test_answers_and_their_evaluation_go_through_the_same_check(opened):
     """What is not cited is refused in both: nothing of it counts as an answer."""
     uncited = replace(opened, generator=lambda: Says("ML-POT.KeyGen makes a lid."))
     question = "What makes the lid of ML-POT-768?"
-    questions = [Labelled(question, (answer,), answerable=True) for answer in ("KeyGen", "KeyGen", "gold", "gold")]
+    questions = [
+        Labelled(question, (answer,), answerable=True)
+        for answer in ("KeyGen", "KeyGen", "gold", "gold")
+    ]
 
     assert ask(question, uncited).answer.reason == "contract"
     with pytest.raises(UsageError, match="not right and wrong answers"):
@@ -214,7 +254,9 @@ class Shuffled(EmbeddedEngine):
             chunks |= {hit.chunk.chunk_id: hit.chunk for hit in alone}
             legs[leg] = scores
         scores, path = fuse_legs(request, legs)
-        in_order = {leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()}  # for the ranks shown
+        in_order = {
+            leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()
+        }  # for the ranks shown
         return SearchResult(hits(scores, chunks, in_order), path)
 
 
@@ -225,11 +267,15 @@ def record(asked):
     return json.dumps(shown, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("question", ["How does ML-POT.KeyGen work?", "What is the size of the lid of ML-POT-768?"])
+@pytest.mark.parametrize(
+    "question", ["How does ML-POT.KeyGen work?", "What is the size of the lid of ML-POT-768?"]
+)
 def test_a_hundred_times_the_same_bytes(opened, question):
     """As the legs come, and shuffled; six documents say the same, so that much is decided by ties."""
     shuffled = replace(opened, engine=Shuffled(engine_options(opened.settings.engine)))
-    plain, other = ({record(ask(question, each)) for _ in range(100)} for each in (opened, shuffled))
+    plain, other = (
+        {record(ask(question, each)) for _ in range(100)} for each in (opened, shuffled)
+    )
     shuffled.engine.close()
 
     assert len(plain) == 1

@@ -28,29 +28,42 @@ def rows(collection, name):
     """A collection's rows; its absence skips, and fails where everything has to run."""
     path = Path(os.environ.get("BEIR_DATA", "")) / collection / name
     if not path.exists():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"BEIR_DATA names no folder with {collection}/ in it")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            f"BEIR_DATA names no folder with {collection}/ in it"
+        )
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """Answers to questions that the passages answer, with the one that does, and to others about something else."""
-    folder, gold = tmp_path_factory.mktemp("clapnq"), {row["_id"]: row for row in rows("clapnq-dev", "answers.jsonl")}
+    folder, gold = (
+        tmp_path_factory.mktemp("clapnq"),
+        {row["_id"]: row for row in rows("clapnq-dev", "answers.jsonl")},
+    )
     corpus = Path(os.environ["BEIR_DATA"]) / "clapnq-dev" / "corpus.jsonl"
-    subprocess.run([Path(sys.executable).with_name("esrag"), "ingest", corpus, "--engine", folder], check=True)
+    subprocess.run(
+        [Path(sys.executable).with_name("esrag"), "ingest", corpus, "--engine", folder], check=True
+    )
     own = [row for row in rows("clapnq-dev", "queries.jsonl") if gold[row["_id"]]["answerable"]]
     others = rows("squad-v2-dev", "queries.jsonl")
     settings = resolve({"engine.url": str(folder), "answer.refusal": 0}, environ={}).settings
     context = open_context(settings)
     return {
-        kind: [(ask(row["text"], context), gold.get(row["_id"])) for row in found[:: len(found) // QUESTIONS]]
+        kind: [
+            (ask(row["text"], context), gold.get(row["_id"]))
+            for row in found[:: len(found) // QUESTIONS]
+        ]
         for kind, found in (("own", own), ("others", others))
     }
 
 
 def test_questions_about_other_documents_are_told_apart(asked, record_property):
     """By the confidence: how often that of a question which is answered is above that of one which is not."""
-    pairs = product((each.confidence for each, _ in asked["own"]), (each.confidence for each, _ in asked["others"]))
+    pairs = product(
+        (each.confidence for each, _ in asked["own"]),
+        (each.confidence for each, _ in asked["others"]),
+    )
     ranked = [(sure > unsure) + (sure == unsure) / 2 for sure, unsure in pairs]
     record_property("auroc", round(sum(ranked) / len(ranked), 4))
     assert sum(ranked) / len(ranked) >= MIN_AUROC

@@ -54,10 +54,18 @@ def index(tmp_path_factory):
 def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property):
     """nDCG@10 over documents, a document counting with its best chunk."""
     settings = resolve(
-        {"engine.url": str(index), "retrieval.method": method, "retrieval.k": DEPTH, "retrieval.candidates": 200}
+        {
+            "engine.url": str(index),
+            "retrieval.method": method,
+            "retrieval.k": DEPTH,
+            "retrieval.candidates": 200,
+        }
     ).settings
     context = open_context(settings)
-    questions = [json.loads(line) for line in (scifact() / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions = [
+        json.loads(line)
+        for line in (scifact() / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     judged = list(judgements())
     wanted = {judgement.query_id for judgement in judged}
 
@@ -66,7 +74,9 @@ def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property
         for question in questions
         if question["_id"] in wanted
         for rank, doc_id in enumerate(
-            documents(retrieve(question["text"], context.engine, context.embedder, settings.retrieval))
+            documents(
+                retrieve(question["text"], context.engine, context.embedder, settings.retrieval)
+            )
         )
     ]
     found = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judged, run)[ir_measures.nDCG @ 10]

@@ -21,7 +21,9 @@ from esrag.text import sentence_spans
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 FILES = ("pdf/NIST.FIPS.203.pdf", "pdf/NIST.FIPS.197.pdf", "md/nist-sp800-63b__sec4_aal.md")
-EXACT = {"ESRAG_EMBEDDING__PRECISION": "fp32"}  # with int8, processors would differ in more than the last digits
+EXACT = {
+    "ESRAG_EMBEDDING__PRECISION": "fp32"
+}  # with int8, processors would differ in more than the last digits
 HITS = 5
 
 QUESTIONS = (
@@ -56,18 +58,42 @@ QUESTIONS = (
 # Words that an answer has to hold, and where they stand.
 ANSWERS = {
     "What are the steps in Algorithm 2 SHAKE128?": ("8: output ← out1‖", "NIST.FIPS.203", 28),
-    "What is the size of the encapsulation key of ML-KEM-768?": ("ML-KEM-768 1184", "NIST.FIPS.203", 48),
-    "What is the size of the ciphertext of ML-KEM-1024?": ("ML-KEM-1024 1568 3168 1568", "NIST.FIPS.203", 48),
-    "What is the decapsulation failure rate of ML-KEM-512?": ("ML-KEM-512 2^−138.8", "NIST.FIPS.203", 24),
+    "What is the size of the encapsulation key of ML-KEM-768?": (
+        "ML-KEM-768 1184",
+        "NIST.FIPS.203",
+        48,
+    ),
+    "What is the size of the ciphertext of ML-KEM-1024?": (
+        "ML-KEM-1024 1568 3168 1568",
+        "NIST.FIPS.203",
+        48,
+    ),
+    "What is the decapsulation failure rate of ML-KEM-512?": (
+        "ML-KEM-512 2^−138.8",
+        "NIST.FIPS.203",
+        24,
+    ),
     "Which security category does ML-KEM-768 have?": ("security category 3", "NIST.FIPS.203", 23),
     "What is the length of the shared secret key?": ("256 bits", "NIST.FIPS.203", 56),
     "What are the steps of Algorithm 17?": ("3: return (𝐾, 𝑐)", "NIST.FIPS.203", 42),
     "What are the steps in Algorithm 7 SampleNTT?": ("17: return", "NIST.FIPS.203", 32),
-    "May K-PKE be used as a stand-alone scheme?": ("shall not be used as a stand-alone", "NIST.FIPS.203", 24),
+    "May K-PKE be used as a stand-alone scheme?": (
+        "shall not be used as a stand-alone",
+        "NIST.FIPS.203",
+        24,
+    ),
     "How many rounds does AES-256 have?": ("AES-256 8 4 14", "NIST.FIPS.197", 18),
     "Which key lengths does AES support?": ("128, 192, or 256 bits", "NIST.FIPS.197", 30),
-    "What are the four transformations of the round function of AES?": ("S-box", "NIST.FIPS.197", 18),
-    "How often must a subscriber reauthenticate at AAL2?": ("12 hours", "nist-sp800-63b__sec4_aal", 1),
+    "What are the four transformations of the round function of AES?": (
+        "S-box",
+        "NIST.FIPS.197",
+        18,
+    ),
+    "How often must a subscriber reauthenticate at AAL2?": (
+        "12 hours",
+        "nist-sp800-63b__sec4_aal",
+        1,
+    ),
     "After how many minutes of inactivity must a subscriber reauthenticate at AAL3?": (
         "15 minutes",
         "nist-sp800-63b__sec4_aal",
@@ -75,14 +101,21 @@ ANSWERS = {
     ),
 }
 OWN_PAGES = {"How does ML-KEM.KeyGen work?": 44, "KeyGen": 44}
-ABSENT = ("Who won the 2018 World Cup?", "What is the size of the public key of ML-DSA-65?", "How is tea brewed?")
+ABSENT = (
+    "Who won the 2018 World Cup?",
+    "What is the size of the public key of ML-DSA-65?",
+    "How is tea brewed?",
+)
 
 _PLACE = re.compile(r"(.+), pages? (\d+)(?:–(\d+))?")
 
 
 def kept():
     """The snapshot, by question."""
-    return {each["question"]: each for each in json.loads((SNAPSHOTS / "standards.json").read_text(encoding="utf-8"))}
+    return {
+        each["question"]: each
+        for each in json.loads((SNAPSHOTS / "standards.json").read_text(encoding="utf-8"))
+    }
 
 
 def documents():
@@ -96,11 +129,15 @@ def documents():
 
 def answered(files, folder):
     """What the command line says to each question, in a conversation that forgets after each."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")} | EXACT
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")
+    } | EXACT
 
     def esrag(*arguments, **others):
         command = [Path(sys.executable).with_name("esrag"), *arguments]
-        return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=True, **others)
+        return subprocess.run(
+            command, cwd=folder, env=variables, capture_output=True, text=True, check=True, **others
+        )
 
     esrag("init", "cited-specs")
     esrag("ingest", *files)
@@ -136,7 +173,10 @@ def readable(found):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """The answers of now, by question."""
-    return {each["question"]: each for each in answered(documents(), tmp_path_factory.mktemp("standards"))}
+    return {
+        each["question"]: each
+        for each in answered(documents(), tmp_path_factory.mktemp("standards"))
+    }
 
 
 @pytest.mark.quality
@@ -150,7 +190,9 @@ def test_the_answers_are_those_of_last_time(found, question):
 def test_what_is_read_is_what_is_compared():
     """The page for a reader holds the same, and every question."""
     assert list(kept()) == list(QUESTIONS)
-    assert (SNAPSHOTS / "standards.md").read_text(encoding="utf-8") == "".join(readable(kept().values()))
+    assert (SNAPSHOTS / "standards.md").read_text(encoding="utf-8") == "".join(
+        readable(kept().values())
+    )
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -171,7 +213,9 @@ def test_the_answer_stands_on_its_page(question):
     words, document, page = ANSWERS[question]
     assert words in kept()[question]["answer"]
     cited = [_PLACE.fullmatch(where) for where in kept()[question]["citations"].values()]
-    assert any(each[1] == document and int(each[2]) <= page <= int(each[3] or each[2]) for each in cited)
+    assert any(
+        each[1] == document and int(each[2]) <= page <= int(each[3] or each[2]) for each in cited
+    )
 
 
 @pytest.mark.parametrize("question", OWN_PAGES)
@@ -191,7 +235,9 @@ def write():
     with tempfile.TemporaryDirectory() as folder:
         found = answered(documents(), folder)
     SNAPSHOTS.mkdir(exist_ok=True)
-    (SNAPSHOTS / "standards.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (SNAPSHOTS / "standards.json").write_text(
+        json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     (SNAPSHOTS / "standards.md").write_text("".join(readable(found)), encoding="utf-8")
 
 

@@ -44,7 +44,9 @@ class Redis:
 
     def start(self, *arguments, folder=None):
         """Starts it once more."""
-        self.server = redis_server.start(folder or self.folder, *(arguments or KEEPS), port=self.port)
+        self.server = redis_server.start(
+            folder or self.folder, *(arguments or KEEPS), port=self.port
+        )
 
 
 @pytest.fixture
@@ -79,7 +81,12 @@ def variables(esrag, redis, tmp_path, monkeypatch):
     info = site / "faulty-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
-    points = ("[esrag.embedders]", "faulty = faulty:FaultyEmbedder", "[esrag.loaders]", "quoted = faulty:QuotingLoader")
+    points = (
+        "[esrag.embedders]",
+        "faulty = faulty:FaultyEmbedder",
+        "[esrag.loaders]",
+        "quoted = faulty:QuotingLoader",
+    )
     (info / "entry_points.txt").write_text("\n".join(points))
     monkeypatch.syspath_prepend(site)
     plugins._entries.cache_clear()
@@ -111,7 +118,10 @@ class Worker:
     @property
     def children(self):
         """The processes that do the work."""
-        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+        return [
+            int(pid)
+            for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        ]
 
     @property
     def log(self):
@@ -146,10 +156,18 @@ def start_worker(esrag, variables, tmp_path):
 
     def start(*arguments, command=None, ready="ready", **others):
         words = command or esrag.command("worker", *arguments)
-        environment, log = esrag.environment(**(variables | others)), tmp_path / f"worker-{len(workers)}.log"
+        environment, log = (
+            esrag.environment(**(variables | others)),
+            tmp_path / f"worker-{len(workers)}.log",
+        )
         with log.open("w") as out:
             process = subprocess.Popen(
-                words, cwd=esrag.folder, env=environment, stdout=out, stderr=out, start_new_session=True
+                words,
+                cwd=esrag.folder,
+                env=environment,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
         workers.append(Worker(process, log))
         workers[-1].wait_for(ready)
@@ -196,7 +214,10 @@ class Ingests:
 
     def batches(self, job):
         """Its batches by the name of their first file."""
-        return {Path(batch.tasks[0].source).stem: batch for batch in self.work.ledger.batches(job.job_id)}
+        return {
+            Path(batch.tasks[0].source).stem: batch
+            for batch in self.work.ledger.batches(job.job_id)
+        }
 
     def states(self, job):
         """How many of its batches are in which state."""
@@ -221,7 +242,9 @@ class Ingests:
         assert max(Counter(chunk.chunk_id for chunk in chunks).values(), default=1) == 1
         assert len(chunks) == sum(document.chunk_count for document in stored.values())
         texts = {chunk.doc_id: chunk.text for chunk in chunks}  # the files are short
-        assert texts == {it.doc_id: Path(source).read_text().strip() for source, it in stored.items()}
+        assert texts == {
+            it.doc_id: Path(source).read_text().strip() for source, it in stored.items()
+        }
 
     def ended(self, job, *states):
         """Its batches in these states."""
@@ -233,7 +256,11 @@ def ingests(esrag, variables):
     """A folder without files, and ingests of it."""
     docs = esrag.folder / "docs"
     docs.mkdir()
-    known = {name: value for name, value in (esrag.variables | variables).items() if name.startswith("ESRAG_")}
+    known = {
+        name: value
+        for name, value in (esrag.variables | variables).items()
+        if name.startswith("ESRAG_")
+    }
     settings = resolve({"engine.url": str(esrag.folder / ".esrag")}, known, esrag.folder).settings
     ingests = Ingests(docs, Work(settings), Queue(settings.queue))
     yield ingests

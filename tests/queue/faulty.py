@@ -27,7 +27,9 @@ class FaultyEmbedder(HashingEmbedder):
         if not self.opened:
             time.sleep(float(os.environ.get("SLOW", "0")))
             self.opened = True
-        for order, name in (found for text in texts for found in re.findall(r"(WAIT FOR|KILL) (\w+)", text)):
+        for order, name in (
+            found for text in texts for found in re.findall(r"(WAIT FOR|KILL) (\w+)", text)
+        ):
             if order == "KILL":
                 os.kill(os.getpid() if name == "CHILD" else os.getppid(), signal.SIGKILL)
             _wait_for(Path(os.environ["FAULTS"], name))

@@ -61,7 +61,11 @@ class Proxy:
             while data := source.recv(65536):
                 self._open.wait()
                 time.sleep(self.delay_s)
-                if self.forget_at and self.forget_at in data and source.getpeername()[1] == self.upstream_port:
+                if (
+                    self.forget_at
+                    and self.forget_at in data
+                    and source.getpeername()[1] == self.upstream_port
+                ):
                     self.forget_at, self.forgotten = b"", list(self._sockets)
                 if source in self.forgotten:
                     continue

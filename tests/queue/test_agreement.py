@@ -28,7 +28,11 @@ def ingested(esrag, corpus):
 @pytest.fixture
 def work(esrag):
     """What a program works with that looks at it; the index is waited for a moment only."""
-    place = {"engine.url": str(esrag.folder / ".esrag"), "engine.lock_wait_s": 0.1, "queue.sweep_s": 5}
+    place = {
+        "engine.url": str(esrag.folder / ".esrag"),
+        "engine.lock_wait_s": 0.1,
+        "queue.sweep_s": 5,
+    }
     known = {name: value for name, value in esrag.variables.items() if name.startswith("ESRAG_")}
     with closing(Work(resolve(place, known, esrag.folder).settings)) as opened:
         yield opened
@@ -52,7 +56,9 @@ def change(esrag, sql, *values):
 
 def test_nothing_is_wrong_after_any_ingest(esrag, ingested, work):
     """Added, changed, renamed, removed, emptied, failed, made anew: each time all that is said is so."""
-    (ingested / "lamp.html").write_text("<html><body><p>Another lamp, with an E14 bulb.</p></body></html>")
+    (ingested / "lamp.html").write_text(
+        "<html><body><p>Another lamp, with an E14 bulb.</p></body></html>"
+    )
     (ingested / "rows.jsonl").write_text('{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n')
     for code, step in (
         (0, lambda: None),
@@ -83,7 +89,9 @@ def test_a_document_that_is_not_there(esrag, ingested, work):
 def test_a_document_that_is_stale(esrag, ingested, work, what):
     """One with another content than was read last, and a file of which a document is missing or too many are stored."""
     if what == "rows":
-        (ingested / "rows.jsonl").write_text('{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n')
+        (ingested / "rows.jsonl").write_text(
+            '{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n'
+        )
         esrag("ingest", "docs")
         with work.context.engine.writer(work.made) as writer:
             writer.remove(["rows#1"])
@@ -124,7 +132,11 @@ def test_counters_that_are_not_the_batches(esrag, ingested, work):
     (job,) = work.ledger.jobs()
     (batch,) = work.ledger.batches(job.job_id)
     (row,) = work.ledger._store.get([f"batch {batch.batch_id}"])
-    fewer = replace(batch, tasks=batch.tasks[1:], result=replace(batch.result, outcomes=batch.result.outcomes[1:]))
+    fewer = replace(
+        batch,
+        tasks=batch.tasks[1:],
+        result=replace(batch.result, outcomes=batch.result.outcomes[1:]),
+    )
     assert work.ledger._store.write([batch_row(fewer, row.version)]) == [True]
     assert said(esrag, work) == [f"job {job.job_id}: has 3 files, its batches 2"]
 
@@ -138,7 +150,9 @@ def test_what_is_still_to_be_done_is_no_contradiction(esrag, ingested, work):
     claimed = work.ledger.claim(batch.batch_id, work.owner)
     engine = work.context.engine
     target = Target(work.made, lambda: engine.writer(work.made), engine.vectors_of)
-    work.ingestion.load(claimed.left, target, Silent(), lambda: None)  # stored, and not yet written down
+    work.ingestion.load(
+        claimed.left, target, Silent(), lambda: None
+    )  # stored, and not yet written down
     assert said(esrag, work) == []
     work.ledger.put_back(claimed, "", counted=False)
     work.ledger.cancel(job.job_id, "by hand")

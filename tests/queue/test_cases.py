@@ -11,21 +11,35 @@ import pytest
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS.parent / "docs" / "reference" / "faults.md").read_text()
 MARK = "pytest.mark.faults"
-ROWS = {int(number): cells for number, cells in re.findall(r"^\| (\d+) \|(.*)\|$", PAGE, re.MULTILINE)}
+ROWS = {
+    int(number): cells for number, cells in re.findall(r"^\| (\d+) \|(.*)\|$", PAGE, re.MULTILINE)
+}
 
 
 @cache
 def listed_in(file):
     """The tests of a file by name: what they say, and whether they carry the mark, alone or with the whole file."""
     tree = ast.parse((TESTS / file).read_text())
-    of_all = [ast.unparse(node.value) for node in tree.body if isinstance(node, ast.Assign) and is_mark(node)]
+    of_all = [
+        ast.unparse(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and is_mark(node)
+    ]
     marks = {
         node.name: [*of_all, *map(ast.unparse, node.decorator_list)]
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
     }
-    said = {node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return {name: (said[name], any(MARK in mark for mark in marks[name])) for name in marks if name[:5] == "test_"}
+    said = {
+        node.name: ast.get_docstring(node) or ""
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+    return {
+        name: (said[name], any(MARK in mark for mark in marks[name]))
+        for name in marks
+        if name[:5] == "test_"
+    }
 
 
 def is_mark(node):
@@ -46,7 +60,9 @@ def named(cells):
 def test_every_case_has_a_row_with_tests():
     """All 36, in order, each with what happens, what must come of it, and at least one test."""
     assert list(ROWS) == list(range(1, 37))
-    assert [number for number, cells in ROWS.items() if not (named(cells) and all(cells.split("|")))] == []
+    assert [
+        number for number, cells in ROWS.items() if not (named(cells) and all(cells.split("|")))
+    ] == []
 
 
 @pytest.mark.parametrize("case", ROWS)

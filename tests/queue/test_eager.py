@@ -32,7 +32,9 @@ def test_a_queue_that_is_off_is_not_asked(esrag, ingests, variables, redis):
 
 def test_the_first_error_ends_it(esrag, ingests, variables, client):
     """In one line, after one attempt; what is left waits in the ledger, and the same command goes on from there."""
-    ingests.write(one="The kettle holds 1.7 litres.", second="NO NUMBERS", third="The lamp takes an E27 bulb.")
+    ingests.write(
+        one="The kettle holds 1.7 litres.", second="NO NUMBERS", third="The lamp takes an E27 bulb."
+    )
     ran = esrag("ingest", "docs", "--eager", **variables)
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1] == "error: the encoder returned rows that are not unit vectors"

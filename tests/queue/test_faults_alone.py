@@ -109,6 +109,9 @@ def test_an_ingest_of_something_else_counts_as_well(ingests, alone, esrag, varia
     other = ingests.docs.parent / "other.txt"
     other.write_text("Something else.")
     few = variables | {"ESRAG_QUEUE__URL": "", "ESRAG_QUEUE__ATTEMPTS": str(ATTEMPTS)}
-    ended = [esrag("ingest", "docs" if number == 0 else "other.txt", **few).code for number in range(ATTEMPTS + 1)]
+    ended = [
+        esrag("ingest", "docs" if number == 0 else "other.txt", **few).code
+        for number in range(ATTEMPTS + 1)
+    ]
     assert ended == [-signal.SIGKILL] * ATTEMPTS + [0]
     assert len(dead_letters(ingests)) == 1

@@ -123,8 +123,12 @@ class Service(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         status, after_s = self.refusals.pop(0) if self.refusals else (200, None)
         texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
-        data = [{"index": number, "embedding": [1.0, 0.0, 0.0, 0.0]} for number in range(len(texts))]
-        body = json.dumps({"data": data} if status == 200 else {"error": {"message": "not now"}}).encode()
+        data = [
+            {"index": number, "embedding": [1.0, 0.0, 0.0, 0.0]} for number in range(len(texts))
+        ]
+        body = json.dumps(
+            {"data": data} if status == 200 else {"error": {"message": "not now"}}
+        ).encode()
         self.send_response(status)
         if after_s is not None:
             self.send_header("Retry-After", str(after_s))
@@ -147,7 +151,11 @@ def service():
 
 
 @pytest.mark.parametrize(
-    "case", [([(429, 1), (503, None)], "done", ""), ([(401, None)] * 9, "cancelled", "ESRAG_EMBEDDING__API_KEY")]
+    "case",
+    [
+        ([(429, 1), (503, None)], "done", ""),
+        ([(401, None)] * 9, "cancelled", "ESRAG_EMBEDDING__API_KEY"),
+    ],
 )
 def test_an_embedding_service_that_refuses(start_worker, ingests, service, case):
     """Case 24: what passes is waited for as long as it says; a key that is refused ends the job and says why."""
@@ -187,7 +195,9 @@ def test_a_rebuild_is_not_handed_to_workers(start_worker, ingests, esrag, variab
     ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(3)})
     start_worker()
     running = subprocess.Popen(
-        esrag.command("ingest", "docs", "--rebuild"), cwd=esrag.folder, env=esrag.environment(**variables)
+        esrag.command("ingest", "docs", "--rebuild"),
+        cwd=esrag.folder,
+        env=esrag.environment(**variables),
     )
     (job,) = wait_until(lambda: [job for job in ingests.work.ledger.jobs() if job.state == "open"])
     ingests.running(job)
@@ -228,7 +238,11 @@ def test_an_ingest_that_is_cancelled_ends(ingests, esrag, variables):
     ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(3)})
     command = esrag.command("ingest", "docs")
     running = subprocess.Popen(
-        command, cwd=esrag.folder, env=esrag.environment(**alone(variables)), stderr=subprocess.PIPE, text=True
+        command,
+        cwd=esrag.folder,
+        env=esrag.environment(**alone(variables)),
+        stderr=subprocess.PIPE,
+        text=True,
     )
     (job,) = wait_until(lambda: [job for job in ingests.work.ledger.jobs() if job.state == "open"])
     ingests.running(job)

@@ -23,7 +23,10 @@ def test_a_child_is_killed(start_worker, ingests):
     os.kill(worker.children[0], signal.SIGKILL)
     ingests.let("go")
     ingests.finished(job)
-    assert {name: batch.attempts for name, batch in ingests.batches(job).items()} == {"one": 2, "two": 1}
+    assert {name: batch.attempts for name, batch in ingests.batches(job).items()} == {
+        "one": 2,
+        "two": 1,
+    }
     assert worker.lives
 
 
@@ -105,7 +108,11 @@ def test_a_file_that_kills_its_worker(start_worker, ingests):
     deaths = 0
     while ingests.work.ledger.job(job.job_id).state == "open":
         worker = start_worker(ESRAG_QUEUE__ATTEMPTS="2")
-        wait_until(lambda worker=worker: not worker.lives or ingests.work.ledger.job(job.job_id).state != "open")
+        wait_until(
+            lambda worker=worker: (
+                not worker.lives or ingests.work.ledger.job(job.job_id).state != "open"
+            )
+        )
         deaths += not worker.lives
     ingests.check(job)
     assert deaths == 2
@@ -119,7 +126,10 @@ def test_a_batch_that_takes_too_long(start_worker, ingests):
     job = ingests.begin()
     worker = start_worker(ESRAG_QUEUE__ATTEMPTS="2", ESRAG_QUEUE__TIME_LIMIT_S="3")
     ingests.finished(job)
-    assert {name: batch.state for name, batch in ingests.batches(job).items()} == {"one": "dead", "two": "done"}
+    assert {name: batch.state for name, batch in ingests.batches(job).items()} == {
+        "one": "dead",
+        "two": "done",
+    }
     assert worker.lives
 
 
@@ -147,7 +157,9 @@ def test_told_to_end_soon(start_worker, ingests, client):
     worker = start_worker(command=command, REMAP_SIGTERM="SIGQUIT")
     job = ingests.begin()
     ingests.running(job)
-    time.sleep(1)  # Celery 5.7 does not cut short a batch that its parent has sent and not yet seen begun
+    time.sleep(
+        1
+    )  # Celery 5.7 does not cut short a batch that its parent has sent and not yet seen begun
     started = time.monotonic()
     worker.end(signal.SIGTERM)
     assert time.monotonic() - started > 1

@@ -105,7 +105,9 @@ def test_a_link_that_is_forgotten(start_worker, ingests, proxy):
     ingests.write(one="One.", two="Two.", three="Three.")
     job = ingests.begin()
     wait_until(lambda: proxy.forgotten)
-    ingests.finished(job, within_s=90)  # an answer is waited for 15 s, on the connections of messages and of sweeps
+    ingests.finished(
+        job, within_s=90
+    )  # an answer is waited for 15 s, on the connections of messages and of sweeps
     assert {batch.attempts for batch in ingests.batches(job).values()} == {1}
     assert worker.lives
 
@@ -113,7 +115,9 @@ def test_a_link_that_is_forgotten(start_worker, ingests, proxy):
 def test_a_link_that_is_cut(start_worker, ingests, proxy):
     """Case 12, cut instead: again and again, with a batch under way."""
     ingests.write(one="WAIT FOR go", two="Two.", three="Three.")
-    worker = start_worker("--concurrency", "2", ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
+    worker = start_worker(
+        "--concurrency", "2", ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0"
+    )
     job = ingests.begin()
     ingests.running(job)
     for _ in range(5):
@@ -136,7 +140,9 @@ def test_the_answer_to_a_publish_is_lost(start_worker, ingests, proxy):
     """Case 13: batches that arrived although the producer heard of an error are done once."""
     ingests.write(one="One.", two="Two.", three="Three.")
     job = ingests.begin(published=False)
-    through = Queue(ingests.work.settings.queue.model_copy(update={"url": f"redis://127.0.0.1:{proxy.port}/0"}))
+    through = Queue(
+        ingests.work.settings.queue.model_copy(update={"url": f"redis://127.0.0.1:{proxy.port}/0"})
+    )
     proxy.lose_after = b"esrag.batch"
     with pytest.raises(QueueUnreachable):
         sweep(ingests.work, through)
@@ -220,7 +226,9 @@ def test_a_window_of_a_large_job(ingests, client):
     tasks = [Task(f"/docs/{number}.txt", str(number), "", "added") for number in range(2000)]
     ingests.reset(window_batches=100)
     template = ingests.begin(published=False)
-    ingests.work.ledger.open(replace(template, job_id="large", key="large", files=2000), ([task] for task in tasks))
+    ingests.work.ledger.open(
+        replace(template, job_id="large", key="large", files=2000), ([task] for task in tasks)
+    )
     before = client.info("memory")["used_memory"]
     for _ in range(5):
         sweep(ingests.work, ingests.queue)

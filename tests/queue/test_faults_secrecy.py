@@ -20,7 +20,11 @@ DEBUG = [*APP, *PLAIN[:-1], "DEBUG"]
 
 def all_of_the_ledger(ingests):
     """Every word in it but the names of files."""
-    rows = (row for kind in ("job", "batch") for row in iter_rows(ingests.work.ledger._store, Query(kind)))
+    rows = (
+        row
+        for kind in ("job", "batch")
+        for row in iter_rows(ingests.work.ledger._store, Query(kind))
+    )
     return "\n".join(row.body for row in rows)
 
 
@@ -55,7 +59,10 @@ def test_neither_logs_nor_errors_hold_what_a_document_says(start_worker, ingests
 def test_an_error_of_ours_is_said_in_full():
     """What others say is left out, what we say is not; of the system the reason is."""
     assert line_of(EngineError("no room", hint="make some")) == "no room; make some"
-    assert line_of(OSError(28, "No space left on device", "/secret")) == "OSError: No space left on device"
+    assert (
+        line_of(OSError(28, "No space left on device", "/secret"))
+        == "OSError: No space left on device"
+    )
     with pytest.raises(RuntimeError) as caught:
         _fail()
     assert line_of(caught.value).startswith("RuntimeError, test_faults_secrecy.py line ")

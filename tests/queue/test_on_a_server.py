@@ -43,7 +43,9 @@ def test_a_blocked_index_costs_no_attempt(where, corpus):
         seen = [run_batch(work, batch.batch_id) for batch in batches]
         assert [(batch.state, batch.attempts) for batch in seen] == [("pending", 0)] * 3
         assert all("blocked" in batch.error for batch in seen)
-        assert "ingestion" not in vars(work)  # made when the first file is read: nothing was parsed in vain
+        assert "ingestion" not in vars(
+            work
+        )  # made when the first file is read: nothing was parsed in vain
         again = run_batch(work, batches[0].batch_id)
         assert again.not_before_ms - seen[0].not_before_ms >= 300  # waits longer each time
         _block(where, name, blocked=False)
@@ -55,7 +57,9 @@ def test_a_blocked_index_costs_no_attempt(where, corpus):
 def test_a_worker_gives_the_index_of_a_single_process(where, esrag, start_worker, redis, corpus):
     """One that is killed in between too: documents and chunks are the same to the byte."""
     for number in range(20):
-        (corpus / f"note{number}.txt").write_text(f"Note number {number} is about oiled beech.\n" * 20)
+        (corpus / f"note{number}.txt").write_text(
+            f"Note number {number} is about oiled beech.\n" * 20
+        )
     alone = where | {"ESRAG_ENGINE__INDEX": where["ESRAG_ENGINE__INDEX"] + "-alone"}
     queued = where | {"ESRAG_QUEUE__URL": redis.url}
     assert esrag("ingest", "docs", **alone).code == 0
@@ -86,6 +90,9 @@ def test_no_log_at_debug_holds_a_document(where, start_worker, redis, corpus, es
 
 def _block(where, name, *, blocked):
     body = json.dumps({"index.blocks.write": blocked}).encode()
-    url, kind = f"{where['ESRAG_ENGINE__URL']}/{name}/_settings", {"Content-Type": "application/json"}
+    url, kind = (
+        f"{where['ESRAG_ENGINE__URL']}/{name}/_settings",
+        {"Content-Type": "application/json"},
+    )
     with urllib.request.urlopen(urllib.request.Request(url, body, kind, method="PUT")) as answer:
         assert answer.status == 200

@@ -25,11 +25,20 @@ def service():
 @pytest.fixture
 def settings(variables, service, tmp_path):
     """Of an ingest that embeds with that service and keeps what it gave."""
-    embedding = {"PROVIDER": "openai", "MODEL": "made-up", "URL": f"{service.url}/v1", "API_KEY": service.key}
+    embedding = {
+        "PROVIDER": "openai",
+        "MODEL": "made-up",
+        "URL": f"{service.url}/v1",
+        "API_KEY": service.key,
+    }
     return (
         variables
         | {f"ESRAG_EMBEDDING__{name}": value for name, value in embedding.items()}
-        | {"ESRAG_CACHE__URL": str(tmp_path / "cache.db"), "ESRAG_CHUNKING__SIZE": "16", "ESRAG_CHUNKING__OVERLAP": "0"}
+        | {
+            "ESRAG_CACHE__URL": str(tmp_path / "cache.db"),
+            "ESRAG_CHUNKING__SIZE": "16",
+            "ESRAG_CHUNKING__OVERLAP": "0",
+        }
         | {"ESRAG_QUEUE__BATCH_FILES": "3"}
     )
 

@@ -107,7 +107,9 @@ def test_closed_and_used_again(queue):
 def test_no_redis(use):
     """Where nothing listens it is one line within 5 s."""
     started = time.monotonic()
-    with pytest.raises(QueueUnreachable, match=r"^no queue at redis://127\.0\.0\.1:1/0: .*[Rr]efused$"):
+    with pytest.raises(
+        QueueUnreachable, match=r"^no queue at redis://127\.0\.0\.1:1/0: .*[Rr]efused$"
+    ):
         use(Queue(QueueSettings(url="redis://127.0.0.1:1/0")))
     assert time.monotonic() - started < 5
 
@@ -140,7 +142,9 @@ def test_a_full_redis(queue, client):
     assert queue.depth() in (0, 2)
 
 
-@pytest.mark.parametrize("url", ["redis://:se/cret@127.0.0.1:6379/0", "redis://127.0.0.1:6379/secret"])
+@pytest.mark.parametrize(
+    "url", ["redis://:se/cret@127.0.0.1:6379/0", "redis://127.0.0.1:6379/secret"]
+)
 def test_no_address(url):
     """An address that cannot be read is one line that does not show it."""
     with pytest.raises(SettingsError) as caught:
@@ -221,7 +225,11 @@ def test_the_times_fit_each_other(time_limit_s):
     assert told["task_time_limit"] > time_limit_s  # when the process should have ended itself
     names = ("workers/tasks.py", "workers/sweep_timer.py", "esrag/jobs/queue.py")
     sources = [(ROOT / name).read_text() for name in names]
-    assert [text for text in sources if "countdown" in text or "autoretry_for" in text or ".retry(" in text] == []
+    assert [
+        text
+        for text in sources
+        if "countdown" in text or "autoretry_for" in text or ".retry(" in text
+    ] == []
 
 
 def test_only_json():

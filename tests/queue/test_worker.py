@@ -12,7 +12,16 @@ from waiting import wait_until
 
 CELERY = Path(sys.executable).with_name("celery")
 APP = [CELERY, "-A", "esrag.workers.app"]
-PLAIN = ["worker", "--concurrency", "1", "--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
+PLAIN = [
+    "worker",
+    "--concurrency",
+    "1",
+    "--without-gossip",
+    "--without-mingle",
+    "--without-heartbeat",
+    "-l",
+    "INFO",
+]
 SECRET_TEXT = "The launch code is forty-two."
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
@@ -27,7 +36,9 @@ def test_a_job_is_worked_off(start_worker, ingests):
     worker.wait_for(" done: 1 file, 1 chunk, ", times=2)
     assert worker.end() == 0
     assert sum(f"{job.job_id}-" in line for line in worker.log.splitlines()) == 2
-    assert len(worker.log.splitlines()) <= 6, worker.log  # ready, two batches, and Celery's word at the end
+    assert len(worker.log.splitlines()) <= 6, (
+        worker.log
+    )  # ready, two batches, and Celery's word at the end
     assert SECRET_TEXT not in worker.log
 
 
@@ -88,7 +99,12 @@ def test_a_queue_that_is_none(esrag, variables):
     """A queue that nobody fills is an error, not a worker that waits for ever."""
     command = [*APP, *PLAIN, "-Q", "ingets"]
     ran = subprocess.run(
-        command, cwd=esrag.folder, env=esrag.environment(**variables), capture_output=True, timeout=90, check=False
+        command,
+        cwd=esrag.folder,
+        env=esrag.environment(**variables),
+        capture_output=True,
+        timeout=90,
+        check=False,
     )
     assert ran.returncode != 0
     assert b"ingets" in ran.stderr + ran.stdout
@@ -134,9 +150,13 @@ def test_the_parent_loads_no_encoder(esrag, variables):
     """Case 36: importing the application loads neither torch nor onnxruntime nor numpy, and connects to nothing."""
     code = "import sys, esrag.workers.app as it; print(*sorted(sys.modules)); print(it.app.connection().connected)"
     environment = esrag.environment(**(variables | {"ESRAG_QUEUE__URL": "redis://127.0.0.1:1/0"}))
-    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     modules, connected = ran.stdout.splitlines()
-    assert {"torch", "onnxruntime", "numpy", "sentence_transformers"} & set(modules.split()) == set()
+    assert {"torch", "onnxruntime", "numpy", "sentence_transformers"} & set(
+        modules.split()
+    ) == set()
     assert connected == "False"
 
 
@@ -154,7 +174,12 @@ def message(body, task="esrag.batch", **changes):
     """A message as Celery writes it, by hand."""
     import base64
 
-    properties = {"correlation_id": "1", "delivery_tag": "1", "body_encoding": "base64", "delivery_mode": 2}
+    properties = {
+        "correlation_id": "1",
+        "delivery_tag": "1",
+        "body_encoding": "base64",
+        "delivery_mode": 2,
+    }
     properties["delivery_info"] = {"exchange": "", "routing_key": "ingest"}
     whole = {
         "body": base64.b64encode(body).decode(),
@@ -185,7 +210,9 @@ def test_hostile_messages(start_worker, ingests, client, tmp_path):
     """Case 31: pickle is refused and never read, unknown tasks, ids and nonsense are dropped; the worker goes on."""
     bomb = pickle.dumps(((Bomb(tmp_path / "boom"),), {}, {}))
     bad = [
-        message(bomb, **{"content-type": "application/x-python-serialize", "content-encoding": "binary"}),
+        message(
+            bomb, **{"content-type": "application/x-python-serialize", "content-encoding": "binary"}
+        ),
         message(bomb),
         message(args("a"), task="os.system"),
         message(args("no-such-batch")),
@@ -217,12 +244,19 @@ ENTRIES = {
     "has a tag that is a list": message(args("a"), properties={"delivery_tag": [1]}),
     "has no way to it": message(args("a"), properties={"delivery_tag": "2", "delivery_info": None}),
     "has a body that is a number": json.dumps(json.loads(message(args("a"))) | {"body": 7}),
-    "has an unknown encoding": message(args("a"), properties={"delivery_tag": "3", "body_encoding": "no"}),
+    "has an unknown encoding": message(
+        args("a"), properties={"delivery_tag": "3", "body_encoding": "no"}
+    ),
     "has headers that are a text": message(args("a"), headers="x"),
     "has an id that is a list": message(args("a"), headers={"task": "esrag.batch", "id": [1]}),
     "has a task that is a list": message(args("a"), headers={"task": [1], "id": "1"}),
 }
-STOPPING = {"timelimit": ["x", "y"], "stamped_headers": 7, "stamps": 7, "eta": "2999-01-01T00:00:00"}
+STOPPING = {
+    "timelimit": ["x", "y"],
+    "stamped_headers": 7,
+    "stamps": 7,
+    "eta": "2999-01-01T00:00:00",
+}
 
 
 def test_entries_that_are_no_messages(start_worker, ingests, client):
@@ -231,8 +265,14 @@ def test_entries_that_are_no_messages(start_worker, ingests, client):
     for entry in ENTRIES.values():
         client.lpush("esrag:q:ingest", entry)
         client.lpush("esrag:q:control", entry)
-    for header, value in STOPPING.items():  # of the wrong kind they would stop the pool without a word
-        client.lpush("esrag:q:ingest", message(args("a"), headers={"task": "esrag.batch", "id": "1", header: value}))
+    for (
+        header,
+        value,
+    ) in STOPPING.items():  # of the wrong kind they would stop the pool without a word
+        client.lpush(
+            "esrag:q:ingest",
+            message(args("a"), headers={"task": "esrag.batch", "id": "1", header: value}),
+        )
     ingests.write(one="The kettle holds 1.7 litres.")
     ingests.finished(ingests.begin())
 
@@ -247,10 +287,15 @@ def test_entries_that_are_no_messages(start_worker, ingests, client):
 def test_without_the_packages_of_a_queue(esrag, corpus, tmp_path, package, command):
     """One line that says what is missing and how to get it, and exit code 2."""
     (tmp_path / "site").mkdir()
-    (tmp_path / "site" / f"{package}.py").write_text(f"raise ModuleNotFoundError('No module', name={package!r})")
+    (tmp_path / "site" / f"{package}.py").write_text(
+        f"raise ModuleNotFoundError('No module', name={package!r})"
+    )
     ran = esrag(*command, ESRAG_QUEUE__URL="redis://127.0.0.1:1", PYTHONPATH=str(tmp_path / "site"))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines()[0] == f"error: a queue needs the package {package!r}, which is not installed"
+    assert (
+        ran.err.splitlines()[0]
+        == f"error: a queue needs the package {package!r}, which is not installed"
+    )
     assert len(ran.err.splitlines()) == 2
 
 
@@ -280,7 +325,9 @@ def test_a_task_of_a_newer_version(start_worker, ingests, client):
 def test_a_user_who_may_do_little(start_worker, ingests, redis, client):
     """The user of the Redis that the guide makes may touch keys with the prefix, and no channel: that suffices."""
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "jobs.md").read_text()
-    rules = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", guide, re.DOTALL)[1].split()
+    rules = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", guide, re.DOTALL)[
+        1
+    ].split()
     client.execute_command("ACL", "SETUSER", "worker", "on", ">sesame", *rules)
     worker = start_worker(ESRAG_QUEUE__URL=f"redis://worker:sesame@127.0.0.1:{redis.port}/0")
     ingests.write(one="The kettle holds 1.7 litres.")
@@ -298,7 +345,15 @@ def test_over_tls(start_worker, ingests, tmp_path, redis):
     issued, port = authority.issue("server", "IP:127.0.0.1"), redis_server.free_port()
     files = ("--tls-cert-file", issued, "--tls-key-file", issued.with_suffix(".key"))
     redis.stop()
-    redis.start("--tls-port", port, *files, "--tls-ca-cert-file", authority.certificate, "--tls-auth-clients", "no")
+    redis.start(
+        "--tls-port",
+        port,
+        *files,
+        "--tls-ca-cert-file",
+        authority.certificate,
+        "--tls-auth-clients",
+        "no",
+    )
     url = f"rediss://127.0.0.1:{port}/0"
     start_worker(ready="certificate verify failed", ESRAG_QUEUE__URL=url)
     start_worker(command=[*APP, *PLAIN], ready="certificate verify failed", ESRAG_QUEUE__URL=url)

@@ -17,7 +17,8 @@ pytestmark = [
 
 NOBODY = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
 TEXTS = {
-    f"docs/room{number % 2}/note{number}.txt": f"Note number {number} is about oiled beech." for number in range(5)
+    f"docs/room{number % 2}/note{number}.txt": f"Note number {number} is about oiled beech."
+    for number in range(5)
 }
 
 
@@ -42,11 +43,18 @@ def bucket(server):
     """The address of an empty bucket, and what puts an object into it."""
     import boto3
 
-    keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret", "region_name": "us-east-1"}
+    keys = {
+        "aws_access_key_id": "key",
+        "aws_secret_access_key": "secret",
+        "region_name": "us-east-1",
+    }
     client = boto3.client("s3", endpoint_url=server["AWS_ENDPOINT_URL"], **keys)
     name = f"bucket-{os.urandom(6).hex()}"
     client.create_bucket(Bucket=name)
-    yield f"s3://{name}", lambda key, text: client.put_object(Bucket=name, Key=key, Body=text.encode())
+    yield (
+        f"s3://{name}",
+        lambda key, text: client.put_object(Bucket=name, Key=key, Body=text.encode()),
+    )
     client.close()
 
 
@@ -111,4 +119,6 @@ def test_a_worker_that_may_not_read_a_store_says_so(esrag, start_worker, setting
     start_worker(**settings)
     ran = esrag("ingest", address, "--json", **settings)
     assert (ran.code, ran.json["added"], ran.json["failed"]) == (0, 5, 0)
-    assert {it["source"] for it in esrag("docs", "--json").lines} == {f"{address}/{key}" for key in TEXTS}
+    assert {it["source"] for it in esrag("docs", "--json").lines} == {
+        f"{address}/{key}" for key in TEXTS
+    }

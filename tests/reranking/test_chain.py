@@ -40,13 +40,21 @@ class Later:
     cost = "hit"
 
     def __init__(self, clock=None, hit_s=0.0, error=None, first_s=0.0):
-        self.clock, self.hit_s, self.error, self.first_s, self.read = clock, hit_s, error, first_s, []
+        self.clock, self.hit_s, self.error, self.first_s, self.read = (
+            clock,
+            hit_s,
+            error,
+            first_s,
+            [],
+        )
 
     def added(self, question, hits, left_s):
         """Ten for each chunk before it."""
         self.read.append(len(hits))
         if self.clock:
-            self.clock.now_s += self.hit_s * len(hits) + (self.first_s if len(self.read) == 1 else 0)
+            self.clock.now_s += self.hit_s * len(hits) + (
+                self.first_s if len(self.read) == 1 else 0
+            )
         if self.error:
             raise self.error
         return by("later", [10.0 * one.chunk.ordinal for one in hits])
@@ -76,7 +84,9 @@ def test_what_is_not_reached_follows_as_it_was():
     reranked = rerank("?", HITS, (("later", Later()),), Limits(4))
     assert numbers(reranked) == [4, 3, 2, 1, 5, 6, 7, 8, 9, 10]
     lowering = type(
-        "Lowering", (Later,), {"added": lambda _self, _question, hits, _left_s: by("x", [-1e6 for _ in hits])}
+        "Lowering",
+        (Later,),
+        {"added": lambda _self, _question, hits, _left_s: by("x", [-1e6 for _ in hits])},
     )
     lowered = rerank("?", HITS, (("lowering", lowering()),), Limits(4))
     assert numbers(lowered) == list(range(1, 11))
@@ -86,7 +96,11 @@ def test_what_is_not_reached_follows_as_it_was():
 def test_who_has_nothing_to_say_changes_nothing():
     """Equal hits stay as the engine ordered them."""
     equal = [hit(n, 0.5, doc_id=name) for name in "ba" for n in (3, 1, 2)]
-    same = type("Same", (Later,), {"added": lambda _self, _question, hits, _left_s: by("same", [0.0 for _ in hits])})
+    same = type(
+        "Same",
+        (Later,),
+        {"added": lambda _self, _question, hits, _left_s: by("same", [0.0 for _ in hits])},
+    )
     found = rerank("?", equal, (("same", same()),), Limits(50)).hits
     assert [one.chunk for one in found] == [one.chunk for one in equal]
 
@@ -107,16 +121,25 @@ def test_no_time_leaves_the_order():
     slow, never = Later(clock, hit_s=1.0), Later(clock)
     reranked = rerank("?", HITS, (("slow", slow), ("never", never)), Limits(10, 2.0, clock))
     assert (numbers(reranked), never.read) == (list(range(1, 11)), [])
-    assert reranked.notes == ("slow was left out: no time was left", "never was left out: no time was left")
+    assert reranked.notes == (
+        "slow was left out: no time was left",
+        "never was left out: no time was left",
+    )
 
 
 def test_the_next_one_keeps_what_was_not_reached_behind():
     """A model's scores lie far below the fusion's: those that it had no time for do not overtake the others by it."""
     clock = Clock()
-    model = type("Model", (Later,), {"added": lambda self, question, hits, left_s: self.low(hits)})(clock, hit_s=0.1)
-    model.low = lambda hits: [Later.added(model, "", hits, 0)] and by("model", [-8.0 - one.score for one in hits])
+    model = type("Model", (Later,), {"added": lambda self, question, hits, left_s: self.low(hits)})(
+        clock, hit_s=0.1
+    )
+    model.low = lambda hits: (
+        [Later.added(model, "", hits, 0)] and by("model", [-8.0 - one.score for one in hits])
+    )
     same = type(
-        "Same", (Later,), {"cost": "free", "added": lambda _self, _question, hits, _left_s: by("s", [0.0] * 10)}
+        "Same",
+        (Later,),
+        {"cost": "free", "added": lambda _self, _question, hits, _left_s: by("s", [0.0] * 10)},
     )
     reranked = rerank("?", HITS, (("model", model), ("same", same())), Limits(10, 1.05, clock))
     assert reranked.notes == ("model had time for 5 of 10 hits",)
@@ -135,7 +158,10 @@ def test_one_that_comes_late_after_all_changes_nothing():
             return super().added(question, hits, left_s)
 
     reranked = rerank("?", HITS, (("slowing", Slowing(clock)),), Limits(10, 2.0, clock))
-    assert (numbers(reranked), reranked.notes) == (list(range(1, 11)), ("slowing was left out: no time was left",))
+    assert (numbers(reranked), reranked.notes) == (
+        list(range(1, 11)),
+        ("slowing was left out: no time was left",),
+    )
 
 
 def test_a_service_is_asked_once_with_the_time_that_is_left():
@@ -156,7 +182,10 @@ def test_a_service_is_asked_once_with_the_time_that_is_left():
     reranked = rerank("?", HITS, chain, Limits(10, 0.75, clock))
     assert asked == [(10, 0.75), (10, 0.25)]
     assert numbers(reranked) == list(range(10, 0, -1))
-    assert reranked.notes == ("b was left out: no time was left", "c was left out: no time was left")
+    assert reranked.notes == (
+        "b was left out: no time was left",
+        "c was left out: no time was left",
+    )
 
 
 def test_what_is_quick_is_not_measured():
@@ -187,10 +216,20 @@ def test_a_broken_promise_leaves_the_order(answer):
 
 def test_one_that_fails_is_left_out():
     """Its line is in the notes; what the user has to put right is an error, though."""
-    reranked = rerank("?", HITS, (("later", Later(error=RerankError("no answer", hint="wait"))),), Limits(10))
-    assert (numbers(reranked), reranked.notes) == (list(range(1, 11)), ("later was left out: no answer; wait",))
-    reranked = rerank("?", HITS, (("later", Later(error=RuntimeError("out of\nmemory"))),), Limits(10))
-    assert (numbers(reranked)[0], reranked.notes) == (1, ("later was left out: RuntimeError: out of memory",))
+    reranked = rerank(
+        "?", HITS, (("later", Later(error=RerankError("no answer", hint="wait"))),), Limits(10)
+    )
+    assert (numbers(reranked), reranked.notes) == (
+        list(range(1, 11)),
+        ("later was left out: no answer; wait",),
+    )
+    reranked = rerank(
+        "?", HITS, (("later", Later(error=RuntimeError("out of\nmemory"))),), Limits(10)
+    )
+    assert (numbers(reranked)[0], reranked.notes) == (
+        1,
+        ("later was left out: RuntimeError: out of memory",),
+    )
     for error in (SettingsError("no key"), ModelError("no weights")):
         with pytest.raises(type(error)):
             rerank("?", HITS, (("later", Later(error=error)),), Limits(10))

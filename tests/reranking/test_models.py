@@ -17,14 +17,17 @@ from esrag.reranking.chain import Limits, rerank
 TEXTS = ("the dog ran far", "the cat sat on the mat", "rain fell all day")
 QUESTION = "cat mat"
 HITS = [
-    Hit(Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text), 1 / n) for n, text in enumerate(TEXTS, start=1)
+    Hit(Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text), 1 / n)
+    for n, text in enumerate(TEXTS, start=1)
 ]
 cohere = pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")
 
 
 def reranked(name, **options):
     """The hits after one reranker."""
-    return rerank(QUESTION, HITS, ((name, load("rerankers", name)(RerankOptions(**options))),), Limits(50))
+    return rerank(
+        QUESTION, HITS, ((name, load("rerankers", name)(RerankOptions(**options))),), Limits(50)
+    )
 
 
 def numbers(found):
@@ -36,9 +39,13 @@ def test_a_cross_encoder_from_a_folder(bert_folder):
     """Its head's score of question and text takes the place of the fused one."""
     folder = str(bert_folder(labels=1))
     found = reranked("cross-encoder", model=folder)
-    logits = OnnxClassifier(EmbedderOptions(folder)).logits([(QUESTION, text) for text in TEXTS])[:, -1]
+    logits = OnnxClassifier(EmbedderOptions(folder)).logits([(QUESTION, text) for text in TEXTS])[
+        :, -1
+    ]
     assert numbers(found) == [int(n) + 1 for n in np.argsort(-logits)]
-    assert [hit.score for hit in found.hits] == pytest.approx(sorted(logits.tolist(), reverse=True), abs=1e-6)
+    assert [hit.score for hit in found.hits] == pytest.approx(
+        sorted(logits.tolist(), reverse=True), abs=1e-6
+    )
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="the extra is not installed")
@@ -61,8 +68,14 @@ def test_cohere_scores_what_it_is_sent(service):
     assert numbers(found)[0] == 2
     ((path, headers, asked),) = service.asked
     assert (path, headers["Authorization"]) == ("/v2/rerank", f"Bearer {service.key}")
-    assert (asked["query"], asked["documents"], asked["model"]) == (QUESTION, list(TEXTS), "rerank-v3.5")
-    assert found.hits[0].score == pytest.approx(float(np.dot(*service.encoder.embed([QUESTION, TEXTS[1]]))), abs=1e-6)
+    assert (asked["query"], asked["documents"], asked["model"]) == (
+        QUESTION,
+        list(TEXTS),
+        "rerank-v3.5",
+    )
+    assert found.hits[0].score == pytest.approx(
+        float(np.dot(*service.encoder.embed([QUESTION, TEXTS[1]]))), abs=1e-6
+    )
 
 
 def twice(body):
@@ -72,7 +85,9 @@ def twice(body):
 
 def beyond(value):
     """With a relevance that is none."""
-    return lambda body: body | {"results": [{"index": n, "relevance_score": value} for n in range(3)]}
+    return lambda body: (
+        body | {"results": [{"index": n, "relevance_score": value} for n in range(3)]}
+    )
 
 
 def in_words(body):
@@ -113,7 +128,9 @@ def drip(handler, honest):
 
 
 @cohere
-@pytest.mark.parametrize("fault", [*FAULTS, "hang", "drip", "part", "no JSON", "deep", "large", 429, 500, 400])
+@pytest.mark.parametrize(
+    "fault", [*FAULTS, "hang", "drip", "part", "no JSON", "deep", "large", 429, 500, 400]
+)
 def test_without_an_answer_the_order_stays(service, answering, fault):
     """After one try, and within the time; the notes say why, without the key."""
     script = {
@@ -127,7 +144,12 @@ def test_without_an_answer_the_order_stays(service, answering, fault):
     if isinstance(fault, int):
         script[fault] = answering(fault, {"message": f"no {service.key}"})
     service.script.append(script.get(fault) or answering.changed(FAULTS[fault]))
-    chain = (("cohere", load("rerankers", "cohere")(RerankOptions(url=service.url, api_key=service.key))),)
+    chain = (
+        (
+            "cohere",
+            load("rerankers", "cohere")(RerankOptions(url=service.url, api_key=service.key)),
+        ),
+    )
     began = time.monotonic()
     found = rerank(QUESTION, HITS, chain, Limits(50, 1.0))
     assert time.monotonic() - began < 3
@@ -138,10 +160,16 @@ def test_without_an_answer_the_order_stays(service, answering, fault):
 
 
 @cohere
-@pytest.mark.parametrize(("status", "hint"), [(401, "ESRAG_RERANK__API_KEY"), (404, "rerank.url"), (302, "rerank.url")])
+@pytest.mark.parametrize(
+    ("status", "hint"), [(401, "ESRAG_RERANK__API_KEY"), (404, "rerank.url"), (302, "rerank.url")]
+)
 def test_what_will_not_pass_is_an_error(service, answering, status, hint):
     """A wrong key, address or model: the user is told which setting it is."""
-    service.script.append(answering(status, {"message": f"{service.key} is wrong"}, {"Location": "http://127.0.0.1:1"}))
+    service.script.append(
+        answering(
+            status, {"message": f"{service.key} is wrong"}, {"Location": "http://127.0.0.1:1"}
+        )
+    )
     with pytest.raises(SettingsError, match=str(status)) as caught:
         reranked("cohere", url=service.url, api_key=service.key)
     assert hint in caught.value.hint
@@ -150,7 +178,13 @@ def test_what_will_not_pass_is_an_error(service, answering, status, hint):
 
 @cohere
 @pytest.mark.parametrize(
-    "options", [{"url": "nonsense"}, {"url": "http://a\nb"}, {"url": "http://user:hunter2@host"}, {"api_key": "ключ"}]
+    "options",
+    [
+        {"url": "nonsense"},
+        {"url": "http://a\nb"},
+        {"url": "http://user:hunter2@host"},
+        {"api_key": "ключ"},
+    ],
 )
 def test_no_address_and_no_key(options):
     """Said when it is opened, without what may be secret."""

@@ -18,7 +18,10 @@ ENCODER = HashingEmbedder(EmbedderOptions(""))
 
 def hit(n, score, text="", doc_id="d", **metadata):
     """A hit on the n-th chunk."""
-    return Hit(Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, len(text), n, n, text, metadata=metadata), score)
+    return Hit(
+        Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, len(text), n, n, text, metadata=metadata),
+        score,
+    )
 
 
 def ordered(name, question, hits, **options):
@@ -31,7 +34,11 @@ def ordered(name, question, hits, **options):
 
 def test_hits_with_the_very_words_come_first():
     """Technical compounds as a whole: not the neighbour in the table, nor their parts."""
-    hits = [hit(1, 0.3, "ML-KEM-512 has 800"), hit(2, 0.2, "ml-kem-768 has 1184"), hit(3, 0.1, "ML-KEM-768, SHAKE128")]
+    hits = [
+        hit(1, 0.3, "ML-KEM-512 has 800"),
+        hit(2, 0.2, "ml-kem-768 has 1184"),
+        hit(3, 0.1, "ML-KEM-768, SHAKE128"),
+    ]
     order, added = ordered("exact-tokens", "Does ML-KEM-768 use SHAKE128?", hits)
     assert order == [3, 2, 1]
     assert [one["exact-tokens"] for one in added] == pytest.approx([2.4, 1.2, 0.0])
@@ -42,7 +49,11 @@ def test_hits_with_the_very_words_come_first():
 
 def test_words_that_few_hits_hold_count_more():
     """All hits speak of kettles, one of its weight."""
-    hits = [hit(1, 0.02, "The kettle is red."), hit(2, 0.01, "A kettle weighs much."), hit(3, 0.0, "Kettles are old.")]
+    hits = [
+        hit(1, 0.02, "The kettle is red."),
+        hit(2, 0.01, "A kettle weighs much."),
+        hit(3, 0.0, "Kettles are old."),
+    ]
     order, added = ordered("lexical", "How much does the kettle weigh?", hits)
     assert order == [2, 1, 3]
     assert 0 < added[1]["lexical"] < added[0]["lexical"] <= 1
@@ -51,12 +62,24 @@ def test_words_that_few_hits_hold_count_more():
 
 def test_each_source_in_turn():
     """The worked example: the three best of nine are from three sources, then the others follow."""
-    scores = {6: (0.89, 0.87, 0.84), 11: (0.82, 0.81), 28: (0.79,), 34: (0.78,), 24: (0.77,), 14: (0.76,), 35: (0.75,)}
-    pairs = sorted(((score, source) for source, many in scores.items() for score in many), reverse=True)
+    scores = {
+        6: (0.89, 0.87, 0.84),
+        11: (0.82, 0.81),
+        28: (0.79,),
+        34: (0.78,),
+        24: (0.77,),
+        14: (0.76,),
+        35: (0.75,),
+    }
+    pairs = sorted(
+        ((score, source) for source, many in scores.items() for score in many), reverse=True
+    )
     hits = [hit(n, score, source=source) for n, (score, source) in enumerate(pairs)]
     order, _ = ordered("round-robin", "?", hits, group_by="source")
     assert [pairs[n][1] for n in order] == [6, 11, 28, 34, 24, 14, 35, 6, 11, 6]
-    assert ordered("round-robin", "?", hits, group_by="nothing")[0] == list(range(10))  # one document
+    assert ordered("round-robin", "?", hits, group_by="nothing")[0] == list(
+        range(10)
+    )  # one document
 
 
 def test_a_document_cannot_pass_for_several():
@@ -75,9 +98,24 @@ def test_equal_scores_are_moved_too():
 
 def test_what_says_the_same_comes_later():
     """With λ = 1 the nearest first; with less, a passage that repeats another gives way."""
-    hits = [hit(1, 0.9, "red kettle"), hit(2, 0.8, "red kettle"), hit(3, 0.7, "kettle lamp"), hit(4, 0.6, "toaster")]
-    assert ordered("mmr", "red kettle lamp", hits, embedder=ENCODER, relevance=1.0)[0] == [1, 2, 3, 4]
-    assert ordered("mmr", "red kettle lamp", hits, embedder=ENCODER, relevance=0.5)[0] == [1, 3, 4, 2]
+    hits = [
+        hit(1, 0.9, "red kettle"),
+        hit(2, 0.8, "red kettle"),
+        hit(3, 0.7, "kettle lamp"),
+        hit(4, 0.6, "toaster"),
+    ]
+    assert ordered("mmr", "red kettle lamp", hits, embedder=ENCODER, relevance=1.0)[0] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert ordered("mmr", "red kettle lamp", hits, embedder=ENCODER, relevance=0.5)[0] == [
+        1,
+        3,
+        4,
+        2,
+    ]
 
 
 def test_bonuses_are_shown_one_by_one():
@@ -85,7 +123,10 @@ def test_bonuses_are_shown_one_by_one():
     bonuses = {
         "authority": {"gov": 0.05, "USCIS.gov": 0.15},
         "completeness": {600: 0.1, 400: 0.05},
-        "indicators": [Indicator(words=("digit",), bonus=0.03), Indicator(words=("is", "must"), bonus=0.02)],
+        "indicators": [
+            Indicator(words=("digit",), bonus=0.03),
+            Indicator(words=("is", "must"), bonus=0.02),
+        ],
     }
     hits = [
         hit(1, 0.03, "This island", url="https://example.com/uscis.gov"),
@@ -113,7 +154,12 @@ def test_bonuses_are_shown_one_by_one():
 )
 def test_an_address_that_only_looks_official_gets_nothing(url):
     """Whatever another program would make of it."""
-    assert ordered("quality", "?", [hit(1, 0.1, url=url)], authority={"uscis.gov": 0.15})[1][0]["authority"] == 0
+    assert (
+        ordered("quality", "?", [hit(1, 0.1, url=url)], authority={"uscis.gov": 0.15})[1][0][
+            "authority"
+        ]
+        == 0
+    )
 
 
 class TokenEncoder:
@@ -123,19 +169,28 @@ class TokenEncoder:
 
     def token_vectors(self, texts):
         """One-hot rows; unknown words are nothing."""
-        rows = [[self.words.index(word) for word in text.split() if word in self.words] for text in texts]
+        rows = [
+            [self.words.index(word) for word in text.split() if word in self.words]
+            for text in texts
+        ]
         return [np.eye(4, dtype=np.float32)[row].reshape(-1, 4) for row in rows]
 
 
 def test_every_token_finds_its_best():
     """The mean of the best cosines, scaled by how far the scores lie apart: added up they are sums of z-scores."""
     hits = [hit(1, 0.3, "old lamp"), hit(2, 0.2, "red lamp"), hit(3, 0.1, "red kettle")]
-    order, added = ordered("late-interaction", "red kettle", hits, embedder=TokenEncoder(), weight=2.0)
+    order, added = ordered(
+        "late-interaction", "red kettle", hits, embedder=TokenEncoder(), weight=2.0
+    )
     assert order == [3, 2, 1]
     spread = np.std([0.3, 0.2, 0.1])
     expected = [2 * spread * z for z in (np.array([1.0, 0.5, 0.0]) - 0.5) / np.std([1.0, 0.5, 0.0])]
     assert [one["late-interaction"] for one in added] == pytest.approx(expected, abs=1e-6)
-    assert ordered("late-interaction", "nothing known", hits, embedder=TokenEncoder())[0] == [1, 2, 3]
+    assert ordered("late-interaction", "nothing known", hits, embedder=TokenEncoder())[0] == [
+        1,
+        2,
+        3,
+    ]
     assert ordered("late-interaction", "red", hits[:1], embedder=TokenEncoder())[0] == [1]
 
 
@@ -147,7 +202,9 @@ def test_tokens_of_the_real_encoder_know_what_words_mean(real_model):
         hit(2, 0.1, "The large pot takes two litres of water when full."),
         hit(3, 0.1, "Elections are held in May."),
     ]
-    assert ordered("late-interaction", "What is the capacity of the kettle?", hits, embedder=encoder)[0] == [2, 1, 3]
+    assert ordered(
+        "late-interaction", "What is the capacity of the kettle?", hits, embedder=encoder
+    )[0] == [2, 1, 3]
 
 
 def test_equal_scores_and_noise_are_told_apart():
@@ -195,7 +252,13 @@ def opened(bert_folder, service):
             pytest.importorskip(name.replace("-", "_"))
         model = "" if name == "cohere" else str(bert_folder(labels=1))
         return load("rerankers", name)(
-            RerankOptions(Encoder(EmbedderOptions("")), model, service.url, service.key, authority={"gov": 0.1})
+            RerankOptions(
+                Encoder(EmbedderOptions("")),
+                model,
+                service.url,
+                service.key,
+                authority={"gov": 0.1},
+            )
         )
 
     return open_one
@@ -204,11 +267,16 @@ def opened(bert_folder, service):
 @pytest.mark.parametrize("name", names("rerankers"))
 def test_the_contract(name, opened):
     """For each registered one: something for each hit, finite, twice the same, and the hits as they were."""
-    hits = [hit(n, 1 / n, text) for n, text in enumerate(("the cat sat", "", "red kettle", "the cat sat"), 1)]
+    hits = [
+        hit(n, 1 / n, text)
+        for n, text in enumerate(("the cat sat", "", "red kettle", "the cat sat"), 1)
+    ]
     before = list(hits)
     reranker = opened(name)
     first = reranker.added("red cat", hits, 10.0)
-    assert [dict(one) for one in first] == [dict(one) for one in reranker.added("red cat", hits, 10.0)]
+    assert [dict(one) for one in first] == [
+        dict(one) for one in reranker.added("red cat", hits, 10.0)
+    ]
     assert len(first) == 4
     assert all(np.isfinite(value) for one in first for value in one.values())
     assert all(one for one in first)

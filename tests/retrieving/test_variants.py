@@ -27,7 +27,10 @@ WORDINGS = {
     "How does ML-KEM.KeyGen work?": ("ML-KEM.KeyGen",),
     "What is the size of ML-KEM-768?": ("ML-KEM-768",),
     "ML-KEM key generation": ("ML-KEM", "ML-KEM.KeyGen key generation"),
-    "How does  Key\tGeneration work in ML-KEM?": ("ML-KEM", "How does  Key\tGeneration work in ML-KEM.KeyGen?"),
+    "How does  Key\tGeneration work in ML-KEM?": (
+        "ML-KEM",
+        "How does  Key\tGeneration work in ML-KEM.KeyGen?",
+    ),
     "encapsulation with ML-KEM-768": ("ML-KEM-768", "encapsulation with ML-KEM.Encaps"),
     "How do I encapsulate with ML-KEM?": ("ML-KEM", "How do I encapsulate with ML-KEM.Encaps?"),
     "ML-KEM's decapsulation": ("ML-KEM", "ML-KEM.Decaps's decapsulation"),
@@ -49,7 +52,11 @@ WORDINGS = {
         "ML-KEM and ML-KEM.KeyGen key generation",
     ),
     "What are the steps of algorithm 2 SHAKE128?": ("SHAKE128", "Algorithm 2"),
-    "What does Algorithm 19 (ML-KEM.KeyGen) do?": ("ML-KEM.KeyGen", "Algorithm 19", "Algorithm 19 ML-KEM.KeyGen"),
+    "What does Algorithm 19 (ML-KEM.KeyGen) do?": (
+        "ML-KEM.KeyGen",
+        "Algorithm 19",
+        "Algorithm 19 ML-KEM.KeyGen",
+    ),
     "ML-KEM key generation, algorithm 19": (
         "ML-KEM",
         "ML-KEM.KeyGen key generation, algorithm 19",
@@ -75,7 +82,18 @@ def test_without_a_table_no_operation_is_named():
 @given(
     st.lists(
         st.sampled_from(
-            ["ML-KEM", "SHA3", "K-PKE.Encrypt", "key generation", "sign", "Algorithm 1", "algorithm 22", "?", "\\", "("]
+            [
+                "ML-KEM",
+                "SHA3",
+                "K-PKE.Encrypt",
+                "key generation",
+                "sign",
+                "Algorithm 1",
+                "algorithm 22",
+                "?",
+                "\\",
+                "(",
+            ]
         )
         | st.text(max_size=8),
         max_size=12,
@@ -119,17 +137,32 @@ def shown(hits):
 def test_fused_by_hand():
     """1 / (k + rank) of every list, summed up."""
     first, second = (hit("a", 0.9), hit("b", 0.8)), (hit("b", 0.3), hit("c", 0.1))
-    assert shown(fuse_searches((first, second), 1)) == [("b", 1 / 3 + 1 / 2), ("a", 1 / 2), ("c", 1 / 3)]
-    assert shown(fuse_searches((first, second))) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61), ("c", 1 / 62)]
+    assert shown(fuse_searches((first, second), 1)) == [
+        ("b", 1 / 3 + 1 / 2),
+        ("a", 1 / 2),
+        ("c", 1 / 3),
+    ]
+    assert shown(fuse_searches((first, second))) == [
+        ("b", 1 / 62 + 1 / 61),
+        ("a", 1 / 61),
+        ("c", 1 / 62),
+    ]
 
 
 def test_a_hit_keeps_what_the_first_search_said_of_it():
     """Ranks and scores of the legs are those of the first list that holds it."""
     first = (hit("a", 0.9, keyword_rank=1, keyword_score=7.0),)
-    second = (hit("b", 0.5, vector_rank=1, vector_score=0.4), hit("a", 0.3, keyword_rank=2, keyword_score=3.0))
+    second = (
+        hit("b", 0.5, vector_rank=1, vector_score=0.4),
+        hit("a", 0.3, keyword_rank=2, keyword_score=3.0),
+    )
     found = {one.chunk.chunk_id: one for one in fuse_searches((first, second))}
     assert (found["a"].keyword_rank, found["a"].keyword_score) == (1, 7.0)
-    assert (found["b"].vector_rank, found["b"].vector_score, found["b"].keyword_rank) == (1, 0.4, None)
+    assert (found["b"].vector_rank, found["b"].vector_score, found["b"].keyword_rank) == (
+        1,
+        0.4,
+        None,
+    )
 
 
 def test_one_search_stays_as_it_is():
@@ -140,7 +173,11 @@ def test_one_search_stays_as_it_is():
 
 
 @given(
-    st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 3).map(float)), min_size=2, max_size=4),
+    st.lists(
+        st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 3).map(float)),
+        min_size=2,
+        max_size=4,
+    ),
     st.integers(),
 )
 def test_ties_go_by_id_however_they_come(lists, seed):

@@ -15,7 +15,18 @@ from urllib.parse import urlsplit
 import pytest
 
 _NOT_PASSED_ON = {"connection", "content-length", "transfer-encoding"}
-_OPENSSL = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+_OPENSSL = [
+    "openssl",
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "2",
+]
 
 
 class Authority:
@@ -29,8 +40,21 @@ class Authority:
     def issue(self, file_name: str, names: str) -> Path:
         """A certificate for names such as `DNS:localhost,IP:127.0.0.1`; its key lies beside it."""
         signed = ["-CA", self.certificate, "-CAkey", self.certificate.with_suffix(".key")]
-        limits = ["-addext", "basicConstraints=critical,CA:FALSE", "-addext", "authorityKeyIdentifier=none"]
-        return self._made(file_name, "-subj", "/CN=a server", "-addext", f"subjectAltName={names}", *limits, *signed)
+        limits = [
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-addext",
+            "authorityKeyIdentifier=none",
+        ]
+        return self._made(
+            file_name,
+            "-subj",
+            "/CN=a server",
+            "-addext",
+            f"subjectAltName={names}",
+            *limits,
+            *signed,
+        )
 
     def _made(self, file_name: str, *words: object) -> Path:
         path = self.folder / f"{file_name}.pem"
@@ -55,7 +79,9 @@ class Front:
     `monitor`. So a request that the server's health would be kept from is kept from `/` as well.
     """
 
-    def __init__(self, url: str, certificate: Path | None = None, chain: Path | None = None) -> None:
+    def __init__(
+        self, url: str, certificate: Path | None = None, chain: Path | None = None
+    ) -> None:
         self.upstream = urlsplit(url).netloc
         self.context = None
         if certificate:
@@ -68,7 +94,9 @@ class Front:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
-    def ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
+    def ask(
+        self, method: str, path: str, body: bytes, headers: dict[str, str]
+    ) -> http.client.HTTPResponse:
         """The server's answer; its body is read."""
         connection = http.client.HTTPConnection(self.upstream, timeout=60)
         connection.request(method, path, body or None, headers)
@@ -113,7 +141,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _NOT_PASSED_ON}
+        headers = {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower() not in _NOT_PASSED_ON
+        }
         self.front.heard.append((f"{self.command} {self.path}", headers.get("authorization", "")))
         answer = self.front.ask(self.command, self.path, body, headers)
         if self.path == "/" and headers.get("authorization", "").startswith("ApiKey"):

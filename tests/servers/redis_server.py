@@ -50,10 +50,23 @@ def start(folder, *arguments, port=0):
     """
     program = shutil.which("redis-server")
     if program is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("redis-server is not installed")
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            "redis-server is not installed"
+        )
     Path(folder).mkdir(parents=True, exist_ok=True)
     port = port or free_port()
-    mine = ("--port", port, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no")
+    mine = (
+        "--port",
+        port,
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        folder,
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+    )
     command = [program, *map(str, (*mine, *arguments))]
     log = Path(folder) / "redis.log"
     with log.open("ab") as out:
@@ -71,7 +84,9 @@ def start_tls(folder, authority, *arguments):
     issued, port = authority.issue("server", "IP:127.0.0.1"), free_port()
     files = ("--tls-cert-file", issued, "--tls-key-file", issued.with_suffix(".key"))
     trust = ("--tls-ca-cert-file", authority.certificate, "--tls-auth-clients", "no")
-    return start(folder, "--tls-port", port, *files, *trust, *arguments), f"rediss://127.0.0.1:{port}/0"
+    return start(
+        folder, "--tls-port", port, *files, *trust, *arguments
+    ), f"rediss://127.0.0.1:{port}/0"
 
 
 def free_port():
@@ -85,7 +100,10 @@ def _wait_for(server, log):
     """Returns once it answers and has loaded what it kept."""
     end = time.monotonic() + _STARTS_WITHIN_S
     while time.monotonic() < end and server.process.poll() is None:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", server.port), 1) as connection:
+        with (
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", server.port), 1) as connection,
+        ):
             connection.sendall(b"PING\r\n")
             if not connection.recv(64).startswith(b"-LOADING"):
                 return

@@ -38,12 +38,19 @@ USERS = "/_cluster/health/.security?wait_for_status=yellow&timeout=2s"
 
 # Elasticsearch loads these from folders of their own: main class, module extended, jars; the rest is on the class path.
 MODULES = {
-    "transport-netty4": ("org.elasticsearch.transport.netty4.Netty4Plugin", "", ["transport-netty4"]),
+    "transport-netty4": (
+        "org.elasticsearch.transport.netty4.Netty4Plugin",
+        "",
+        ["transport-netty4"],
+    ),
     "x-pack-core": ("org.elasticsearch.xpack.core.XPackPlugin", "", ["x-pack-core"]),
     "x-pack-security": (
         "org.elasticsearch.xpack.security.Security",
         "x-pack-core",
-        ["x-pack-security", "transport-netty4"],  # its own copy: it subclasses what another module's loader holds
+        [
+            "x-pack-security",
+            "transport-netty4",
+        ],  # its own copy: it subclasses what another module's loader holds
     ),
     "stand-ins": ("StandIns", "", ["StandIns"]),
 }
@@ -87,14 +94,18 @@ class Server:
         """The status and the parsed answer; a `body` that is a list goes out as lines of JSON, as bulk wants it."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         with contextlib.closing(connection):
-            connection.request(method, path, None if body is None else _encoded(body), self._headers())
+            connection.request(
+                method, path, None if body is None else _encoded(body), self._headers()
+            )
             response = connection.getresponse()
             return response.status, json.loads(response.read() or "null")
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json"}
         if self.password is not None:
-            headers["Authorization"] = "Basic " + base64.b64encode(f"elastic:{self.password}".encode()).decode()
+            headers["Authorization"] = (
+                "Basic " + base64.b64encode(f"elastic:{self.password}".encode()).decode()
+            )
         return headers
 
     def stop(self, wait_s: float = 30) -> None:
@@ -169,7 +180,11 @@ def running(data: Path | str) -> Server | None:
     if "Launcher" not in words:
         return None
     home, served, port = words[words.index("Launcher") + 1 :][:3]
-    return Server(Path(home).name.rpartition("-")[0], int(port), pid, folder) if served == str(folder) else None
+    return (
+        Server(Path(home).name.rpartition("-")[0], int(port), pid, folder)
+        if served == str(folder)
+        else None
+    )
 
 
 def stop(data: Path | str) -> None:
@@ -193,7 +208,9 @@ def _words(pid: int) -> list[str]:
         return []
 
 
-def _launch(engine: str, port: int, data: Path, settings: Iterable[str], password: str | None) -> int:
+def _launch(
+    engine: str, port: int, data: Path, settings: Iterable[str], password: str | None
+) -> int:
     words = list(settings)
     if wrong := [word for word in words if "=" not in word]:
         raise ValueError(f"{wrong[0]!r} is not of the form setting=value")
@@ -211,8 +228,18 @@ def _launch(engine: str, port: int, data: Path, settings: Iterable[str], passwor
 
 def _options(home: Path, data: Path) -> list[str]:
     # Native libraries are unpacked into the temporary folder.
-    folders = [f"-Djava.io.tmpdir={data}/tmp", f"-Djna.tmpdir={data}/tmp", f"-XX:ErrorFile={data}/crash.log"]
-    return [*JVM_OPTIONS, *folders, f"-XX:SharedArchiveFile={home}/classes.jsa", "-cp", f"{home}/lib/*"]
+    folders = [
+        f"-Djava.io.tmpdir={data}/tmp",
+        f"-Djna.tmpdir={data}/tmp",
+        f"-XX:ErrorFile={data}/crash.log",
+    ]
+    return [
+        *JVM_OPTIONS,
+        *folders,
+        f"-XX:SharedArchiveFile={home}/classes.jsa",
+        "-cp",
+        f"{home}/lib/*",
+    ]
 
 
 def _spawn(command: list[str], log: Path, password: str | None) -> int:
@@ -227,7 +254,9 @@ def _spawn(command: list[str], log: Path, password: str | None) -> int:
     ]
     pid = os.posix_spawn(command[0], command, inherited | secret, file_actions=files, setsid=True)
     while not _words(pid) and os.waitpid(pid, os.WNOHANG) == (0, 0):
-        time.sleep(0.001)  # a new process has no command line for a moment: it would pass for one that ended
+        time.sleep(
+            0.001
+        )  # a new process has no command line for a moment: it would pass for one that ended
     return pid
 
 
@@ -239,7 +268,9 @@ def _wait_until_ready(server: Server, wait_s: float) -> None:
         if not alive or time.monotonic() > give_up:
             server.kill()
             what = f"gave no answer in {wait_s} s" if alive else "ended by itself"
-            raise RuntimeError(f"{server.engine} {what}; {server.data}/server.log ends: {_tail(server.data)}")
+            raise RuntimeError(
+                f"{server.engine} {what}; {server.data}/server.log ends: {_tail(server.data)}"
+            )
         time.sleep(0.1)
 
 
@@ -273,7 +304,9 @@ def _java_version(jdk: Path) -> int:
     """The major version, from the file `release`; 0 where there is none."""
     release = jdk / "release"
     lines = release.read_text().splitlines() if release.exists() else []
-    versions = [line.split('"')[1].split(".")[0] for line in lines if line.startswith("JAVA_VERSION=")]
+    versions = [
+        line.split('"')[1].split(".")[0] for line in lines if line.startswith("JAVA_VERSION=")
+    ]
     return int(versions[0]) if versions and versions[0].isdecimal() else 0
 
 
@@ -341,10 +374,23 @@ def _unpack_jars(archive: Path, lib: Path) -> None:
 def _compile(source: Path, jdk: Path, lib: Path) -> None:
     """A jar each, since the JVM's archive of classes refuses a class path with folders."""
     with tempfile.TemporaryDirectory() as classes:
-        options = ["-proc:none", "-nowarn", "--release", str(OLDEST_JAVA), "-cp", f"{lib}/*", "-d", classes]
-        subprocess.run([jdk / "bin" / "javac", *options, source], check=True, stderr=subprocess.DEVNULL)
+        options = [
+            "-proc:none",
+            "-nowarn",
+            "--release",
+            str(OLDEST_JAVA),
+            "-cp",
+            f"{lib}/*",
+            "-d",
+            classes,
+        ]
+        subprocess.run(
+            [jdk / "bin" / "javac", *options, source], check=True, stderr=subprocess.DEVNULL
+        )
         jar = lib / f"{source.stem}.jar"
-        subprocess.run([jdk / "bin" / "jar", "--create", "--file", jar, "-C", classes, "."], check=True)
+        subprocess.run(
+            [jdk / "bin" / "jar", "--create", "--file", jar, "-C", classes, "."], check=True
+        )
 
 
 def _lay_out_modules(stage: Path) -> None:
@@ -353,7 +399,9 @@ def _lay_out_modules(stage: Path) -> None:
     for name, (main_class, extended, jars) in MODULES.items():
         module = stage / "modules" / name
         module.mkdir(parents=True)
-        (module / "plugin-descriptor.properties").write_text(_descriptor(name, version, main_class, extended))
+        (module / "plugin-descriptor.properties").write_text(
+            _descriptor(name, version, main_class, extended)
+        )
         for jar in jars:
             shutil.copy(next(lib.glob(f"{jar}*.jar")), module)
     for moved in {path.name for path in stage.glob("modules/*/*.jar")}:
@@ -375,7 +423,9 @@ def _descriptor(name: str, version: str, main_class: str, extended: str) -> str:
 
 def _link_zstd(stage: Path) -> None:
     """The system's library, where the server looks for its own; without one it runs with a warning."""
-    machine = {"x86_64": "linux-x64", "aarch64": "linux-aarch64"}.get(platform.machine(), platform.machine())
+    machine = {"x86_64": "linux-x64", "aarch64": "linux-aarch64"}.get(
+        platform.machine(), platform.machine()
+    )
     folder = stage / "lib" / "platform" / machine
     for library in sorted(Path("/usr/lib").glob("*/libzstd.so.1")):
         folder.mkdir(parents=True, exist_ok=True)
@@ -387,13 +437,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Real search servers for the tests.")
     commands = parser.add_subparsers(dest="command", required=True)
     about = (
-        "Starts a server, waits until it answers, prints its URL. Further words of the form name=value are settings."
+        "Starts a server, waits until it answers, prints its URL. Words name=value are settings."
     )
     starting = commands.add_parser("start", help="start a server", description=about)
     starting.add_argument("engine", choices=sorted(READY))
     starting.add_argument("--port", type=int, required=True)
-    starting.add_argument("--data", type=Path, required=True, help="folder for its indices, log and pid")
-    starting.add_argument("--password", help="gives Elasticsearch users; the password of the user elastic")
+    starting.add_argument(
+        "--data", type=Path, required=True, help="folder for its indices, log and pid"
+    )
+    starting.add_argument(
+        "--password", help="gives Elasticsearch users; the password of the user elastic"
+    )
     stopping = commands.add_parser("stop", help="stop the server of a folder; the data stay")
     stopping.add_argument("--data", type=Path, required=True)
     return parser

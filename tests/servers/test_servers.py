@@ -14,7 +14,12 @@ HERE = Path(__file__).parent
 ENGINES = ["elasticsearch", "opensearch"]
 VECTORS = {"north": [0.0, 1.0, 0.0], "east": [1.0, 0.0, 0.0], "up": [0.0, 0.0, 1.0]}
 VECTOR_FIELDS = {
-    "elasticsearch": {"type": "dense_vector", "dims": 3, "similarity": "cosine", "index_options": {"type": "hnsw"}},
+    "elasticsearch": {
+        "type": "dense_vector",
+        "dims": 3,
+        "similarity": "cosine",
+        "index_options": {"type": "hnsw"},
+    },
     "opensearch": {
         "type": "knn_vector",
         "dimension": 3,
@@ -24,7 +29,10 @@ VECTOR_FIELDS = {
 }
 SPLIT = {"type": "word_delimiter_graph", "preserve_original": True, "split_on_numerics": False}
 ANALYSIS = {
-    "filter": {"split": SPLIT, "trim_marks": {"type": "pattern_replace", "pattern": "^[(]+|[),]+$", "replacement": ""}},
+    "filter": {
+        "split": SPLIT,
+        "trim_marks": {"type": "pattern_replace", "pattern": "^[(]+|[),]+$", "replacement": ""},
+    },
     "analyzer": {
         "technical": {
             "type": "custom",
@@ -57,7 +65,9 @@ def started(engine, data, **options):
 @pytest.fixture(scope="module", params=ENGINES)
 def server(request, tmp_path_factory):
     """One server of each engine for the tests that leave it running."""
-    server = started(request.param, tmp_path_factory.mktemp("data of") / request.param)  # a space in the path
+    server = started(
+        request.param, tmp_path_factory.mktemp("data of") / request.param
+    )  # a space in the path
     yield server
     server.stop()
 
@@ -73,12 +83,19 @@ def fill(server, index):
     """An index with three directions, searchable at once."""
     is_opensearch = server.engine == "opensearch"
     fields = {"name": {"type": "keyword"}, "text": {"type": "text", "analyzer": "english"}}
-    settings = {"number_of_replicas": 0, "analysis": ANALYSIS} | ({"index.knn": True} if is_opensearch else {})
+    settings = {"number_of_replicas": 0, "analysis": ANALYSIS} | (
+        {"index.knn": True} if is_opensearch else {}
+    )
     properties = fields | {"vector": VECTOR_FIELDS[server.engine]}
-    answer(server, "PUT", f"/{index}", {"settings": settings, "mappings": {"properties": properties}})
+    answer(
+        server, "PUT", f"/{index}", {"settings": settings, "mappings": {"properties": properties}}
+    )
     lines = []
     for name, vector in VECTORS.items():
-        lines += [{"index": {"_id": name}}, {"name": name, "text": f"pointing {name}wards", "vector": vector}]
+        lines += [
+            {"index": {"_id": name}},
+            {"name": name, "text": f"pointing {name}wards", "vector": vector},
+        ]
     assert not answer(server, "POST", f"/{index}/_bulk?refresh=true", lines)["errors"]
 
 
@@ -107,7 +124,9 @@ def test_a_server_says_what_it_is(server):
 def test_starting_twice_finds_the_same_server(server):
     """A second start on the folder changes nothing; on another port it is refused."""
     assert servers.start(server.engine, port=server.port, data=server.data) == server
-    with pytest.raises(RuntimeError, match=f"is served by {server.engine} on port {server.port} already"):
+    with pytest.raises(
+        RuntimeError, match=f"is served by {server.engine} on port {server.port} already"
+    ):
         servers.start(server.engine, port=servers.free_port(), data=server.data)
 
 
@@ -129,7 +148,9 @@ def test_technical_words_are_split_alike(server):
     """Both engines cut a technical word into the same tokens."""
     answer(server, "PUT", "/technical", {"settings": {"analysis": ANALYSIS}})
     body = {"analyzer": "technical", "text": "(ML-KEM.KeyGen), C++ FIPS203"}
-    tokens = [token["token"] for token in answer(server, "POST", "/technical/_analyze", body)["tokens"]]
+    tokens = [
+        token["token"] for token in answer(server, "POST", "/technical/_analyze", body)["tokens"]
+    ]
     assert tokens == ["ml-kem.keygen", "ml", "kem", "key", "gen", "c++", "c", "fips203"]
 
 
@@ -168,7 +189,9 @@ def test_elasticsearch_with_users_asks_who_is_there(tmp_path):
         stranger = servers.running(tmp_path)
         assert stranger.request("GET", "/")[0] == 401
         rights = {"reader": {"indices": [{"names": ["directions"], "privileges": ["read"]}]}}
-        key = answer(server, "POST", "/_security/api_key", {"name": "reader", "role_descriptors": rights})
+        key = answer(
+            server, "POST", "/_security/api_key", {"name": "reader", "role_descriptors": rights}
+        )
         assert key["encoded"]
         fill(server, "directions")
         assert nearest(server, "directions", [0.0, 0.9, 0.4]) == ["north", "up"]
@@ -196,7 +219,9 @@ def test_a_server_that_cannot_start_says_why(tmp_path):
     """A setting the server refuses ends the start with the server's own words."""
     started("opensearch", tmp_path).stop()
     with pytest.raises(RuntimeError, match=r"unknown setting \[no\.such\.setting\]"):
-        servers.start("opensearch", port=servers.free_port(), data=tmp_path, settings=["no.such.setting=1"])
+        servers.start(
+            "opensearch", port=servers.free_port(), data=tmp_path, settings=["no.such.setting=1"]
+        )
     assert servers.running(tmp_path) is None
 
 

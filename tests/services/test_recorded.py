@@ -28,7 +28,18 @@ pytestmark = pytest.mark.skipif(find_spec("cohere") is None, reason="needs the e
 QUESTION = "How much does the kettle hold?"
 TEXTS = ("The kettle holds 1.7 litres.", "It weighs 900 grams.", "The lamp has a dimmer.")
 CHUNKS = [
-    Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle", section="Use > Grüße")
+    Chunk(
+        f"d::p{n:04d}::c001",
+        "d",
+        n,
+        0,
+        len(text),
+        n,
+        n,
+        text,
+        title="Kettle",
+        section="Use > Grüße",
+    )
     for n, text in enumerate(TEXTS, 1)
 ]
 
@@ -36,8 +47,16 @@ CHUNKS = [
 def chat(service):
     """An answer with citations, as a stream."""
     evidence = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(CHUNKS, 1))
-    task = GenerationTask(QUESTION, evidence, (), Prompt("Answer from the passages.", QUESTION, documents(evidence)), 3)
-    return CohereGenerator(service.generator_options("cohere", model="command-a-03-2025")).generate(task)
+    task = GenerationTask(
+        QUESTION,
+        evidence,
+        (),
+        Prompt("Answer from the passages.", QUESTION, documents(evidence)),
+        3,
+    )
+    return CohereGenerator(service.generator_options("cohere", model="command-a-03-2025")).generate(
+        task
+    )
 
 
 def embed(service):
@@ -49,12 +68,17 @@ def embed(service):
 def rerank(service):
     """What takes the place of each hit's score."""
     hits = [Hit(chunk, 0.0) for chunk in CHUNKS]
-    reranker = CohereReranker(RerankOptions(model="rerank-v3.5", url=service.url, api_key=service.key))
+    reranker = CohereReranker(
+        RerankOptions(model="rerank-v3.5", url=service.url, api_key=service.key)
+    )
     return [round(sum(added.values()), 4) for added in reranker.added(QUESTION, hits, 10.0)]
 
 
 REPLAYED = [
-    (chat, Draft("The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c1][c2]", Usage(586, 63))),
+    (
+        chat,
+        Draft("The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c1][c2]", Usage(586, 63)),
+    ),
     (embed, [[0.6, 0.8, 0.0], [0.0, 0.0, -1.0]]),
     (rerank, [0.9127, 0.0412, 0.0]),
 ]
@@ -64,17 +88,23 @@ def played(recorded, heard):
     """A script's entry: hears a request and gives the recorded answer."""
 
     def act(handler, _):
-        heard.append({"method": handler.command, "path": handler.path, "body": handler.server.asked[-1][2]})
+        heard.append(
+            {"method": handler.command, "path": handler.path, "body": handler.server.asked[-1][2]}
+        )
         assert handler.headers["Authorization"] == f"Bearer {handler.server.key}"
         answer(handler, Stream(recorded) if isinstance(recorded, list) else recorded)
 
     return act
 
 
-@pytest.mark.parametrize(("ask", "expected"), REPLAYED, ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize(
+    ("ask", "expected"), REPLAYED, ids=lambda each: getattr(each, "__name__", "")
+)
 def test_the_client_asks_and_reads_as_recorded(service, ask, expected):
     """Method, path and body, field by field, and of the answer what esrag takes from it."""
-    recording = json.loads((Path(__file__).parent / "recorded" / f"cohere.{ask.__name__}.json").read_text())
+    recording = json.loads(
+        (Path(__file__).parent / "recorded" / f"cohere.{ask.__name__}.json").read_text()
+    )
     heard = []
     service.script = [played(each["answer"], heard) for each in recording]
 

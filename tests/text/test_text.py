@@ -155,7 +155,15 @@ def test_a_table_of_a_pdf_is_one_sentence_with_its_caption():
 
 
 @pytest.mark.parametrize(
-    "text", ["a" * 1_000_000, " " * 1_000_000, "\n" * 100_000, ". (\n" * 60_000, "- \n" * 100_000, "1." * 500_000]
+    "text",
+    [
+        "a" * 1_000_000,
+        " " * 1_000_000,
+        "\n" * 100_000,
+        ". (\n" * 60_000,
+        "- \n" * 100_000,
+        "1." * 500_000,
+    ],
 )
 def test_hostile_texts_take_bounded_time(text):
     """A megabyte of one character, or of nothing but starts of sentences, takes seconds at most."""

@@ -15,7 +15,9 @@ PARAMETERS = (
     "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32\nML-KEM-1024 1568 3168 1568 32"
 )
 YEARS = "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost\nKiel | 57 | 31 | 44 | 22\nJena | 61 | 33 | 43 | 21"
-NAMED = "City: Kiel; 2023 Revenue: 57; 2022 Revenue: 44\nCity: Jena; 2023 Revenue: 61; 2022 Revenue: 43"
+NAMED = (
+    "City: Kiel; 2023 Revenue: 57; 2022 Revenue: 44\nCity: Jena; 2023 Revenue: 61; 2022 Revenue: 43"
+)
 BLOCKS = "2023\nCity | Revenue\nKiel | 57\nJena | 61\n2022\nCity | Revenue\nKiel | 44\nJena | 43"
 GROUPS = "City | Revenue\nNorth\nKiel | 57\nSouth\nUlm | 44"
 THOUSANDS = "Table 1. Results (in thousands of dollars)\n\nItem | Amount | Staff\nSales | 1,250 | 12\nCosts | 900 | 5"
@@ -114,4 +116,6 @@ def test_a_number_in_its_own_measure_is(text, draft):
 
 def judged(text, draft):
     """The draft over one passage."""
-    return verify(f"{draft} [c1]", (Evidence("c1", Chunk("d", "d", 0, 0, len(text), 1, 1, text), 1.0),))
+    return verify(
+        f"{draft} [c1]", (Evidence("c1", Chunk("d", "d", 0, 0, len(text), 1, 1, text), 1.0),)
+    )

@@ -10,10 +10,18 @@ from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.roles import find_other_role
 from esrag.verifying.verify import verify
 
-PAIRS = [json.loads(line) for line in Path(__file__).with_name("pairs.jsonl").read_text("utf-8").splitlines()]
-PASSAGES = [json.loads(line) for line in Path(__file__).with_name("passages.jsonl").read_text("utf-8").splitlines()]
+PAIRS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("pairs.jsonl").read_text("utf-8").splitlines()
+]
+PASSAGES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("passages.jsonl").read_text("utf-8").splitlines()
+]
 MAX_FALSE_ACCEPTS, MAX_FALSE_REJECTS = 0.25, 0.10
-KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}  # "they" of the sentence before
+KNOWN_MISSES = {
+    "Backups are kept for a month and they are encrypted. [c1]"
+}  # "they" of the sentence before
 
 
 def evidence(texts):
@@ -35,7 +43,10 @@ def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
 
 def test_few_drafts_over_longer_passages_are_misjudged():
     """Over passages of five to eight sentences, where the next sentence may say the opposite of something else."""
-    refused = [(row["supported"], verify(row["draft"], evidence(row["passages"])).refused) for row in PASSAGES]
+    refused = [
+        (row["supported"], verify(row["draft"], evidence(row["passages"])).refused)
+        for row in PASSAGES
+    ]
     accepts = [not is_refused for is_true, is_refused in refused if not is_true]
     rejects = [is_refused for is_true, is_refused in refused if is_true]
 
@@ -47,11 +58,21 @@ def test_a_word_with_a_prefix_is_its_negation():
     """Used tablets are no unused ones."""
     text = "The unused tablets may be returned to any pharmacy."
 
-    assert verify("The used tablets may be returned to any pharmacy. [c1]", evidence([text])).reason == "unsupported"
+    assert (
+        verify("The used tablets may be returned to any pharmacy. [c1]", evidence([text])).reason
+        == "unsupported"
+    )
 
 
 @pytest.mark.parametrize(
-    "word", ["Implementations", "Important images", "Immediate replies", "The united university", "Understanding it"]
+    "word",
+    [
+        "Implementations",
+        "Important images",
+        "Immediate replies",
+        "The united university",
+        "Understanding it",
+    ],
 )
 def test_a_not_is_missed_whatever_the_words_begin_with(word):
     """Words that begin with un or im are no negations."""
@@ -78,9 +99,18 @@ def test_a_quote_does_not_hide_a_missing_not():
         ("Smoking is forbidden.", "Smoking is not allowed."),
         ("The request was refused.", "The request was not granted."),
         ("The lid is not open.", "The lid is closed."),
-        ("The museum does not open on Mondays.", "The museum is open on Sundays and closed on Mondays."),
-        ("The tower is not included in the fee.", "The fee includes the garden but excludes the tower."),
-        ("Several of the tapes are unreadable with it.", "Several of the tapes cannot be read with it."),
+        (
+            "The museum does not open on Mondays.",
+            "The museum is open on Sundays and closed on Mondays.",
+        ),
+        (
+            "The tower is not included in the fee.",
+            "The fee includes the garden but excludes the tower.",
+        ),
+        (
+            "Several of the tapes are unreadable with it.",
+            "Several of the tapes cannot be read with it.",
+        ),
         ("Leave that is not used expires.", "Unused leave expires."),
     ],
 )

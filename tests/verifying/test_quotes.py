@@ -21,7 +21,11 @@ SAYS = "The key has 1184 bytes"
 def passages(*texts, start=0):
     """Evidence c1… with these texts, each a chunk that starts there."""
     return tuple(
-        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03d}", "d", n, start, start + len(text), 1, 1, text), 1 / n)
+        Evidence(
+            f"c{n}",
+            Chunk(f"d::p0001::c{n:03d}", "d", n, start, start + len(text), 1, 1, text),
+            1 / n,
+        )
         for n, text in enumerate(texts, 1)
     )
 
@@ -65,19 +69,31 @@ def test_models_may_write_it_in_their_way(draft):
     ("draft", "note"),
     [
         (f"{SAYS}. [c1]", "it does not end with a quote of 3 words to 300 characters of c1"),
-        (f'{SAYS} ("1184 bytes"). [c1]', "it does not end with a quote of 3 words to 300 characters of c1"),
+        (
+            f'{SAYS} ("1184 bytes"). [c1]',
+            "it does not end with a quote of 3 words to 300 characters of c1",
+        ),
         (f'{SAYS} ("{"very " * 70}{WORDS}"). [c1]', "it does not end with a quote of 3 words to"),
         (f'{SAYS} ("{WORDS} or so"). [c1]', f"the quote '{WORDS} or so' is not in c1"),
         (f'{SAYS} ("key … has 1184 bytes"). [c1]', "the quote 'key … has 1184 bytes' is not in c1"),
-        (f'{SAYS} ("KEM-768 has 1184 bytes"). [c1]', "the quote 'KEM-768 has 1184 bytes' is not in c1"),
-        ('The ciphertext has 1.088 kB ("088 kB, not more"). [c1]', "the quote '088 kB, not more' is not in c1"),
+        (
+            f'{SAYS} ("KEM-768 has 1184 bytes"). [c1]',
+            "the quote 'KEM-768 has 1184 bytes' is not in c1",
+        ),
+        (
+            'The ciphertext has 1.088 kB ("088 kB, not more"). [c1]',
+            "the quote '088 kB, not more' is not in c1",
+        ),
         (f'{SAYS} ("ey of ML-KEM-768 has 1184 bytes"). [c1]', "is not in c1"),
         (f'{SAYS} ("key of ML-KEM-768 has 118"). [c1]', "is not in c1"),
         (f'{SAYS} ("The ciphertext has 1"). [c1]', "is not in c1"),
         (f'Penguins waddle ("{WORDS}"). [c1]', f"the quote '{WORDS}' does not speak of it in c1"),
         (f'The key swims in oceans ("{WORDS}"). [c1]', "only 33% of the words are in c1"),
         (f'The key has 1185 bytes ("{WORDS}"). [c1]', "the number 1185 is not in c1"),
-        (f'The key of ML-KEM-768 does not have 1184 bytes ("{WORDS}"). [c1]', 'except for a "not" it is in c1'),
+        (
+            f'The key of ML-KEM-768 does not have 1184 bytes ("{WORDS}"). [c1]',
+            'except for a "not" it is in c1',
+        ),
         (f'{SAYS} ("{WORDS[:-10]}118⁴ bytes"). [c1]', "is not in c1"),
         ('It is open ("It isn’t open"). [c1]', 'except for a "not" it is in c1'),
     ],
@@ -92,13 +108,18 @@ def test_what_is_no_proof_is_refused(draft, note):
 
 def test_two_sentences_are_not_proved_by_one_quote():
     """Whatever stands within marks: each has its own."""
-    for draft in (f'Nobody made it. {SAYS} ("{WORDS}"). [c1]', f'"x !"Nobody made it. {SAYS} "{WORDS}" [c1]'):
+    for draft in (
+        f'Nobody made it. {SAYS} ("{WORDS}"). [c1]',
+        f'"x !"Nobody made it. {SAYS} "{WORDS}" [c1]',
+    ):
         assert checked(draft).refused
 
 
 def test_a_sentence_without_a_quote_is_dropped_where_the_policy_says_so():
     """The others stay, and the note says why."""
-    draft = f'{SAYS} ("{WORDS}"). [c1] The ciphertext is small. [c1] {SAYS} ("bytes of the key"). [c1]'
+    draft = (
+        f'{SAYS} ("{WORDS}"). [c1] The ciphertext is small. [c1] {SAYS} ("bytes of the key"). [c1]'
+    )
     answer = checked(draft, policy="drop")
 
     assert answer.text == f"{SAYS} (“{WORDS}”). [c1]"
@@ -114,7 +135,10 @@ def test_what_a_document_says_of_itself_is_no_refusal():
     proof = '("The documents do not contain the key")'
 
     assert not checked(f"The minister says that the key is not there {proof}. [c1]", text).refused
-    assert checked(f"The documents do not contain the minister {proof}. [c1]", text).reason == "model-refused"
+    assert (
+        checked(f"The documents do not contain the minister {proof}. [c1]", text).reason
+        == "model-refused"
+    )
 
 
 def test_a_quote_may_hold_quotation_marks():
@@ -130,10 +154,26 @@ def test_a_quote_may_hold_quotation_marks():
 @pytest.mark.parametrize(
     ("text", "quote", "said"),
     [
-        ("The post-\nquantum key is\n  long.", "post-\nquantum key is\n  long", "post-quantum key is long"),
-        ("The post-\nquantum key is long.", "post-\nquantum key is long", "post- quantum key is long"),
-        ("An encap-\nsulation key is long.", "encap-\nsulation key is long", "encapsulation key is long"),
-        ("An encap\xadsulation key is long.", "encap\xadsulation key is long", "encapsulation key is long"),
+        (
+            "The post-\nquantum key is\n  long.",
+            "post-\nquantum key is\n  long",
+            "post-quantum key is long",
+        ),
+        (
+            "The post-\nquantum key is long.",
+            "post-\nquantum key is long",
+            "post- quantum key is long",
+        ),
+        (
+            "An encap-\nsulation key is long.",
+            "encap-\nsulation key is long",
+            "encapsulation key is long",
+        ),
+        (
+            "An encap\xadsulation key is long.",
+            "encap\xadsulation key is long",
+            "encapsulation key is long",
+        ),
         ("The 𝐾 of 𝐃𝐚𝐯𝐲 is long.", "The 𝐾 of 𝐃𝐚𝐯𝐲 is long", "The K of Davy is long"),
         ("It says [c9] the key is long.", "[c9] the key is long", "(c9) the key is long"),
     ],
@@ -168,13 +208,29 @@ def test_without_the_mode_a_quotation_is_the_citations_too():
         (f'{SAYS} ("{WORDS}"). [c1]', WORDS),
         ('The key "of ML-KEM-768 has 1184 bytes" in all. [c1]', "of ML-KEM-768 has 1184 bytes"),
         ("The key has 1184 bytes. [c1]", "The encapsulation key of ML-KEM-768 has 1184 bytes."),
-        ('The encapsulation key. [c1] The ciphertext "has 1.088 kB, not more". [c1]', "has 1.088 kB, not more"),
+        (
+            'The encapsulation key. [c1] The ciphertext "has 1.088 kB, not more". [c1]',
+            "has 1.088 kB, not more",
+        ),
     ]:
         (citation,) = verify(draft, passages(SIZES)).citations
         assert citation.quote == quote
 
 
-QUOTED = [f"{SAYS} (“{WORDS}”). [c1]", f'It is "{WORDS}" [c1]', '"', "“", "”", "(", ")", ".", " ", "\n", "[c1]", "-"]
+QUOTED = [
+    f"{SAYS} (“{WORDS}”). [c1]",
+    f'It is "{WORDS}" [c1]',
+    '"',
+    "“",
+    "”",
+    "(",
+    ")",
+    ".",
+    " ",
+    "\n",
+    "[c1]",
+    "-",
+]
 
 
 @given(st.lists(st.sampled_from([*QUOTED, *SIZES.split()]), max_size=30), st.booleans())
@@ -191,7 +247,17 @@ TEXTS = st.lists(
     st.sampled_from(
         [
             *SIZES.split(),
-            *("| A | 1.7 |", "Table 3. Sizes", "\n", "\n\n", "- one item", "(a)", "2. Keys", "cf. Sec. 3.", "“x y z”"),
+            *(
+                "| A | 1.7 |",
+                "Table 3. Sizes",
+                "\n",
+                "\n\n",
+                "- one item",
+                "(a)",
+                "2. Keys",
+                "cf. Sec. 3.",
+                "“x y z”",
+            ),
             *('"', "[c7]", "-", "C++", "1:", "No.", "post-\nquantum", "kB.Next", "Ā̂", "f(x)", "…"),
         ]
     ),
@@ -204,7 +270,9 @@ TEXTS = st.lists(
 def test_the_extractive_answer_needs_no_other_quote(text):
     """Its sentences are the document's: it is the same with quotes as without."""
     given_evidence = passages(text, start=100)
-    task = GenerationTask("key bytes", given_evidence, statements("key bytes", given_evidence, None), NO_PROMPT, 3)
+    task = GenerationTask(
+        "key bytes", given_evidence, statements("key bytes", given_evidence, None), NO_PROMPT, 3
+    )
     draft = ExtractiveGenerator(GeneratorOptions()).generate(task).text
 
     plain = verify(draft, given_evidence)

@@ -33,7 +33,11 @@ def test_a_cited_and_supported_draft_is_the_answer():
     assert not answer.refused
     assert answer.text == "The encapsulation key of ML-KEM-768 has 1184 bytes. [c1]"
     (citation,) = answer.citations
-    assert (citation.key, citation.start_page, citation.chunk_id) == ("c1", 48, "FIPS.203::p0048::c001")
+    assert (citation.key, citation.start_page, citation.chunk_id) == (
+        "c1",
+        48,
+        "FIPS.203::p0048::c001",
+    )
     assert citation.quote == "The encapsulation key of ML-KEM-768 has 1184 bytes."
     assert citation.support == 1.0
 
@@ -109,7 +113,21 @@ def test_any_draft_gives_an_answer_that_keeps_the_contract(draft):
 
 DRAFTS = st.lists(
     st.sampled_from(
-        [*USES.split(), "1088", "1089", ".", " ", "\n", "[c1]", "[c2]", "[c9]", "[", "]", "c1", "not found"]
+        [
+            *USES.split(),
+            "1088",
+            "1089",
+            ".",
+            " ",
+            "\n",
+            "[c1]",
+            "[c2]",
+            "[c9]",
+            "[",
+            "]",
+            "c1",
+            "not found",
+        ]
     ),
     max_size=40,
 )
@@ -136,8 +154,13 @@ def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
     answer = verify(draft, EVIDENCE, policy="drop")
 
     assert answer.text == "The ciphertext has 1088 bytes. [c1]"
-    assert answer.notes == ("dropped 'The ciphertext has 1089 bytes.': the number 1089 is not in c1",)
-    assert verify("The ciphertext has 1089 bytes. [c1]", EVIDENCE, policy="drop").reason == "unsupported"
+    assert answer.notes == (
+        "dropped 'The ciphertext has 1089 bytes.': the number 1089 is not in c1",
+    )
+    assert (
+        verify("The ciphertext has 1089 bytes. [c1]", EVIDENCE, policy="drop").reason
+        == "unsupported"
+    )
     assert verify(f"{draft} More.", EVIDENCE, policy="drop").reason == "contract"
 
 
@@ -149,20 +172,30 @@ def test_a_sentence_in_other_words_is_supported_by_its_meaning():
     assert verify(draft, EVIDENCE).reason == "unsupported"
     answer = verify(draft, EVIDENCE, encode=lambda texts: near[: len(texts)])
     assert answer.citations[0].support == 0.8
-    assert verify(draft, EVIDENCE, encode=lambda texts: np.eye(2, dtype=np.float32)[: len(texts)]).refused
+    assert verify(
+        draft, EVIDENCE, encode=lambda texts: np.eye(2, dtype=np.float32)[: len(texts)]
+    ).refused
 
 
 @pytest.mark.parametrize(
     ("draft", "note"),
     [
         ("The ciphertext of Kyber has 1088 bytes. [c1]", "the name Kyber is not in c1"),
-        ("The encapsulation key of K-PKE has 1184 bytes. [c1]", "the technical word K-PKE is not in c1"),
-        ("It says “the ciphertext has just 1088 bytes”. [c1]", "the quotation the ciphertext has just 1088 bytes is"),
+        (
+            "The encapsulation key of K-PKE has 1184 bytes. [c1]",
+            "the technical word K-PKE is not in c1",
+        ),
+        (
+            "It says “the ciphertext has just 1088 bytes”. [c1]",
+            "the quotation the ciphertext has just 1088 bytes is",
+        ),
     ],
 )
 def test_names_technical_words_and_quotations_stand_in_what_is_cited(draft, note):
     """However many of the other words do."""
-    answer = verify(draft, EVIDENCE, encode=lambda texts: np.ones((len(texts), 1), dtype=np.float32))
+    answer = verify(
+        draft, EVIDENCE, encode=lambda texts: np.ones((len(texts), 1), dtype=np.float32)
+    )
 
     assert answer.reason == "unsupported"
     assert note in answer.notes[0]
@@ -178,16 +211,25 @@ def test_a_quotation_may_run_over_the_ends_of_lines():
 def test_a_citation_points_into_the_document():
     """Its offsets count the document's characters, not the chunk's."""
     chunk = Chunk("d::p0001::c001", "d", 0, 100, 100 + len(SIZES), 1, 1, SIZES)
-    (citation,) = verify("The ciphertext has 1088 bytes. [c1]", (Evidence("c1", chunk, 1.0),)).citations
+    (citation,) = verify(
+        "The ciphertext has 1088 bytes. [c1]", (Evidence("c1", chunk, 1.0),)
+    ).citations
 
-    assert SIZES[citation.start - 100 : citation.end - 100] == citation.quote == "The ciphertext has 1088 bytes."
+    assert (
+        SIZES[citation.start - 100 : citation.end - 100]
+        == citation.quote
+        == "The ciphertext has 1088 bytes."
+    )
 
 
 def test_a_draft_that_does_not_end_is_refused():
     """A megabyte is no answer."""
     answer = verify("The ciphertext has 1088 bytes. [c1] " * 40_000, EVIDENCE)
 
-    assert (answer.reason, answer.notes) == ("contract", ("the draft is longer than 100,000 characters",))
+    assert (answer.reason, answer.notes) == (
+        "contract",
+        ("the draft is longer than 100,000 characters",),
+    )
 
 
 def test_a_sentence_of_the_passage_itself_is_always_supported():
@@ -207,7 +249,10 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("No. [c1]", "no word of it is in c1"),
         ("It is not. [c1]", "no word of it is in c1"),
         ("The key of ML-KEM-768 does not have 1184 bytes. [c1]", 'except for a "not" it is in c1'),
-        ("The key of ML-KEM-512 has 1184 bytes. [c1]", "the number 1184 stands with something else in c1"),
+        (
+            "The key of ML-KEM-512 has 1184 bytes. [c1]",
+            "the number 1184 stands with something else in c1",
+        ),
         ("The key has 768 bytes. [c1]", "the number 768 is not in c1"),
         ("The key of ML-KEM-768 has ⁹⁹⁹ bytes. [c1]", "the number 999 is not in c1"),
         ("The key of ML-KEM-768 has twelve bytes. [c1]", "the number 12 is not in c1"),
@@ -216,7 +261,10 @@ PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 byt
         ("The key of ML-KEM-768 was made by Rome. [c1]", "the name Rome is not in c1"),
         ("It isn't made by Davy. [c1]", 'except for a "not" it is in c1'),
         ("The ciphertext has 1184 bytes. [c2]", "the number 1184 stands with something else in c2"),
-        ("The key of ML-KEM-768 has 1088 bytes. [c2]", "the number 1088 stands with something else in c2"),
+        (
+            "The key of ML-KEM-768 has 1088 bytes. [c2]",
+            "the number 1088 stands with something else in c2",
+        ),
         ("The key of ML-KEM-768 has 1184 bits. [c2]", "the number 1184 bit is not in c2"),
         ("The key of ML-KEM-768 has -1184 bytes. [c2]", "the number -1184 is not in c2"),
         ("The key of ML-KEM-768 has two bytes. [c2]", "the number 2 is not in c2"),
@@ -273,7 +321,11 @@ ROLES = (
 @pytest.mark.parametrize(
     ("draft", "question", "note"),
     [
-        ("Canada has ten provinces. [c1]", "How many provinces does Canada have?", "the name Canada is not in c1"),
+        (
+            "Canada has ten provinces. [c1]",
+            "How many provinces does Canada have?",
+            "the name Canada is not in c1",
+        ),
         ("Denmark has ten provinces. [c1]", "How many provinces?", "the name Denmark is not in c1"),
         ("France has ten provinces. [c1]", "How many provinces does Canada have?", None),
         ("Users see ten provinces of France. [c1]", "What do users see?", None),
@@ -289,7 +341,8 @@ def test_a_name_that_begins_a_sentence_is_looked_at_like_others(draft, question,
     passages = (
         passage("c1", "France has ten provinces."),
         passage(
-            "c2", "Crossing It Using Boats\nA bridge leads to Denmark. Today it is shut. A ferry sails to\nNorway."
+            "c2",
+            "Crossing It Using Boats\nA bridge leads to Denmark. Today it is shut. A ferry sails to\nNorway.",
         ),
     )
     assert Check(question, passages, Rules()).answer(draft).notes == ((note,) if note else ())
@@ -353,7 +406,9 @@ def test_what_is_shown_is_what_is_answered(pieces):
 
 def test_a_part_of_a_sentence_is_never_dropped_alone():
     """Without it the rest may say the opposite."""
-    evidence = (passage("c1", "It is false, says Brooks, that the pump is waterproof. The pump is closed."),)
+    evidence = (
+        passage("c1", "It is false, says Brooks, that the pump is waterproof. The pump is closed."),
+    )
 
     for draft in (
         "It is wrong, claims Smith, [c1] that the pump is closed. [c1]",
@@ -393,10 +448,14 @@ def test_a_sentence_with_markers_within_is_not_cut_in_two():
     evidence = (passage("c1", text),)
     rules = Rules(max_sentences=1)
 
-    answer = Check("", evidence, rules).answer("The pump is safe [c1] unless it runs. [c1] The pump runs. [c1]")
+    answer = Check("", evidence, rules).answer(
+        "The pump is safe [c1] unless it runs. [c1] The pump runs. [c1]"
+    )
     assert answer.text == "The pump is safe [c1] unless it runs. [c1]"
     assert len(answer.notes) == 1
-    endless = Check("", evidence, rules).answer("The pump is safe [c1] " + "unless it runs [c1] " * 700)
+    endless = Check("", evidence, rules).answer(
+        "The pump is safe [c1] " + "unless it runs [c1] " * 700
+    )
     assert endless.reason == "contract"
 
 
@@ -418,7 +477,10 @@ KEYS = (
         ("The pump runs at 40 degrees.", "The pump rarely runs at 40 degrees. [c1]"),
         (PUMP, "The tank is waterproof. [c1]"),
         (PUMP, "the tank is waterproof [c1]"),
-        (PUMP.replace("that the", "that\nthe").replace("proof.", "proof\nby now."), "The tank is waterproof [c1]"),
+        (
+            PUMP.replace("that the", "that\nthe").replace("proof.", "proof\nby now."),
+            "The tank is waterproof [c1]",
+        ),
         (PUMP, "The pump runs at 40 [c1]"),
         (PUMP, "The pump runs at 40.5 knots. [c1]"),
         (PUMP, "The pump runs at $40.5. [c1]"),
@@ -455,8 +517,14 @@ def test_what_a_passage_says_of_something_else_is_not_supported(text, draft):
         (CITIES, "Kiel is a city of 246,000 people. [c1]"),
         (KEYS, "The encapsulation key of ML-KEM-768 has 1,184 bytes. [c1]"),
         (KEYS, "The shared secret key of ML-KEM-512 has 32 bytes. [c1]"),
-        ("The key is not kept in the document itself.", "The key is not kept in the document. [c1]"),
-        ("Only trained staff may open the valve.", "Nobody but trained staff may open the valve. [c1]"),
+        (
+            "The key is not kept in the document itself.",
+            "The key is not kept in the document. [c1]",
+        ),
+        (
+            "Only trained staff may open the valve.",
+            "Nobody but trained staff may open the valve. [c1]",
+        ),
         ("The test failed to detect the error.", "The test did not detect the error. [c1]"),
         ("The pump runs at 40 degrees.", "The pump runs at 40 degrees ([c1])."),
         ("The pump runs at 40 degrees.", "The pump runs at 40 degrees. **[c1]**"),
@@ -506,14 +574,20 @@ def test_a_refusal_is_one_also_where_a_document_holds_it(draft):
 
 def test_a_refusal_beside_an_answer_is_left_out_with_a_note():
     """Nothing is left out in silence."""
-    answer = verify("I could not find its weight. [c1] It boils. [c1]", (passage("c1", "It boils."),))
+    answer = verify(
+        "I could not find its weight. [c1] It boils. [c1]", (passage("c1", "It boils."),)
+    )
     assert answer.text == "It boils. [c1]"
-    assert answer.notes == ("left out 'I could not find its weight.': it says that an answer is missing",)
+    assert answer.notes == (
+        "left out 'I could not find its weight.': it says that an answer is missing",
+    )
 
 
 def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sentences():
     """Where two sentences rest on one passage, the weaker one says how well it is supported."""
-    chunk = Chunk("d::p0048::c001", "the-document", 0, 0, 60, 48, 49, "It boils in three minutes. It is red.")
+    chunk = Chunk(
+        "d::p0048::c001", "the-document", 0, 0, 60, 48, 49, "It boils in three minutes. It is red."
+    )
     (citation,) = verify(
         "It is red. [c1] It boils in three minutes at most. [c1]", (Evidence("c1", chunk, 1.0),)
     ).citations

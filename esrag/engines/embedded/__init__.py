@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
-from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
+from esrag.engines import (
+    EngineOptions,
+    Finding,
+    SearchRequest,
+    SearchResult,
+    StoredIndex,
+    Vectors,
+    Writer,
+)
 from esrag.engines.clock import Clock
 from esrag.engines.embedded import indexes, rows
 from esrag.engines.embedded.diagnostics import examine
@@ -67,11 +75,15 @@ class EmbeddedEngine:
         """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
         named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
         sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
-        return map(rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)))
+        return map(
+            rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),))
+        )
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Yield chunks, ordered by document and position. Raises: IndexMissing, UsageError."""
-        allowed, values = select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
+        allowed, values = (
+            select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
+        )
         sql = f'{rows.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
         return map(rows.chunk, self._streamed(sql, values))
 
@@ -195,7 +207,11 @@ class EmbeddedEngine:
     def _streamed(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """Yield rows of one state over a separate connection, so that slow readers block no one."""
         places = self._places
-        with failures(places.folder), closing(open_reading(places.current())) as connection, transaction(connection):
+        with (
+            failures(places.folder),
+            closing(open_reading(places.current())) as connection,
+            transaction(connection),
+        ):
             yield from connection.execute(sql, tuple(values))
 
     def _locked(self) -> AbstractContextManager[None]:
@@ -225,7 +241,9 @@ class EmbeddedEngine:
 
 
 @contextmanager
-def _writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> Iterator[EmbeddedWriter]:
+def _writing(
+    folder: Path, fingerprint: Fingerprint, generation: int = 0
+) -> Iterator[EmbeddedWriter]:
     with closing(open_writing(folder, fingerprint, generation)) as connection:
         writer = EmbeddedWriter(connection, folder)
         yield writer

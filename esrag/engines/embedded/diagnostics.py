@@ -25,7 +25,11 @@ def _full_text() -> Finding:
     version = f"SQLite {apsw.sqlite_lib_version()}"
     if with_fts5:
         return Finding("ok", f"{version} with full-text search")
-    return Finding("error", f"{version} lacks FTS5", "install APSW from PyPI: pip install --force-reinstall apsw")
+    return Finding(
+        "error",
+        f"{version} lacks FTS5",
+        "install APSW from PyPI: pip install --force-reinstall apsw",
+    )
 
 
 def _free_space(folder: Path) -> Finding:

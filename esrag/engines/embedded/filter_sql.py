@@ -101,7 +101,9 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
             as_text = f"CASE {value.kind} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {value.sql} END"
             return f"instr({as_text}, ?) = 1", (_bindable(start),)
         case _:
-            return _joined(_bounds(leaf, lambda bound, sign: _compared(bound, sign, value)), " AND ", _ALWAYS)
+            return _joined(
+                _bounds(leaf, lambda bound, sign: _compared(bound, sign, value)), " AND ", _ALWAYS
+            )
 
 
 def _is_one_of(wanted: tuple[Scalar, ...], value: _Value) -> Condition:
@@ -143,14 +145,20 @@ def _on_pages(leaf: Leaf) -> Condition:
     A range matches if any of these pages lies in it.
     """
     if isinstance(leaf, Terms):
-        pages = {number for number in map(scalar, map(format_value, leaf.values)) if is_number(number)}
+        pages = {
+            number for number in map(scalar, map(format_value, leaf.values)) if is_number(number)
+        }
         return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
-    if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+    if isinstance(leaf, Prefix) or not all(
+        is_number(b) for b in (leaf.low, leaf.high) if b is not None
+    ):
         return _NEVER
     return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
 
 
-def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Condition:
+def _pages_between(
+    low: Any, high: Any, *, low_open: bool = False, high_open: bool = False
+) -> Condition:
     """Match whole pages between two numbers."""
     if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
         return _NEVER

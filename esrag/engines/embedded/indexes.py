@@ -43,7 +43,11 @@ def free_name(places: Places) -> str:
 def read_stored_index(places: Places) -> StoredIndex:
     """Describe an index. Raises: IndexMissing, EngineError."""
     folder = places.current()
-    with failures(folder), closing(store.open_reading(folder)) as connection, store.transaction(connection):
+    with (
+        failures(folder),
+        closing(store.open_reading(folder)) as connection,
+        store.transaction(connection),
+    ):
         made = store.state(connection).fingerprint
         documents = value(connection, "SELECT count(*) FROM documents")
         chunks = value(connection, "SELECT count(*) FROM chunks")
@@ -128,7 +132,9 @@ def discard(folder: Path) -> None:
     if folder.exists():
         if not store.is_ours_by_names(folder):
             hint = "move it away, or choose another engine.url"
-            raise IndexMismatch(f"{folder} holds something that is not an index of esrag", hint=hint)
+            raise IndexMismatch(
+                f"{folder} holds something that is not an index of esrag", hint=hint
+            )
         shutil.rmtree(folder)
 
 
@@ -150,7 +156,9 @@ def _mend(places: Places) -> None:
 
 def _is_index(folder: Path) -> bool:
     try:
-        begun = (folder / store.DATABASE).is_file() or Places(folder.parent, folder.name).unfinished.is_file()
+        begun = (folder / store.DATABASE).is_file() or Places(
+            folder.parent, folder.name
+        ).unfinished.is_file()
         return begun and store.is_ours_by_names(folder)
     except OSError:  # another user's folder
         return False

@@ -51,14 +51,18 @@ class Snapshot:
         if not self.cache.live:
             sql = 'SELECT vector_row, "row" FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
             pairs = np.array(self.connection.execute(sql).fetchall(), dtype=np.int64).reshape(-1, 2)
-            self.cache.live.append((np.ascontiguousarray(pairs[:, 1]), np.ascontiguousarray(pairs[:, 0])))
+            self.cache.live.append(
+                (np.ascontiguousarray(pairs[:, 1]), np.ascontiguousarray(pairs[:, 0]))
+            )
         return self.cache.live[0]
 
     def count(self, term: str) -> int:
         """Return the number of chunks a term occurs in."""
         counts = self.cache.counts
         if term not in counts:
-            found = self.connection.execute("SELECT doc FROM word_counts WHERE term = ?", (term,)).fetchone()
+            found = self.connection.execute(
+                "SELECT doc FROM word_counts WHERE term = ?", (term,)
+            ).fetchone()
             counts[term] = found[0] if found else 0
         return counts[term]
 
@@ -76,7 +80,9 @@ class Reader:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._lock = threading.RLock()  # SQLite allows one transaction per connection; threads take turns
+        self._lock = (
+            threading.RLock()
+        )  # SQLite allows one transaction per connection; threads take turns
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._cache: Cache | None = None
@@ -93,7 +99,9 @@ class Reader:
                 with transaction(connection):
                     try:
                         cache = self._cached(connection)
-                    except FileNotFoundError:  # a writer compacted and removed the vectors in between: retry
+                    except (
+                        FileNotFoundError
+                    ):  # a writer compacted and removed the vectors in between: retry
                         if attempt == _ATTEMPTS - 1:
                             raise
                         continue

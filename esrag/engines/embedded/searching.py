@@ -18,7 +18,9 @@ from esrag.engines.preconditions import question_vector
 from esrag.records import Chunk
 from esrag.text.terms import question_terms
 
-EVERYWHERE = "∎"  # a token of every row of `words` that no text can contain: terms() yields words only
+EVERYWHERE = (
+    "∎"  # a token of every row of `words` that no text can contain: terms() yields words only
+)
 
 # bm25() costs about 1.7 µs per matching row, and a frequent word matches most rows: over 100,000
 # chunks of 150 Zipf-distributed words, questions of 5 to 12 terms took 112 ms at the median. So
@@ -54,12 +56,16 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     return SearchResult(found, path, took_ms=clock.took_ms)
 
 
-def _keyword_leg(snapshot: Snapshot, text: str, depth: int, where: Condition | None) -> dict[str, float]:
+def _keyword_leg(
+    snapshot: Snapshot, text: str, depth: int, where: Condition | None
+) -> dict[str, float]:
     """Return BM25 scores by chunk id, best first (Robertson & Zaragoza 2009).
 
     The parameters are k1 = 1.2 and b = 0.75.
     """
-    known = sorted((count, term) for term in question_terms(text) if (count := snapshot.count(term)))
+    known = sorted(
+        (count, term) for term in question_terms(text) if (count := snapshot.count(term))
+    )
     if not known:
         return {}
 
@@ -103,7 +109,9 @@ def _either(words: Sequence[str]) -> str:
     return " OR ".join('"{}"'.format(word.replace('"', '""')) for word in words)
 
 
-def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition | None) -> list[tuple[int, float]]:
+def _matching(
+    snapshot: Snapshot, expression: str, depth: int, where: Condition | None
+) -> list[tuple[int, float]]:
     """Return at least the `depth` best rows with their scores, and all ties with the last one."""
     # The plus keeps FTS5 from looking up each allowed row separately.
     allowed, values = where or ("", ())
@@ -120,7 +128,9 @@ def _matching(snapshot: Snapshot, expression: str, depth: int, where: Condition 
         limit *= 4
 
 
-def _vector_leg(snapshot: Snapshot, vector: Vectors, depth: int, where: Condition | None) -> dict[str, float]:
+def _vector_leg(
+    snapshot: Snapshot, vector: Vectors, depth: int, where: Condition | None
+) -> dict[str, float]:
     """Return exact cosine similarities by chunk id, best first."""
     rows, vector_rows = snapshot.live()
     if where:
@@ -137,7 +147,10 @@ def _allowed(snapshot: Snapshot, where: Condition) -> Rows:
 def _by_id(snapshot: Snapshot, scores: Iterable[tuple[int, float]]) -> dict[str, float]:
     by_row = dict(scores)
     sql = 'SELECT chunk_id, "row" FROM chunks WHERE "row" IN (SELECT value FROM json_each(?))'
-    return {key: by_row[row] for key, row in snapshot.connection.execute(sql, (json.dumps(list(by_row)),))}
+    return {
+        key: by_row[row]
+        for key, row in snapshot.connection.execute(sql, (json.dumps(list(by_row)),))
+    }
 
 
 def _cut(scores: Mapping[str, float], depth: int) -> dict[str, float]:

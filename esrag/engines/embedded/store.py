@@ -37,7 +37,13 @@ _ROOM_HINT = "make room on the disk and run the same command again; what was sto
 _WRITABLE_HINT = "make it writable, or choose another folder with --engine"
 _AGAIN_HINT = "try again in a moment"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
-_UNWRITABLE = {apsw.SQLITE_READONLY, apsw.SQLITE_FULL, apsw.SQLITE_PERM, apsw.SQLITE_IOERR, apsw.SQLITE_CANTOPEN}
+_UNWRITABLE = {
+    apsw.SQLITE_READONLY,
+    apsw.SQLITE_FULL,
+    apsw.SQLITE_PERM,
+    apsw.SQLITE_IOERR,
+    apsw.SQLITE_CANTOPEN,
+}
 _BROKEN = {apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB, apsw.SQLITE_ERROR, apsw.SQLITE_IOERR}
 # Python exceptions raised by reading a value that is missing or of the wrong type.
 _UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
@@ -105,7 +111,9 @@ class Places:
         """Return the folder to read: the index, or the former one if a swap was interrupted."""
         if self.folder.exists():
             return self.folder
-        waiting = (path for path in (self.old, *(path for path, _ in self.cut_short())) if path.exists())
+        waiting = (
+            path for path in (self.old, *(path for path, _ in self.cut_short())) if path.exists()
+        )
         return next(waiting, self.folder)
 
 
@@ -144,7 +152,9 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
                 _create(connection, fingerprint, generation)
             _require_ours(connection, folder)
             require_same(state(connection).fingerprint, fingerprint)
-            connection.execute("PRAGMA journal_mode = WAL")  # a write, so that a read-only disk is detected here
+            connection.execute(
+                "PRAGMA journal_mode = WAL"
+            )  # a write, so that a read-only disk is detected here
         except BaseException:
             connection.close()
             raise
@@ -189,21 +199,27 @@ def failures(folder: Path, *, writing: bool = False) -> Iterator[None]:
     except OSError as error:
         _explain_disk(error, folder, writing=writing)
     except UnicodeEncodeError as error:
-        raise EngineError(f"text with a lone surrogate cannot be stored or searched: {error.reason}") from error
+        raise EngineError(
+            f"text with a lone surrogate cannot be stored or searched: {error.reason}"
+        ) from error
     except _UNREADABLE as error:
         raise damage_error(folder, f"{type(error).__name__}: {error}") from error
 
 
 def damage_error(place: Path, what: str) -> EngineError:
     """Return the error for an index whose files have changed since they were written."""
-    return EngineError(f"the index in {place} is damaged: {' '.join(what.split())}", hint=REBUILD_HINT)
+    return EngineError(
+        f"the index in {place} is damaged: {' '.join(what.split())}", hint=REBUILD_HINT
+    )
 
 
 def is_ours_by_names(folder: Path) -> bool:
     """Return whether the folder contains only files that an index may contain."""
     if not folder.is_dir():
         return False
-    return all(path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in folder.iterdir())
+    return all(
+        path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in folder.iterdir()
+    )
 
 
 def require_replaceable(folder: Path) -> None:
@@ -258,14 +274,18 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
     if not has_tables(connection):
         _require_new(folder)
         hint = "create it with: esrag ingest FOLDER"
-        raise IndexMissing(f"the index in {folder} is empty: its creation was interrupted", hint=hint)
+        raise IndexMissing(
+            f"the index in {folder} is empty: its creation was interrupted", hint=hint
+        )
 
     _require_application(connection, folder)
     version = value(connection, "PRAGMA user_version")
 
     if version != SCHEMA_VERSION:
         age, hint = (
-            ("a newer", f"upgrade esrag, or {REBUILD_HINT}") if version > SCHEMA_VERSION else ("an older", REBUILD_HINT)
+            ("a newer", f"upgrade esrag, or {REBUILD_HINT}")
+            if version > SCHEMA_VERSION
+            else ("an older", REBUILD_HINT)
         )
         message = f"the index in {folder} was made by {age} esrag: version {version}, this one reads {SCHEMA_VERSION}"
         raise IndexMismatch(message, hint=hint)
@@ -295,7 +315,9 @@ def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoRetu
 
     code = result(error)
     if code in {apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED}:
-        raise IndexBusy(f"the index in {folder} is held by another program", hint=_AGAIN_HINT) from error
+        raise IndexBusy(
+            f"the index in {folder} is held by another program", hint=_AGAIN_HINT
+        ) from error
     if writing and code in _UNWRITABLE:
         hint = _ROOM_HINT if code in {apsw.SQLITE_FULL, apsw.SQLITE_IOERR} else _WRITABLE_HINT
         raise IndexUnwritable(f"cannot write the index in {folder}: {error}", hint=hint) from error
@@ -306,7 +328,9 @@ def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoRetu
         raise EngineError(f"two documents would share what must be their own: {error}") from error
     if code in _BROKEN:
         raise damage_error(folder, str(error)) from error
-    raise EngineError(f"the index in {folder} cannot be used: {error}", hint=REBUILD_HINT) from error
+    raise EngineError(
+        f"the index in {folder} cannot be used: {error}", hint=REBUILD_HINT
+    ) from error
 
 
 def _explain_disk(error: OSError, folder: Path, *, writing: bool) -> NoReturn:

@@ -88,7 +88,9 @@ def map_vectors(
     stored = StoredVectors(path, rows, checksums)
     if former and former.path == path:
         pairs = enumerate(zip(former.checksums, checksums, strict=False))
-        stored.verified.update(former.verified & {block for block, (one, other) in pairs if one == other})
+        stored.verified.update(
+            former.verified & {block for block, (one, other) in pairs if one == other}
+        )
     return stored
 
 
@@ -127,7 +129,9 @@ def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
     return np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimensions)))
 
 
-def best(stored: StoredVectors, rows: Rows, query: Vectors, count: int) -> tuple[Rows, npt.NDArray[np.float64]]:
+def best(
+    stored: StoredVectors, rows: Rows, query: Vectors, count: int
+) -> tuple[Rows, npt.NDArray[np.float64]]:
     """Return the positions in `rows` and the scores of the `count` best dot products with a query.
 
     Every tie with the last one is included. The fast float32 pass only selects candidates. The

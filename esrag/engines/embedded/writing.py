@@ -41,7 +41,9 @@ class EmbeddedWriter:
         with failures(self._folder, writing=True):
             now = state(self._connection)
             dimensions = now.fingerprint.dimensions
-            stacked = np.concatenate([check_rows(d.vectors, len(d.chunks), dimensions) for d in documents])
+            stacked = np.concatenate(
+                [check_rows(d.vectors, len(d.chunks), dimensions) for d in documents]
+            )
             if dimensions:  # rows that a crash leaves from here on are unreferenced; the next writer overwrites them
                 write(self._folder / now.vector_file, now.vector_rows, stacked)
             with transaction(self._connection, "IMMEDIATE"):
@@ -77,14 +79,18 @@ class EmbeddedWriter:
             live = value(self._connection, "SELECT count(vector_row) FROM chunks")
             if live * 2 < now.vector_rows:
                 self._compact(now)
-            self._connection.execute("DELETE FROM facts WHERE key NOT IN (SELECT facts FROM chunks)")
+            self._connection.execute(
+                "DELETE FROM facts WHERE key NOT IN (SELECT facts FROM chunks)"
+            )
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _compact(self, now: State) -> None:
         """Copy the live vectors to a new file; readers keep the old one for now."""
         number = int(now.vector_file.removeprefix("vectors-").removesuffix(".f32")) + 1
         name = f"vectors-{number}.f32"
-        sql = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
+        sql = (
+            'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
+        )
         live = self._connection.execute(sql).fetchall()
         vectors = map_vectors(self._connection, self._folder, now).all()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
@@ -96,7 +102,9 @@ class EmbeddedWriter:
                 self._sign(start, vectors[kept[start : start + BLOCK_ROWS]])
             moved = ((place, row) for place, (row, _) in enumerate(live))
             self._connection.executemany('UPDATE chunks SET vector_row = ? WHERE "row" = ?', moved)
-            self._connection.execute("UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live)))
+            self._connection.execute(
+                "UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live))
+            )
         self._drop_leftovers()
 
     def _drop_leftovers(self) -> None:
@@ -133,24 +141,39 @@ class EmbeddedWriter:
         facts: dict[str, int] = {}
         chunk_rows: list[tuple[Any, ...]] = []
 
-        for index, (chunk, text) in enumerate(zip(prepared.chunks, prepared.indexed_texts, strict=True)):
+        for index, (chunk, text) in enumerate(
+            zip(prepared.chunks, prepared.indexed_texts, strict=True)
+        ):
             merged = rows.encode_json({**prepared.document.metadata, **chunk.metadata})
             if merged not in facts:
                 facts[merged] = self._facts(merged)
             place = None if first_vector is None else first_vector + index
-            described = (chunk.title, chunk.section, rows.encode_json(chunk.keywords), rows.encode_json(chunk.metadata))
+            described = (
+                chunk.title,
+                chunk.section,
+                rows.encode_json(chunk.keywords),
+                rows.encode_json(chunk.metadata),
+            )
             span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
             linked = (facts[merged], text_hash(text), place)
             chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))
 
         many = self._connection.executemany
         many(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", chunk_rows)  # noqa: S608 -- question marks
-        many("INSERT INTO passages VALUES (?, ?)", ((first + i, c.text) for i, c in enumerate(prepared.chunks)))
-        words = ((first + i, " ".join((EVERYWHERE, *terms(t)))) for i, t in enumerate(prepared.indexed_texts))
+        many(
+            "INSERT INTO passages VALUES (?, ?)",
+            ((first + i, c.text) for i, c in enumerate(prepared.chunks)),
+        )
+        words = (
+            (first + i, " ".join((EVERYWHERE, *terms(t))))
+            for i, t in enumerate(prepared.indexed_texts)
+        )
         many("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
 
     def _facts(self, encoded: str) -> int:
-        self._connection.execute("INSERT INTO facts (facts) VALUES (?) ON CONFLICT DO NOTHING", (encoded,))
+        self._connection.execute(
+            "INSERT INTO facts (facts) VALUES (?) ON CONFLICT DO NOTHING", (encoded,)
+        )
         key: int = value(self._connection, "SELECT key FROM facts WHERE facts = ?", (encoded,))
         return key
 
@@ -160,7 +183,11 @@ class EmbeddedWriter:
             "SELECT block, checksum FROM vector_blocks WHERE block = ?", (row // BLOCK_ROWS,)
         )
         changed = next_checksums(dict(begun), row, vectors)
-        self._connection.executemany("INSERT OR REPLACE INTO vector_blocks VALUES (?, ?)", changed.items())
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO vector_blocks VALUES (?, ?)", changed.items()
+        )
 
     def _advance(self, vector_rows: int) -> None:
-        self._connection.execute("UPDATE state SET generation = generation + 1, vector_rows = ?", (vector_rows,))
+        self._connection.execute(
+            "UPDATE state SET generation = generation + 1, vector_rows = ?", (vector_rows,)
+        )

@@ -5,12 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
-from esrag.engines import EngineOptions, Finding, SearchRequest, SearchResult, StoredIndex, Vectors, Writer
+from esrag.engines import (
+    EngineOptions,
+    Finding,
+    SearchRequest,
+    SearchResult,
+    StoredIndex,
+    Vectors,
+    Writer,
+)
 from esrag.engines.preconditions import already_in_use, require_generation, require_same, text_hash
 from esrag.engines.server import filter_dsl
 from esrag.engines.server.connection import WHOLE, Connection, Product, Refused
 from esrag.engines.server.diagnostics import examine
-from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of, document_of, vector_of, with_vectors
+from esrag.engines.server.entries import (
+    CHUNK_SOURCE,
+    chunk_of,
+    document_of,
+    vector_of,
+    with_vectors,
+)
 from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
 from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search, any_match
@@ -25,7 +39,8 @@ _FORBIDDEN = 403
 # What a server answers if it does not know a retriever, a query or one of its parts, or a processor
 # of search pipelines.
 _UNKNOWN = re.compile(
-    r"unknown (retriever|query|field|key)|invalid processor type|(not support|not supported by) \[", re.IGNORECASE
+    r"unknown (retriever|query|field|key)|invalid processor type|(not support|not supported by) \[",
+    re.IGNORECASE,
 )
 
 
@@ -36,7 +51,9 @@ class ServerEngine:
         self._options = options
         self._connection = Connection(options)
         self._indexes = Indexes(self._connection, options)
-        self._fuses: dict[str, bool] = {}  # whether the server fuses by ranks, by the index this was tried with
+        self._fuses: dict[
+            str, bool
+        ] = {}  # whether the server fuses by ranks, by the index this was tried with
 
     @property
     def product(self) -> Product:
@@ -70,11 +87,15 @@ class ServerEngine:
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
-        near = {"range": {"ordinal": {"gte": chunk.ordinal - window, "lte": chunk.ordinal + window}}}
+        near = {
+            "range": {"ordinal": {"gte": chunk.ordinal - window, "lte": chunk.ordinal + window}}
+        }
         itself = {"term": {"ordinal": chunk.ordinal}}
         parts = [{"term": {"entry": "chunk"}}, {"term": {"doc_id": chunk.doc_id}}, near]
         query = {"bool": {"filter": parts, "must_not": [itself]}}
-        return [chunk_of(source) for source in self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE)]
+        return [
+            chunk_of(source) for source in self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE)
+        ]
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Search both legs, apply the filter and fuse.
@@ -87,7 +108,9 @@ class ServerEngine:
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
-            except Refused as error:  # a trial licence may expire while we run; the question is answered anyway
+            except (
+                Refused
+            ) as error:  # a trial licence may expire while we run; the question is answered anyway
                 if not _cannot_fuse(error):
                     raise
                 self._fuses.pop(index.name, None)  # another thread may have been faster
@@ -123,8 +146,16 @@ class ServerEngine:
                 return [f"the index {index.name} is red: some of its data cannot be read"]
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found = [f"{format_count(len(known - stored), 'chunk')} of documents missing"] if known - stored else []
-        found += [f"{format_count(len(stored - known), 'chunk')} of no document"] if stored - known else []
+        found = (
+            [f"{format_count(len(known - stored), 'chunk')} of documents missing"]
+            if known - stored
+            else []
+        )
+        found += (
+            [f"{format_count(len(stored - known), 'chunk')} of no document"]
+            if stored - known
+            else []
+        )
         return found
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
@@ -140,7 +171,9 @@ class ServerEngine:
         texts = list(dict.fromkeys(indexed_texts))
         if index and index.made.dimensions:
             for first in range(0, len(texts), _PAGE):
-                found |= self._vectors_of(index.name, {text_hash(text): text for text in texts[first : first + _PAGE]})
+                found |= self._vectors_of(
+                    index.name, {text_hash(text): text for text in texts[first : first + _PAGE]}
+                )
         return found
 
     def info(self) -> StoredIndex:
@@ -155,7 +188,9 @@ class ServerEngine:
         """Create an empty index next to the one in use; see `Engine.create`."""
         current = self._indexes.found()
         self._indexes.require_alias(current)
-        with self._holding(current) if current else nullcontext():  # a rebuild of it creates one as well
+        with (
+            self._holding(current) if current else nullcontext()
+        ):  # a rebuild of it creates one as well
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
@@ -225,7 +260,9 @@ class ServerEngine:
         return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
 
     @contextmanager
-    def _rebuilding(self, old: Index, fingerprint: Fingerprint, lease: Lease) -> Iterator[ServerWriter]:
+    def _rebuilding(
+        self, old: Index, fingerprint: Fingerprint, lease: Lease
+    ) -> Iterator[ServerWriter]:
         """Yield a writer on a separate index, which replaces the old one at the end."""
         try:
             name = self._indexes.make_beside(fingerprint, self.generation() + 1)
@@ -252,7 +289,11 @@ class ServerEngine:
         fuses = self._fuses.get(index.name)
         if fuses is None:
             server = self._connection.server
-            by_shard = server.product == "opensearch" and server.version < RANKS_THE_WHOLE_INDEX and index.shards > 1
+            by_shard = (
+                server.product == "opensearch"
+                and server.version < RANKS_THE_WHOLE_INDEX
+                and index.shards > 1
+            )
             fuses = self._fuses[index.name] = not by_shard and self._fuses_when_asked(index)
         return fuses
 
@@ -272,7 +313,10 @@ class ServerEngine:
 
     def _vectors_of(self, index: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Vectors]]:
         """Yield those of the given texts (by hash) that are indexed, each with its vector."""
-        wanted = {"query": {"terms": {"text_hash": list(texts)}}, "collapse": {"field": "text_hash"}}
+        wanted = {
+            "query": {"terms": {"text_hash": list(texts)}},
+            "collapse": {"field": "text_hash"},
+        }
         body = {**wanted, "size": len(texts), **with_vectors(self.product, ["text_hash"])}
         hits = self._connection.request("POST", f"/{index}/_search", body, **WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
@@ -281,7 +325,9 @@ class ServerEngine:
         """Yield the `_source` of the entries that match, in order."""
         return (hit["_source"] for hit in self._hits(query, order, {"_source": shown}))
 
-    def _hits(self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]) -> Iterator[Any]:
+    def _hits(
+        self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]
+    ) -> Iterator[Any]:
         """Yield the hits that match, in order, requesting one page at a time.
 
         `shown` selects what each hit returns.
@@ -293,7 +339,9 @@ class ServerEngine:
             body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
             if after:
                 body["search_after"] = after
-            hits = self._connection.request("POST", f"/{index.name}/_search", body, **WHOLE)["hits"]["hits"]
+            hits = self._connection.request("POST", f"/{index.name}/_search", body, **WHOLE)[
+                "hits"
+            ]["hits"]
             yield from hits
             if len(hits) < _PAGE:
                 return

@@ -30,7 +30,10 @@ def authorization(options: EngineOptions) -> dict[str, str]:
     """
     if key := options.api_key.strip():
         if not re.fullmatch(r"[!-~]+", key):
-            raise SettingsError("engine.api_key holds characters that no key has", hint="give its encoded form, base64")
+            raise SettingsError(
+                "engine.api_key holds characters that no key has",
+                hint="give its encoded form, base64",
+            )
         return {"authorization": f"ApiKey {key}"}
 
     parts = _parts(options.url)
@@ -55,11 +58,17 @@ def _parts(url: str) -> SplitResult:
     """Split an address; errors do not quote it, because it may contain a password."""
     try:
         parts = urlsplit(url)
-        is_whole = bool(parts.hostname) and (parts.port or 1) and "@" not in parts.path + parts.query + parts.fragment
+        is_whole = (
+            bool(parts.hostname)
+            and (parts.port or 1)
+            and "@" not in parts.path + parts.query + parts.fragment
+        )
     except ValueError:
         is_whole = False
     if not is_whole:
-        hint = "write engine.url as https://host:9200, and user and password as settings of their own"
+        hint = (
+            "write engine.url as https://host:9200, and user and password as settings of their own"
+        )
         raise SettingsError("engine.url is not the address of a server", hint=hint)
     return parts
 
@@ -69,7 +78,11 @@ def _authority(ca_file: str) -> str:
     try:
         path = str(Path(ca_file).expanduser())
         ssl.create_default_context(cafile=path)
-    except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user's home, or an invalid file name
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # no such file, no such user's home, or an invalid file name
         message = f"no certificates can be read from {ca_file}: {getattr(error, 'strerror', None) or error}"
         raise SettingsError(message, hint="engine.ca_file must be a file in PEM form") from error
     return path
@@ -79,9 +92,7 @@ def _fingerprint(given: str) -> str:
     digits = given.replace(":", "").lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
         message = f"engine.certificate_fingerprint must be 64 hexadecimal digits, got {given!r}"
-        hint = (
-            "engine.certificate_fingerprint is what openssl x509 -noout -fingerprint -sha256 prints of the certificate"
-        )
+        hint = "openssl x509 -noout -fingerprint -sha256 prints the fingerprint of a certificate"
         raise SettingsError(message, hint=hint)
     return digits
 
@@ -99,7 +110,9 @@ def _trusting(fingerprint: str) -> ssl.SSLContext:
             super().do_handshake(block)
             came = sha256(self.getpeercert(binary_form=True) or b"").hexdigest()
             if came != fingerprint:
-                raise ssl.SSLError(1, f"the certificate has the fingerprint {came}, expected {fingerprint}")
+                raise ssl.SSLError(
+                    1, f"the certificate has the fingerprint {came}, expected {fingerprint}"
+                )
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

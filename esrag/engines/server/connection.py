@@ -34,14 +34,20 @@ _WAITS_S = (1, 2, 4, 8, 16, 32)
 _TIMEOUT_S = 30  # for one answer; the clients' default of 10 s is too short for a full bulk on a loaded server
 _OLDEST_MAJOR = 8  # Elasticsearch accepts media types of its own and the previous major version
 _SHOWN_CHARACTERS = 300
-_OUTER_ONLY = ("search_phase_execution_exception", "status_exception")  # they say that something failed, not what
+_OUTER_ONLY = (
+    "search_phase_execution_exception",
+    "status_exception",
+)  # they say that something failed, not what
 _DISK_FULL = "flood-stage"  # a block that is also a 429 but is not transient
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
 WAITED_HINT = "run: esrag doctor"  # it reports what is red, full or overloaded
 # From here on a server quotes the document that it refuses; so does the error's cause.
-WHOLE = {"allow_partial_search_results": False}  # otherwise a failed shard goes unnoticed, and hits are missing
+WHOLE = {
+    "allow_partial_search_results": False
+}  # otherwise a failed shard goes unnoticed, and hits are missing
 _QUOTING = re.compile(
-    r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*", re.DOTALL
+    r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*",
+    re.DOTALL,
 )
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
@@ -130,11 +136,16 @@ class Connection:
         if not isinstance(said, Mapping):
             self._is_no_search_engine()
         number = str(said.get("number", ""))
-        product: Product = "opensearch" if said.get("distribution") == "opensearch" else "elasticsearch"
+        product: Product = (
+            "opensearch" if said.get("distribution") == "opensearch" else "elasticsearch"
+        )
         version = _version(number)
         least, words = _SUPPORTED[product]
         if version < least:
-            raise EngineError(f"{self.shown_url} is {product} {number}, esrag needs {words}", hint="upgrade the server")
+            raise EngineError(
+                f"{self.shown_url} is {product} {number}, esrag needs {words}",
+                hint="upgrade the server",
+            )
 
         self._major = version[0]
         return Server(product, version, f"{product} {number}")
@@ -222,8 +233,14 @@ class Connection:
         lines = body is not None and not isinstance(body, Mapping)
         kind = "application/x-ndjson" if lines else "application/json"
         text = _text(body)
-        said = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
-        headers = {"accept": "application/json", **({"content-type": kind} if text is not None else {})}
+        said = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in parameters.items()
+        }
+        headers = {
+            "accept": "application/json",
+            **({"content-type": kind} if text is not None else {}),
+        }
         answer = self._send(method, path, said, headers, text)
         if not isinstance(answer, Mapping):
             self._is_no_search_engine()
@@ -241,8 +258,12 @@ class Connection:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the client repeats the server's deprecation notes
-                    return client.perform_request(method, path, params=parameters, headers=headers, body=body).body
+                    warnings.simplefilter(
+                        "ignore"
+                    )  # the client repeats the server's deprecation notes
+                    return client.perform_request(
+                        method, path, params=parameters, headers=headers, body=body
+                    ).body
             except elasticsearch.UnsupportedProductError as error:
                 return error.body
             except elasticsearch.ApiError as error:
@@ -266,7 +287,9 @@ class Connection:
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             try:
-                return client.transport.perform_request(method, path, headers=headers, params=parameters, body=body)
+                return client.transport.perform_request(
+                    method, path, headers=headers, params=parameters, body=body
+                )
             except (opensearchpy.SerializationError, RecursionError):
                 self._is_no_search_engine()
             except opensearchpy.SSLError as error:
@@ -282,7 +305,11 @@ class Connection:
     def _client_options(self) -> dict[str, Any]:
         """Return the options that both clients share."""
         options = self._options
-        common = {"hosts": [self.shown_url], "max_retries": 0, "headers": auth.authorization(options)}
+        common = {
+            "hosts": [self.shown_url],
+            "max_retries": 0,
+            "headers": auth.authorization(options),
+        }
         return common | auth.trust(options)
 
     def _versioned(self, kind: str) -> str:
@@ -323,19 +350,25 @@ def refusal(url: str, status: int, body: Any, *, about: str = "") -> Refused:
     said = " ".join(_QUOTING.sub("", reason).split())[:_SHOWN_CHARACTERS]
     message = f"{url} answered {status}{about and f' for {about}'}: {said}"
     unwilling = status in BUSY or kind == "cluster_block_exception" or _DISK_FULL in reason
-    return (Unwilling if unwilling else Refused)(message, status, kind, body, hint=_hint(status, kind, reason))
+    return (Unwilling if unwilling else Refused)(
+        message, status, kind, body, hint=_hint(status, kind, reason)
+    )
 
 
 def _is_unread(doc: Mapping[str, Any]) -> bool:
     """Return whether an entry could not be looked up; a missing index simply has none."""
     error = doc.get("error")
-    return bool(error) and not (isinstance(error, Mapping) and error.get("type") == "index_not_found_exception")
+    return bool(error) and not (
+        isinstance(error, Mapping) and error.get("type") == "index_not_found_exception"
+    )
 
 
 def _hint(status: int, kind: str, reason: str) -> str:
     if _DISK_FULL in reason:
         return _DISK_FULL_HINT
-    if kind == "cluster_block_exception" and status == _FORBIDDEN:  # permanent; a 503 is a missing master
+    if (
+        kind == "cluster_block_exception" and status == _FORBIDDEN
+    ):  # permanent; a 503 is a missing master
         return "the index is blocked: look for index.blocks in its settings"
     return _HINTS.get(status, "")
 
@@ -344,7 +377,11 @@ def _text(body: Body) -> str | None:
     """Return a body in the form in which it is sent."""
     if body is None or isinstance(body, str):
         return body
-    return json.dumps(body) if isinstance(body, Mapping) else "".join(f"{json.dumps(line)}\n" for line in body)
+    return (
+        json.dumps(body)
+        if isinstance(body, Mapping)
+        else "".join(f"{json.dumps(line)}\n" for line in body)
+    )
 
 
 def _reason(error: Any) -> str:
@@ -356,7 +393,12 @@ def _reason(error: Any) -> str:
         return str(error or "")
 
     shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
-    parts = [*shards, error.get("caused_by"), *error.get("suppressed", ()), *error.get("root_cause", ())]
+    parts = [
+        *shards,
+        error.get("caused_by"),
+        *error.get("suppressed", ()),
+        *error.get("root_cause", ()),
+    ]
     inner = next(filter(None, (_reason(part) for part in parts if part)), "")
     outer = str(error.get("reason") or error.get("message") or "")
     if inner and error.get("type") in _OUTER_ONLY:

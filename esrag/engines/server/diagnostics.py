@@ -20,7 +20,9 @@ _LICENCES_THAT_FUSE = ("trial", "enterprise")  # since 8.15; before that, platin
 _DAYS_TO_WARN, _DAY_MS = 7, 86_400_000
 _HEAP_WARNING, _HEAP_ERROR = 85, 95  # per cent; the servers' circuit breaker refuses requests at 95
 _SHARDS_WARNING = 0.9
-_STATISTICS = "/_nodes/stats/fs,jvm?filter_path=nodes.*.name,nodes.*.roles,nodes.*.fs,nodes.*.jvm.mem"
+_STATISTICS = (
+    "/_nodes/stats/fs,jvm?filter_path=nodes.*.name,nodes.*.roles,nodes.*.fs,nodes.*.jvm.mem"
+)
 _SETTINGS = "/_cluster/settings?include_defaults=true&flat_settings=true"
 _NOT_FOUND, _FORBIDDEN = 404, 403
 
@@ -50,15 +52,23 @@ class _Place:
     def settings(self) -> Mapping[str, str]:
         """Cluster settings: transient before persistent before default ones."""
         answer = self.ask(_SETTINGS)
-        return {**answer.get("defaults", {}), **answer.get("persistent", {}), **answer.get("transient", {})}
+        return {
+            **answer.get("defaults", {}),
+            **answer.get("persistent", {}),
+            **answer.get("transient", {}),
+        }
 
     @property
     def nodes(self) -> list[Mapping[str, Any]]:
         """Statistics of every node that holds data."""
-        return [node for node in self.ask(_STATISTICS)["nodes"].values() if _holds_data(node["roles"])]
+        return [
+            node for node in self.ask(_STATISTICS)["nodes"].values() if _holds_data(node["roles"])
+        ]
 
 
-def examine(connection: Connection, alias: str, fuses: Callable[[], bool | None]) -> Iterator[Finding]:
+def examine(
+    connection: Connection, alias: str, fuses: Callable[[], bool | None]
+) -> Iterator[Finding]:
     """Yield findings part by part, or a single one if the server or the index cannot be queried."""
     ask = cache(connection.ask)
     try:
@@ -112,7 +122,9 @@ def _version(place: _Place) -> Iterator[Finding]:
     number = version(client)
     what = f"{place.server.text} at {place.url}, client {client} {number}"
     if int(number.partition(".")[0]) < place.server.version[0]:
-        yield Finding("warning", f"{what} is older than the server", f"pip install --upgrade {client}")
+        yield Finding(
+            "warning", f"{what} is older than the server", f"pip install --upgrade {client}"
+        )
     else:
         yield Finding("ok", what)
 
@@ -127,10 +139,18 @@ def _health(place: _Place) -> Iterator[Finding]:
         advice = "start the nodes that are away; GET /_cluster/allocation/explain says why"
         yield Finding("error", f"{what}: some of its data cannot be read", advice)
     elif place.name and place.health["number_of_data_nodes"] == 1 and _replicas(place):
-        reason = f"{_count(_replicas(place), 'replica')} of each shard, and no second node to hold it"
-        yield Finding("warning", f"{what}: {reason}", _replicas_advice(place, 0) + ", or add a node")
+        reason = (
+            f"{_count(_replicas(place), 'replica')} of each shard, and no second node to hold it"
+        )
+        yield Finding(
+            "warning", f"{what}: {reason}", _replicas_advice(place, 0) + ", or add a node"
+        )
     else:
-        missing = _count(place.health["unassigned_shards"] + place.health["initializing_shards"], "copy", "copies")
+        missing = _count(
+            place.health["unassigned_shards"] + place.health["initializing_shards"],
+            "copy",
+            "copies",
+        )
         advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
         yield Finding("warning", f"{what}: {missing} of shards not in place", advice)
 
@@ -164,7 +184,9 @@ def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
     what = f"{kind} licence, {_count(days, 'day')} left: {path}"
     if days >= _DAYS_TO_WARN:
         return Finding("ok", what)
-    return Finding("warning", what, "renew it; without it esrag fuses (rrf-client), and the hits are the same")
+    return Finding(
+        "warning", what, "renew it; without it esrag fuses (rrf-client), and the hits are the same"
+    )
 
 
 def _plugins(place: _Place) -> Iterator[Finding]:
@@ -183,7 +205,10 @@ def _plugins(place: _Place) -> Iterator[Finding]:
         reason = f", since this version ranks each of {shards} shards by itself"
     elif not everywhere("neural-search"):
         reason = ", since the neural-search plugin is not on every node"
-    yield Finding("ok", f"Apache-2.0: {_path(not reason if fuses is None else fuses)}{'' if fuses else reason}")
+    yield Finding(
+        "ok",
+        f"Apache-2.0: {_path(not reason if fuses is None else fuses)}{'' if fuses else reason}",
+    )
 
 
 def _fuses(place: _Place) -> bool | None:
@@ -225,13 +250,17 @@ def _blocks(place: _Place) -> Iterator[Finding]:
 
 
 def _heap(place: _Place) -> Iterator[Finding]:
-    used, name = max((node["jvm"]["mem"]["heap_used_percent"], node["name"]) for node in place.nodes)
+    used, name = max(
+        (node["jvm"]["mem"]["heap_used_percent"], node["name"]) for node in place.nodes
+    )
     what = f"{used} % of the heap used on the node {name}"
     if used < _HEAP_WARNING:
         yield Finding("ok", what)
     else:
         yield Finding(
-            "error" if used >= _HEAP_ERROR else "warning", what, "give the server more heap, or it less to do"
+            "error" if used >= _HEAP_ERROR else "warning",
+            what,
+            "give the server more heap, or it less to do",
         )
 
 
@@ -244,7 +273,9 @@ def _shards(place: _Place) -> Iterator[Finding]:
     if place.name:
         what += f", of the index {_count(_shards_of(place), 'shard')} with {_count(_replicas(place), 'replica')}"
     if count >= limit * _SHARDS_WARNING:
-        yield Finding("warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node")
+        yield Finding(
+            "warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node"
+        )
     else:
         yield Finding("ok", what)
     if place.name and nodes > 1 and not _replicas(place):
@@ -272,7 +303,9 @@ def _holds_data(roles: list[str]) -> bool:
 
     A node that is only frozen has them elsewhere, and a different watermark.
     """
-    return any(role == "data" or (role.startswith("data_") and role != "data_frozen") for role in roles)
+    return any(
+        role == "data" or (role.startswith("data_") and role != "data_frozen") for role in roles
+    )
 
 
 def _replicas(place: _Place) -> int:

@@ -38,9 +38,13 @@ def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, fl
     return sum(free > mark for mark in marks), free / (low or 1), finding
 
 
-def _low(what: str, limit: float, name: str, then: str, *, level: Literal["warning", "error"] = "warning") -> Finding:
+def _low(
+    what: str, limit: float, name: str, then: str, *, level: Literal["warning", "error"] = "warning"
+) -> Finding:
     return Finding(
-        level, f"{what}, less than its {name} watermark of {limit / _GIB:.1f}, so {then}", "make room on its disk"
+        level,
+        f"{what}, less than its {name} watermark of {limit / _GIB:.1f}, so {then}",
+        "make room on its disk",
     )
 
 
@@ -55,7 +59,10 @@ def _watermarks(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[f
     said: Mapping[str, int] = next(iter(node["fs"].get("data", ())), {})
     names = {"low": "low_watermark", "high": "high_watermark", "flood_stage": "flood_stage"}
     keys = {stage: f"{name}_free_space_in_bytes" for stage, name in names.items()}
-    return tuple(said.get(key) or _free_bytes(settings[f"{_WATERMARKS}.{stage}"], total) for stage, key in keys.items())
+    return tuple(
+        said.get(key) or _free_bytes(settings[f"{_WATERMARKS}.{stage}"], total)
+        for stage, key in keys.items()
+    )
 
 
 def _free_bytes(watermark: str, total: int) -> float:

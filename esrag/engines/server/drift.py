@@ -19,7 +19,9 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
     not esrag's.
     """
     made = fingerprint_of(live, name)
-    options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))  # settings apply to new indexes
+    options = EngineOptions(
+        **asdict(vector_field_of(live) or VectorField())
+    )  # settings apply to new indexes
     ours = index_body(product, made, options)["mappings"]
     wanted, found = ours["properties"], live.get("properties", {})
     differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))
@@ -28,7 +30,9 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
         differing.insert(0, "dynamic")
     what = f"the mapping of {name} is not esrag's in"
     if differing:
-        return Finding("error", f"{what} {_listed(differing + added)}", "run: esrag ingest --rebuild")
+        return Finding(
+            "error", f"{what} {_listed(differing + added)}", "run: esrag ingest --rebuild"
+        )
     if added:
         return Finding("warning", f"{what} {_listed(added)}", "run: esrag ingest --rebuild")
     return Finding("ok", f"the mapping of {name} is esrag's")
@@ -41,7 +45,9 @@ def _holds(live: Any, wanted: Any) -> bool:
     (True, False)
     """
     if isinstance(wanted, Mapping):
-        return isinstance(live, Mapping) and all(_holds(live.get(name), value) for name, value in wanted.items())
+        return isinstance(live, Mapping) and all(
+            _holds(live.get(name), value) for name, value in wanted.items()
+        )
     return str(live).lower() == str(wanted).lower()
 
 

@@ -27,7 +27,13 @@ _DOCUMENT_FIELDS = (
 )  # fmt: skip
 CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
 _SKETCH_TERMS = 8
-_SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")  # separate fields for dashboards
+_SHOWN_METADATA = (
+    "folder",
+    "project_name",
+    "collection",
+    "year",
+    "acl",
+)  # separate fields for dashboards
 
 
 def entry_id(kind: str, name: str) -> str:
@@ -104,7 +110,9 @@ def chunk_of(source: Mapping[str, Any]) -> Chunk:
 def document_of(source: Mapping[str, Any]) -> StoredDocument:
     """Return the document of an entry."""
     fields = {name: source[name] for name in _DOCUMENT_FIELDS}
-    return StoredDocument(**fields, metadata=_metadata_of(source), source_documents=source["source_documents"])
+    return StoredDocument(
+        **fields, metadata=_metadata_of(source), source_documents=source["source_documents"]
+    )
 
 
 def with_vectors(product: Product, fields: Sequence[str]) -> dict[str, Any]:
@@ -134,7 +142,11 @@ def _metadata_fields(metadata: Metadata) -> Entry:
 
     OpenSearch would refuse a value that is longer than Lucene's terms.
     """
-    long = {name: value for name, value in metadata.items() if isinstance(value, str) and len(value) > MAX_VALUE}
+    long = {
+        name: value
+        for name, value in metadata.items()
+        if isinstance(value, str) and len(value) > MAX_VALUE
+    }
     short = {name: value for name, value in metadata.items() if name not in long}
     return {"metadata": short, **({"long_metadata": long} if long else {})}
 

@@ -75,13 +75,23 @@ def _either(queries: Iterable[Query]) -> Query:
 def _leaf(leaf: Leaf) -> Query:
     match leaf:
         case Terms(field, values):
-            return {"terms": {"facts": sorted({token for value in values for token in _wanted(field, value)})}}
+            return {
+                "terms": {
+                    "facts": sorted({token for value in values for token in _wanted(field, value)})
+                }
+            }
         case Prefix(field, value):
-            return _either({"prefix": {"facts": {"value": _token(field, kind, value)}}} for kind in "tw")
+            return _either(
+                {"prefix": {"facts": {"value": _token(field, kind, value)}}} for kind in "tw"
+            )
         case Range(field, low, high, low_open, high_open):
             bounds = [(low, "gt" if low_open else "gte"), (high, "lt" if high_open else "lte")]
             given = [_bound(field, value, sign) for value, sign in bounds if value is not None]
-            return {"bool": {"filter": given or [{"prefix": {"facts": {"value": f"{len(field)}:{field}:"}}}]}}
+            return {
+                "bool": {
+                    "filter": given or [{"prefix": {"facts": {"value": f"{len(field)}:{field}:"}}}]
+                }
+            }
 
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:
@@ -120,14 +130,22 @@ def _on_pages(leaf: Leaf) -> Query:
     A range matches if any of these pages lies in it.
     """
     if isinstance(leaf, Terms):
-        pages = {number for number in (scalar(format_value(value)) for value in leaf.values) if is_number(number)}
+        pages = {
+            number
+            for number in (scalar(format_value(value)) for value in leaf.values)
+            if is_number(number)
+        }
         return _either(_pages_between(page, page) for page in sorted(pages))
-    if isinstance(leaf, Prefix) or not all(is_number(b) for b in (leaf.low, leaf.high) if b is not None):
+    if isinstance(leaf, Prefix) or not all(
+        is_number(b) for b in (leaf.low, leaf.high) if b is not None
+    ):
         return _NEVER
     return _pages_between(leaf.low, leaf.high, low_open=leaf.low_open, high_open=leaf.high_open)
 
 
-def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bool = False) -> Query:
+def _pages_between(
+    low: Any, high: Any, *, low_open: bool = False, high_open: bool = False
+) -> Query:
     if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
         return _NEVER
 
@@ -138,7 +156,9 @@ def _pages_between(low: Any, high: Any, *, low_open: bool = False, high_open: bo
         return _NEVER
 
     on_or_after = {"range": {"end_page": {"gte": max(first, lowest)}}}
-    return {"bool": {"filter": [on_or_after, {"range": {"start_page": {"lte": min(last, highest)}}}]}}
+    return {
+        "bool": {"filter": [on_or_after, {"range": {"start_page": {"lte": min(last, highest)}}}]}
+    }
 
 
 def _tokens(field: str, value: Scalar) -> Iterator[str]:
@@ -146,7 +166,11 @@ def _tokens(field: str, value: Scalar) -> Iterator[str]:
         yield _token(field, "t", str(value))
         return
     yield _token(field, "w", format_value(value))
-    yield _token(field, "b", format_value(value)) if isinstance(value, bool) else _token(field, "n", _ordered(value))
+    yield (
+        _token(field, "b", format_value(value))
+        if isinstance(value, bool)
+        else _token(field, "n", _ordered(value))
+    )
 
 
 def _token(field: str, kind: str, value: str) -> str:

@@ -76,7 +76,9 @@ class Indexes:
         """Raise UsageError if `engine.index` names an index itself, which cannot be replaced."""
         if index and index.name == self._options.index:
             hint = "set engine.index to its alias"
-            raise UsageError(f"engine.index is {index.name}, which is an index, not an alias", hint=hint)
+            raise UsageError(
+                f"engine.index is {index.name}, which is an index, not an alias", hint=hint
+            )
 
     def _one(self, name: str) -> Index | None:
         answer = self.described(name, filter_path=_READ)
@@ -103,14 +105,18 @@ class Indexes:
                 aliases = answer[name].get("aliases", ())
                 try:
                     problem = UNFINISHED if self._unfinished in aliases else ""
-                    yield self.stored(_index(name, answer[name]), problem, in_use=self._options.index in aliases)
+                    yield self.stored(
+                        _index(name, answer[name]), problem, in_use=self._options.index in aliases
+                    )
                 except EngineError as error:
                     yield StoredIndex(name, self._options.index in aliases, problem=str(error))
 
     def stored(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
         """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
-        return StoredIndex(index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem)
+        return StoredIndex(
+            index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem
+        )
 
     def _count(self, name: str, entry: str) -> int:
         answer = self._connection.ask(f"/{name}/_count?q=entry:{entry}")
@@ -134,7 +140,9 @@ class Indexes:
 
     def make(self, fingerprint: Fingerprint) -> Index:
         """Create an index behind the alias; if another program was faster, return its index."""
-        name = self.free_name()  # before the lookup: a program that comes in between has the same name, or is seen
+        name = (
+            self.free_name()
+        )  # before the lookup: a program that comes in between has the same name, or is seen
         if self.found() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
@@ -153,18 +161,24 @@ class Indexes:
     def _create(self, name: str, fingerprint: Fingerprint, generation: int, alias: str) -> None:
         """Create an empty index together with its alias in one step."""
         body = index_body(self._connection.server.product, fingerprint, self._options)
-        self._put_template(body)  # first, since an earlier template would be mixed into the new index
+        self._put_template(
+            body
+        )  # first, since an earlier template would be mixed into the new index
         try:
             self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
         except Refused as error:
-            raise _AlreadyThere if error.kind == "resource_already_exists_exception" else error from error
+            raise (
+                _AlreadyThere if error.kind == "resource_already_exists_exception" else error
+            ) from error
         self.set_generation(name, first_generation(generation))
 
     def _put_template(self, body: Mapping[str, Any]) -> None:
         """Store a template, so that a late entry recreates a deleted index with strict mappings."""
         alias = self._options.index
         try:
-            self._connection.request("PUT", f"/_index_template/{template_name(alias)}", template_body(alias, body))
+            self._connection.request(
+                "PUT", f"/_index_template/{template_name(alias)}", template_body(alias, body)
+            )
         except Refused as error:
             if error.status != 403:  # noqa: PLR2004 -- a key restricted to the index may not, and need not
                 raise
@@ -177,14 +191,18 @@ class Indexes:
     def swap(self, old: str, new: str, *, keep: bool) -> None:
         """Replace one index behind the alias by another in one step; keep or delete the old one."""
         alias = self._options.index
-        gone = {"remove": {"index": old, "alias": alias}} if keep else {"remove_index": {"index": old}}
+        gone = (
+            {"remove": {"index": old, "alias": alias}} if keep else {"remove_index": {"index": old}}
+        )
         marked = {"remove": {"index": new, "alias": self._unfinished, "must_exist": False}}
         actions = [{"add": {"index": new, "alias": alias}}, marked, *([gone] if old else ())]
 
         try:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:
-            if list(self.described(alias) or ()) != [new]:  # else it was done, and only the response was lost
+            if list(self.described(alias) or ()) != [
+                new
+            ]:  # else it was done, and only the response was lost
                 raise
 
     def drop(self, name: str) -> None:
@@ -213,4 +231,6 @@ class Indexes:
 
 def _index(name: str, body: Mapping[str, Any]) -> Index:
     shards = int(body["settings"]["index"]["number_of_shards"])
-    return Index(name, fingerprint_of(body["mappings"], name), shards, vector_field_of(body["mappings"]))
+    return Index(
+        name, fingerprint_of(body["mappings"], name), shards, vector_field_of(body["mappings"])
+    )

@@ -41,20 +41,27 @@ class Lease:
         while not self._taken():
             if time.monotonic() > until:
                 hint = "wait for it to end, or raise engine.lock_wait_s"
-                raise IndexBusy(f"another program has been writing {self._index} for {wait_s:g} s", hint=hint)
+                raise IndexBusy(
+                    f"another program has been writing {self._index} for {wait_s:g} s", hint=hint
+                )
             time.sleep(_LOOKS_S)
 
     def renew(self) -> None:
         """Extend the lease. Raises: IndexBusy if another program has taken it meanwhile."""
         if not self._put(self._held):
-            raise IndexBusy(f"another program has begun to write {self._index}", hint="run esrag ingest again")
+            raise IndexBusy(
+                f"another program has begun to write {self._index}", hint="run esrag ingest again"
+            )
 
     def give_back(self) -> None:
         """Release the lease for the next writer."""
         try:
             self._connection.request("DELETE", self._path, **self._held)
         except Refused as error:
-            if error.status not in (_CONFLICT, _NOT_FOUND):  # another program holds it, or it was given back
+            if error.status not in (
+                _CONFLICT,
+                _NOT_FOUND,
+            ):  # another program holds it, or it was given back
                 raise
 
     def _taken(self) -> bool:
@@ -83,8 +90,12 @@ class Lease:
         try:
             found: Entry = self._connection.request("GET", self._path)
         except Refused as error:
-            if error.kind == "index_not_found_exception":  # the index's first entry would recreate it
-                raise IndexMissing(f"the index {self._index} is gone", hint="run the same command again") from error
+            if (
+                error.kind == "index_not_found_exception"
+            ):  # the index's first entry would recreate it
+                raise IndexMissing(
+                    f"the index {self._index} is gone", hint="run the same command again"
+                ) from error
             if error.status == _NOT_FOUND:
                 return None
             raise

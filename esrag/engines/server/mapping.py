@@ -13,8 +13,17 @@ from esrag.records import Fingerprint
 
 SCHEMA = 1  # raised when entries change, so that an older index is rebuilt
 _MIN_PRIORITY = 200  # both servers' own templates have 100 to 150
-_SPACES: Mapping[Similarity, str] = {"cosine": "cosinesimil", "dot_product": "innerproduct", "l2_norm": "l2"}
-_GRAPHS: Mapping[Quantisation, str] = {"none": "hnsw", "int8": "int8_hnsw", "int4": "int4_hnsw", "bbq": "bbq_hnsw"}
+_SPACES: Mapping[Similarity, str] = {
+    "cosine": "cosinesimil",
+    "dot_product": "innerproduct",
+    "l2_norm": "l2",
+}
+_GRAPHS: Mapping[Quantisation, str] = {
+    "none": "hnsw",
+    "int8": "int8_hnsw",
+    "int4": "int4_hnsw",
+    "bbq": "bbq_hnsw",
+}
 _QUANTISATIONS: Mapping[Product, tuple[Quantisation, ...]] = {
     "elasticsearch": tuple(_GRAPHS),
     "opensearch": ("none", "int8"),  # of its Lucene engine; the others need native code
@@ -47,7 +56,9 @@ class VectorField:
         """
         if self.similarity == "l2_norm":  # 1 / (1 + squared distance)
             return (3 - 1 / score) / 2
-        if self.similarity == "dot_product" and product == "opensearch":  # 1 + cosine, or 1 / (1 - cosine) below 0
+        if (
+            self.similarity == "dot_product" and product == "opensearch"
+        ):  # 1 + cosine, or 1 / (1 - cosine) below 0
             return score - 1 if score >= 1 else 1 - 1 / score
         return 2 * score - 1
 
@@ -61,19 +72,28 @@ class VectorField:
         return {"rescore": {"oversample_factor": times}}
 
 
-def index_body(product: Product, fingerprint: Fingerprint, options: EngineOptions) -> dict[str, Any]:
+def index_body(
+    product: Product, fingerprint: Fingerprint, options: EngineOptions
+) -> dict[str, Any]:
     """Return settings and mappings of a new index.
 
     Raises: SettingsError for vectors that the server cannot quantise that way.
     """
-    body: dict[str, Any] = json.loads((files("esrag.mappings") / f"{product}.json").read_text(encoding="utf-8"))
-    body["settings"]["index"] |= {"number_of_shards": options.shards, "number_of_replicas": options.replicas}
+    body: dict[str, Any] = json.loads(
+        (files("esrag.mappings") / f"{product}.json").read_text(encoding="utf-8")
+    )
+    body["settings"]["index"] |= {
+        "number_of_shards": options.shards,
+        "number_of_replicas": options.replicas,
+    }
     mappings = body["mappings"]
     mappings["_meta"] = {"esrag": meta(fingerprint)}
 
     if fingerprint.dimensions:
         _require_quantisable(product, fingerprint.dimensions, options.quantisation)
-        mappings["properties"]["embedding"] = _vector_mapping(product, fingerprint.dimensions, options)
+        mappings["properties"]["embedding"] = _vector_mapping(
+            product, fingerprint.dimensions, options
+        )
 
     return body
 
@@ -93,12 +113,20 @@ def template_body(alias: str, body: Mapping[str, Any]) -> dict[str, Any]:
     It covers the numbered indexes of the alias, not others with the same prefix. Two patterns
     overlap only if one alias is a prefix of the other; the longer one is more specific and wins.
     """
-    return {"index_patterns": [f"{alias}-0*"], "priority": _MIN_PRIORITY + len(alias), "template": body}
+    return {
+        "index_patterns": [f"{alias}-0*"],
+        "priority": _MIN_PRIORITY + len(alias),
+        "template": body,
+    }
 
 
 def meta(fingerprint: Fingerprint) -> dict[str, Any]:
     """Return what an index records about itself."""
-    made = {"model": fingerprint.model, "dimensions": fingerprint.dimensions, "chunker": fingerprint.chunker}
+    made = {
+        "model": fingerprint.model,
+        "dimensions": fingerprint.dimensions,
+        "chunker": fingerprint.chunker,
+    }
     return {"schema": SCHEMA, **made}
 
 
@@ -110,7 +138,9 @@ def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
     said = mappings.get("_meta", {}).get("esrag")
     hint = "upgrade esrag, or set engine.index to another name"
     if not isinstance(said, Mapping):
-        raise IndexMismatch(f"the index {index} was not made by esrag", hint="set engine.index to another name")
+        raise IndexMismatch(
+            f"the index {index} was not made by esrag", hint="set engine.index to another name"
+        )
     if said.get("schema") != SCHEMA:
         message = f"the index {index} has schema {said.get('schema')}, this esrag reads {SCHEMA}"
         raise IndexMismatch(message, hint=hint)
@@ -127,11 +157,17 @@ def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
     if field is None:
         return None
     if "dims" in field:
-        graph, similarity = field.get("index_options", {}), field.get("similarity", plain.similarity)
+        graph, similarity = (
+            field.get("index_options", {}),
+            field.get("similarity", plain.similarity),
+        )
         quantisation = _inverse(_GRAPHS).get(graph.get("type"), plain.quantisation)
     else:
         method = field.get("method", {})
-        graph, space = method.get("parameters", {}), field.get("space_type") or method.get("space_type")
+        graph, space = (
+            method.get("parameters", {}),
+            field.get("space_type") or method.get("space_type"),
+        )
         similarity = _inverse(_SPACES).get(space, plain.similarity)
         quantisation = "int8" if "encoder" in graph else plain.quantisation
 
@@ -147,7 +183,9 @@ def _require_quantisable(product: Product, dimensions: int, quantisation: Quanti
     allowed = _QUANTISATIONS[product]
     if quantisation not in allowed:
         hint = f"{product} takes {' or '.join(allowed)}"
-        raise SettingsError(f"engine.quantisation is {quantisation}, which {product} cannot do", hint=hint)
+        raise SettingsError(
+            f"engine.quantisation is {quantisation}, which {product} cannot do", hint=hint
+        )
     if quantisation == "int4" and dimensions % 2:
         message = f"engine.quantisation int4 needs an even number of dimensions, the model has {dimensions}"
         raise SettingsError(message, hint="set engine.quantisation to int8")
@@ -159,10 +197,16 @@ def _require_quantisable(product: Product, dimensions: int, quantisation: Quanti
 def _vector_mapping(product: Product, dimensions: int, options: EngineOptions) -> dict[str, Any]:
     graph: dict[str, Any] = {"m": options.hnsw_m, "ef_construction": options.hnsw_ef_construction}
     if product == "elasticsearch":
-        compared = {"similarity": options.similarity, "index_options": {"type": _GRAPHS[options.quantisation], **graph}}
+        compared = {
+            "similarity": options.similarity,
+            "index_options": {"type": _GRAPHS[options.quantisation], **graph},
+        }
         return {"type": "dense_vector", "dims": dimensions, **compared}
     if options.quantisation == "int8":
-        graph["encoder"] = {"name": "sq", "parameters": {"bits": 7}}  # required; its signed values have 7 bits
+        graph["encoder"] = {
+            "name": "sq",
+            "parameters": {"bits": 7},
+        }  # required; its signed values have 7 bits
     method = {"name": "hnsw", "engine": "lucene", "parameters": graph}
     return {
         "type": "knn_vector",

@@ -38,21 +38,31 @@ _EVEN = 0.5  # share of the vector leg
 # things found 0.93 with 400, and 0.97 with 1,000, which took 10 ms more.
 _MIN_CANDIDATES, _MAX_CANDIDATES = 400, 10_000
 RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard separately
-_FILTERS_HYBRID_SINCE = (3, 0)  # an older OpenSearch supports filters in the legs only, not in a hybrid query
+_FILTERS_HYBRID_SINCE = (
+    3,
+    0,
+)  # an older OpenSearch supports filters in the legs only, not in a hybrid query
 _MIN_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 
 class Search:
     """One query to a server: requests for its legs, and hits from the responses."""
 
-    def __init__(self, server: Server, made: Fingerprint, request: SearchRequest, field: VectorField | None) -> None:
+    def __init__(
+        self, server: Server, made: Fingerprint, request: SearchRequest, field: VectorField | None
+    ) -> None:
         """Check the request against the index. Raises: EngineError, IndexMismatch, UsageError."""
         self.request = request
         self.vector = question_vector(request, made)
         self.depth = max(request.candidates, request.size)
         if self.depth > _MOST:
-            raise UsageError(f"a server reads at most {_MOST} hits, got {self.depth}", hint="lower size or candidates")
-        if self.vector is not None and field is None:  # a server would find no neighbours in it, and report nothing
+            raise UsageError(
+                f"a server reads at most {_MOST} hits, got {self.depth}",
+                hint="lower size or candidates",
+            )
+        if (
+            self.vector is not None and field is None
+        ):  # a server would find no neighbours in it, and report nothing
             message = f"the index lost the field of the vectors that it was made with ({made.dimensions} dimensions)"
             raise IndexMismatch(message, hint=REBUILD_HINT)
 
@@ -74,7 +84,9 @@ class Search:
         Elasticsearch's weighted fusion scales differently, so it is not used.
         """
         server, request = self._server, self.request
-        if len(self.legs) == 1 or (request.fusion == "weighted" and server.product == "elasticsearch"):
+        if len(self.legs) == 1 or (
+            request.fusion == "weighted" and server.product == "elasticsearch"
+        ):
             return False
         plain = request.fusion == "weighted" or request.vector_weight == _EVEN
         return plain or server.version >= _WEIGHTS_SINCE[server.product]
@@ -96,7 +108,10 @@ class Search:
         body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
         if any(hit["_score"] < _MIN_SCORE for hit in given["hits"]["hits"]):
-            raise EngineError("the server gave a list that it did not fuse", hint="is the neural-search plugin whole?")
+            raise EngineError(
+                "the server gave a list that it did not fuse",
+                hint="is the neural-search plugin whole?",
+            )
 
         legs = self._leg_scores(answers)
         scores, path = fuse_legs(self.request, legs)
@@ -115,17 +130,27 @@ class Search:
             return SearchResult((), path)
 
         wanted = {"bool": {"filter": [{"terms": {"chunk_id": list(scores)}}, *self._filters]}}
-        body = {"query": wanted, "size": len(scores), "track_total_hits": False, "_source": CHUNK_SOURCE}
+        body = {
+            "query": wanted,
+            "size": len(scores),
+            "track_total_hits": False,
+            "_source": CHUNK_SOURCE,
+        }
         (answer,) = _multi_search(connection, index, body)
         found = (chunk_of(hit["_source"]) for hit in answer["hits"]["hits"])
         chunks = {chunk.chunk_id: chunk for chunk in found}
-        return SearchResult(hits({key: scores[key] for key in scores if key in chunks}, chunks, legs), path)
+        return SearchResult(
+            hits({key: scores[key] for key in scores if key in chunks}, chunks, legs), path
+        )
 
     def _leg_scores(self, answers: Sequence[Mapping[str, Any]]) -> Legs:
         """Return each leg's scores by chunk id, best first, with ties ordered by id."""
         found: dict[Leg, dict[str, float]] = {}
         for leg, answer in zip(self.legs, answers, strict=True):
-            scores = {hit["fields"]["chunk_id"][0]: self._score(hit["_score"], leg) for hit in answer["hits"]["hits"]}
+            scores = {
+                hit["fields"]["chunk_id"][0]: self._score(hit["_score"], leg)
+                for hit in answer["hits"]["hits"]
+            }
             found[leg] = {key: scores[key] for key in ranking(scores)[: self.depth]}
         return found
 
@@ -178,16 +203,28 @@ class Search:
         weights = {"parameters": {"weights": [1 - share, share]}}
         if self.request.fusion == "weighted":
             means = {"technique": "arithmetic_mean", **weights}
-            return {"normalization-processor": {"normalization": {"technique": "min_max"}, "combination": means}}
+            return {
+                "normalization-processor": {
+                    "normalization": {"technique": "min_max"},
+                    "combination": means,
+                }
+            }
         ranked = {"technique": "rrf", "rank_constant": self.request.rank_constant}
-        return {"score-ranker-processor": {"combination": ranked if share == _EVEN else {**ranked, **weights}}}
+        return {
+            "score-ranker-processor": {
+                "combination": ranked if share == _EVEN else {**ranked, **weights}
+            }
+        }
 
     def _elasticsearch(self) -> Query:
         retrievers: list[Query] = [{"standard": {"query": self._match()}}, {"knn": self._knn()}]
         share = self.request.vector_weight
         if share != _EVEN:
             weights = (2 * (1 - share), 2 * share)
-            retrievers = [{"retriever": r, "weight": weight} for r, weight in zip(retrievers, weights, strict=True)]
+            retrievers = [
+                {"retriever": r, "weight": weight}
+                for r, weight in zip(retrievers, weights, strict=True)
+            ]
         ranked = {"rank_constant": self.request.rank_constant, "rank_window_size": self.depth}
         rrf = {"filter": self._filters, "retrievers": retrievers, **ranked}
         return {**self._shown(), "retriever": {"rrf": rrf}}
@@ -206,12 +243,20 @@ class Search:
         return min(max(2 * self.depth, _MIN_CANDIDATES), _MAX_CANDIDATES)
 
     def _knn(self) -> Query:
-        wanted = {"query_vector": self._numbers(), "k": self.depth, "num_candidates": self._looked_at}
+        wanted = {
+            "query_vector": self._numbers(),
+            "k": self.depth,
+            "num_candidates": self._looked_at,
+        }
         return {"field": "embedding", **wanted, **self._field.rescoring("elasticsearch")}
 
     def _nearest(self) -> Query:
         """Return OpenSearch's query for the nearest neighbours."""
-        wanted = {"vector": self._numbers(), "k": self.depth, "method_parameters": {"ef_search": self._looked_at}}
+        wanted = {
+            "vector": self._numbers(),
+            "k": self.depth,
+            "method_parameters": {"ef_search": self._looked_at},
+        }
         return {**wanted, **self._field.rescoring("opensearch")}
 
     def _numbers(self) -> list[float]:
@@ -224,8 +269,15 @@ class Search:
 def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> list[bool]:
     """Return, for each filter, whether any chunk passes it, in one round trip. Raises: EngineError, UsageError."""
     queries = [{"bool": {"filter": [_CHUNKS, filter_dsl.query(filter_)]}} for filter_ in filters]
-    bodies = [{"query": query, "size": 1, "_source": False, "track_total_hits": False} for query in queries]
-    return [bool(answer["hits"]["hits"]) for answer in _multi_search(connection, index, *bodies)] if bodies else []
+    bodies = [
+        {"query": query, "size": 1, "_source": False, "track_total_hits": False}
+        for query in queries
+    ]
+    return (
+        [bool(answer["hits"]["hits"]) for answer in _multi_search(connection, index, *bodies)]
+        if bodies
+        else []
+    )
 
 
 def _multi_search(
@@ -239,7 +291,9 @@ def _multi_search(
     # The words of a leg are weighed over all shards, as if there were one; the fused query has no
     # such option.
     whole = {**header, "search_type": "dfs_query_then_fetch"}
-    lines = [line for body in others for line in (header, body)] + [line for leg in legs for line in (whole, leg)]
+    lines = [line for body in others for line in (header, body)] + [
+        line for leg in legs for line in (whole, leg)
+    ]
     answers = connection.search(lines)
 
     for answer in answers:
@@ -247,7 +301,8 @@ def _multi_search(
         if failed or answer.get("timed_out"):
             what = f"{failed} shards failed" if failed else "the search ran out of time"
             raise EngineError(
-                f"{connection.shown_url}: {what}, so hits would be missing", hint="look at the server's log"
+                f"{connection.shown_url}: {what}, so hits would be missing",
+                hint="look at the server's log",
             )
 
     return answers

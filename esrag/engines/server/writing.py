@@ -72,10 +72,15 @@ class ServerWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         if self._unseen and not isinstance(error, EngineUnreachable | IndexBusy):
-            with suppress(EngineError) if error else nullcontext():  # the original error is more informative
+            with (
+                suppress(EngineError) if error else nullcontext()
+            ):  # the original error is more informative
                 self._show()
 
     def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
@@ -90,14 +95,20 @@ class ServerWriter:
         _require_apart(documents)
         self._lease.renew()
         records = self._records([one.document.doc_id for one in documents])
-        before = {doc_id: record for doc_id, record in records.items() if record["entry"] == "document"}
+        before = {
+            doc_id: record for doc_id, record in records.items() if record["entry"] == "document"
+        }
         refused: dict[str, Refused] = {}
 
         for step in (_intent, _chunks, _stale, _finished):
             good = [one for one in documents if one.document.doc_id not in refused]
-            refused |= self._bulk(action for one in good for action in step(one, before.get(one.document.doc_id)))
+            refused |= self._bulk(
+                action for one in good for action in step(one, before.get(one.document.doc_id))
+            )
         reasons = {doc_id: str(error) for doc_id, error in refused.items()}
-        self._set_aside([one for one in documents if one.document.doc_id in refused], before, reasons)
+        self._set_aside(
+            [one for one in documents if one.document.doc_id in refused], before, reasons
+        )
         self._end()
         return reasons
 
@@ -105,7 +116,11 @@ class ServerWriter:
         """Remove documents and their chunks; unknown ids are ignored. Raises: EngineError."""
         self._lease.renew()
         records = self._records(list(dict.fromkeys(doc_ids)))
-        chunks = ((doc_id, key) for doc_id, record in records.items() for key in record.get("chunk_ids", ()))
+        chunks = (
+            (doc_id, key)
+            for doc_id, record in records.items()
+            for key in record.get("chunk_ids", ())
+        )
         self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
         self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
         self._end()
@@ -120,7 +135,12 @@ class ServerWriter:
         """Return some documents of a source that were read from other bytes, unseen ones too."""
         self._refresh()
         wanted = [{"term": {"entry": "document"}}, {"term": {"source": source}}]
-        query = {"bool": {"filter": wanted, "must_not": [{"term": {"source_sha256": sha256}}] if sha256 else []}}
+        query = {
+            "bool": {
+                "filter": wanted,
+                "must_not": [{"term": {"source_sha256": sha256}}] if sha256 else [],
+            }
+        }
         body = {"query": query, "size": _MAX_IDS, "_source": ["doc_id"]}
         answer = self._connection.request("POST", f"/{self._index}/_search", body, **WHOLE)
         return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
@@ -146,7 +166,9 @@ class ServerWriter:
         Old and new chunks may share ids, so all are removed.
         """
         former = [before.get(one.document.doc_id) for one in documents]
-        self._surely(action for one, was in zip(documents, former, strict=True) for action in _gone(one, was))
+        self._surely(
+            action for one, was in zip(documents, former, strict=True) for action in _gone(one, was)
+        )
         self._surely(_failure(one, reasons[one.document.doc_id]) for one in documents)
 
     def _end(self) -> None:
@@ -168,9 +190,15 @@ class ServerWriter:
     def _is_empty(self) -> bool:
         """Return whether readers see no document."""
         query = {"query": {"term": {"entry": "document"}}}
-        answer = self._connection.request("POST", f"/{self._index}/_count", query, terminate_after=1)
-        if failed := answer.get("_shards", {}).get("failed", 0):  # otherwise a full index could look empty
-            raise refusal(self._connection.shown_url, _UNAVAILABLE, f"{failed} shards could not be counted")
+        answer = self._connection.request(
+            "POST", f"/{self._index}/_count", query, terminate_after=1
+        )
+        if failed := answer.get("_shards", {}).get(
+            "failed", 0
+        ):  # otherwise a full index could look empty
+            raise refusal(
+                self._connection.shown_url, _UNAVAILABLE, f"{failed} shards could not be counted"
+            )
         return not answer["count"]
 
     def _surely(self, actions: Iterable[_Action]) -> None:
@@ -205,9 +233,19 @@ class ServerWriter:
                 yield from self._sent(actions[:middle])
                 yield from self._sent(actions[middle:])
                 return
-            wrong = [(action, self._error(action, answer)) for action, answer in answers if "error" in answer]
-            yield from ((action.doc_id, error) for action, error in wrong if error.status == _BAD_ENTRY)
-            actions = [_busy(action, error, wait_s) for action, error in wrong if error.status != _BAD_ENTRY]
+            wrong = [
+                (action, self._error(action, answer))
+                for action, answer in answers
+                if "error" in answer
+            ]
+            yield from (
+                (action.doc_id, error) for action, error in wrong if error.status == _BAD_ENTRY
+            )
+            actions = [
+                _busy(action, error, wait_s)
+                for action, error in wrong
+                if error.status != _BAD_ENTRY
+            ]
             if not actions or wait_s is None:
                 return
             time.sleep(wait_s)
@@ -219,7 +257,9 @@ class ServerWriter:
         if len(items) != len(actions):
             said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
             raise EngineError(said, hint="run the command again")
-        return [(action, next(iter(item.values()))) for action, item in zip(actions, items, strict=True)]
+        return [
+            (action, next(iter(item.values()))) for action, item in zip(actions, items, strict=True)
+        ]
 
     def _error(self, action: _Action, answer: Mapping[str, Any]) -> Refused:
         return refusal(self._connection.shown_url, answer["status"], answer, about=action.about)
@@ -237,7 +277,9 @@ def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     It is the former record, or one without a hash.
     """
     doc_id = prepared.document.doc_id
-    document = document_of(former) if former else replace(prepared.document, source_sha256="", revision="")
+    document = (
+        document_of(former) if former else replace(prepared.document, source_sha256="", revision="")
+    )
     yield _index("document", doc_id, doc_id, document_entry(document, _chunk_ids(prepared, former)))
 
 
@@ -262,7 +304,10 @@ def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
 
 def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Return deletions of all chunks the document had or was to get."""
-    return (_delete("chunk", prepared.document.doc_id, chunk_id) for chunk_id in _chunk_ids(prepared, former))
+    return (
+        _delete("chunk", prepared.document.doc_id, chunk_id)
+        for chunk_id in _chunk_ids(prepared, former)
+    )
 
 
 def _failure(prepared: Prepared, reason: str) -> _Action:
