@@ -9,7 +9,7 @@ queue) # keeps what it was given; when it is full it says so
 appendonly yes'
     ;;
 cache) # may lose anything, and forgets what is asked for least
-    rules='~esrag:c:* -@all +get +set +mget +del +unlink +scan +expire +incr +ttl +ping +hello +client +select +info +eval +evalsha'
+    rules='~esrag:c:* -@all +get +set +mget +del +unlink +scan +hincrbyfloat +hgetall +ping +hello +client +select +info +eval +evalsha'
     memory='maxmemory-policy allkeys-lfu
 save ""'
     ;;

@@ -38,5 +38,5 @@ REASONS: dict[Reason, str] = {
 }
 
 
-def ignore(_: str) -> None:
-    """Do nothing with a sentence or a piece of a draft. A no-op callback for answers that are not streamed."""
+def ignore(_: object) -> None:
+    """Do nothing: the callback for sentences, pieces of text and calls that nobody waits for."""

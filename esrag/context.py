@@ -17,6 +17,8 @@ from esrag.engines import Engine, EngineOptions
 from esrag.evidence.statements import Encode
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
+from esrag.models.metering import MeteredModel, OnCall
+from esrag.models.profiles import NO_MODELS, Models, choose_model, open_models, with_recorder
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
 from esrag.settings import EngineSettings, Settings, is_address
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 class Context:
     """Settings and opened parts. `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
 
-    `rerankers` and `generator` open theirs when a question first needs them: an ingest has no use for their keys.
+    `rerankers`, `models` and `generator` are opened when a question first needs them: an ingest has
+    no use for their keys.
     """
 
     settings: Settings
@@ -38,11 +41,37 @@ class Context:
     embedder: Embedder | None
     cache: Cache | None = None
     rerankers: Callable[[], Chain] = tuple
+    models: Callable[[], Models] = lambda: NO_MODELS
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
         """Return the same parts with other settings, by dotted key, that need no part opened again."""
         return replace(self, settings=with_values(self.settings, values))
+
+    def with_recorder(self, on_call: OnCall) -> "Context":
+        """Return the same parts, with each call of a language model passed to `on_call`."""
+        models = self.models
+        return replace(self, models=lambda: with_recorder(models(), on_call))
+
+    def open_writers(self) -> tuple[MeteredModel | None, ...]:
+        """The language models that may write the draft, in turn: the default one, then the strong one.
+
+        It is a single None if the generator asks none. Raises: SettingsError for a missing model or key, or a prompt
+        that cannot be used.
+        """
+        if not self.generator().prompted:
+            return (None,)
+
+        models = self.models()
+        writers = dict.fromkeys((choose_model(models), choose_model(models, "strong")))
+        for takes_documents in {writer.takes_documents for writer in writers}:
+            self.prompts.check(takes_documents=takes_documents)
+        return (*writers,)
+
+    @property
+    def assistant(self) -> MeteredModel | None:
+        """The language model for small tasks, or None if the generator asks none. Raises: SettingsError."""
+        return choose_model(self.models(), "fast") if self.generator().prompted else None
 
     @property
     def encode(self) -> Encode | None:
@@ -79,9 +108,12 @@ class Context:
     def writer_identity(self) -> tuple[object, ...]:
         """Everything that a draft and its verification depend on, except the evidence."""
         section = self.settings.generator
-        prompts = self.prompts.fingerprint if self.generator().prompted else ""
-        written_by = plugins.distribution_of("generators", section.name)
-        return (self.settings.answer, section, section.url, written_by, prompts)
+        written_by = (section.name, plugins.distribution_of("generators", section.name))
+        if not self.generator().prompted:
+            return (self.settings.answer, *written_by)
+
+        models = [(name, model.fingerprint) for name, model in self.models().items()]
+        return (self.settings.answer, *written_by, self.prompts.fingerprint, models)
 
     @property
     def vectors(self) -> VectorCache | None:
@@ -98,25 +130,25 @@ def open_context(settings: Settings) -> Context:
     """Return the context that the settings describe; nothing slow happens yet. Raises: SettingsError, ModelError."""
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
-    rerankers, generator = (
-        partial(open_rerankers, settings, embedder),
-        partial(open_generator, settings),
+    return Context(
+        settings=settings,
+        engine=open_engine(settings.engine),
+        embedder=embedder,
+        cache=cache,
+        rerankers=once(partial(open_rerankers, settings, embedder)),
+        models=once(partial(open_models, settings.models, cache)),
+        generator=once(partial(open_generator, settings)),
     )
-    engine = open_engine(settings.engine)
-    return Context(settings, engine, embedder, cache, once(rerankers), once(generator))
 
 
 def open_generator(settings: Settings) -> Generator:
-    """The generator that the settings name, its prompts looked at. Raises: SettingsError."""
-    section = settings.generator.model_dump(exclude={"name", "templates", "api_key"})
-    options = GeneratorOptions(api_key=settings.generator.api_key.get_secret_value(), **section)
+    """Return the generator that the settings name. Raises: SettingsError."""
+    options = GeneratorOptions(templates=settings.generator.templates)
     generator: Generator = plugins.load("generators", settings.generator.name)(options)
-    if generator.prompted:
-        _prompts_in(settings.generator.templates).check(takes_documents=generator.takes_documents)
     return generator
 
 
-@once  # templates are compiled once a process, and again where their file changes
+@once  # templates are compiled once a process, and again if their file changes
 def _prompts_in(folder: str) -> "Prompts":
     from esrag.generating.prompts import Prompts
 

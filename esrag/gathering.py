@@ -123,11 +123,9 @@ def _queries(question: str, context: Context, notes: list[str]) -> Iterator[str]
 
 def _reformulate(question: str, queries: Sequence[str], context: Context, notes: list[str]) -> str:
     """Return the model's next query; "" if it has none or fails."""
-    generator = context.generator()
+    model = context.assistant
     try:
-        return (
-            reformulate(question, queries, generator, context.prompts) if generator.prompted else ""
-        )
+        return reformulate(question, queries, model, context.prompts) if model else ""
     except GeneratorError as error:
         notes.append(f"the model's other words were left out: {error.line}")
         return ""

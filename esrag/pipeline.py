@@ -10,17 +10,12 @@ from dataclasses import replace
 from time import perf_counter
 
 from esrag.cached import cache_answers, cache_hits
-from esrag.citations import REFUSAL, OnSentence, ignore
+from esrag.citations import OnSentence, ignore
 from esrag.context import Context
 from esrag.engines import SearchResult
-from esrag.engines.clock import Clock
-from esrag.evidence.algorithms import extract_steps
 from esrag.evidence.confidence import band
-from esrag.evidence.contradiction import contradiction
-from esrag.evidence.selection import documents
 from esrag.filters import Filter
-from esrag.gathering import Gathered, gather_evidence, retrieve_hits
-from esrag.generating import NO_PROMPT, Draft, GenerationTask, Prompt
+from esrag.gathering import gather_evidence, retrieve_hits
 from esrag.generating.rewriting import make_standalone, rewrite
 from esrag.ingesting import Progress
 from esrag.ingesting.batches import Target
@@ -30,13 +25,12 @@ from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.running import cancel_if_stopped, files_left, remove_gone, run_job, take_over
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.records import Answer
+from esrag.models.metering import ModelCall
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
 from esrag.runs.keeping import keep_run
-from esrag.verifying.sources import name_sources
-from esrag.verifying.verify import Check, Rules, refusal, verify
+from esrag.writing import write_answer
 
 
 def ingest(
@@ -105,94 +99,27 @@ def ask(
 def _answer(
     question: str, context: Context, where: Filter | None, on_sentence: OnSentence
 ) -> AskResult:
-    generator = context.generator()  # a missing key is reported before anything is done
+    calls: list[ModelCall] = []
+    context = context.with_recorder(calls.append)
+    writer = context.open_writers()[0]  # a missing key is reported before anything is done
+
     found = gather_evidence(question, context, where)
-    clock, draft, prompt = Clock(), Draft(REFUSAL), NO_PROMPT
-
-    answer = _refuse(question, found)
-    if answer is None:
-        check = Check(question, found.evidence, _rules(context), context.encode, on_sentence)
-        prompt = _prompt(question, found, context)
-        draft = generator.generate(_task(question, found, prompt, context, check.read))
-        clock.lap("generate")
-
-        answer = check.answer(draft.text)
-        if answer.refused and context.settings.answer.algorithms:
-            answer = _answer_with_steps(question, found, answer)
-        answer = name_sources(answer, context.engine)
-        clock.lap("verify")
+    written = write_answer(question, found, context, on_sentence)
 
     return AskResult(
         question=question,
-        answer=answer,
+        answer=written.answer,
         signals=found.signals,
         confidence=found.confidence,
         confidence_band=band(found.confidence),
         evidence=found.evidence,
         retrieved=found.retrieved,
-        model=generator.model,
-        took_ms={**found.retrieved.took_ms, **clock.took_ms},
+        model=written.draft.model or (writer or context.generator()).model,
+        took_ms={**found.retrieved.took_ms, **(written.took_ms or {})},
         steps=found.steps,
-        prompt=prompt,
-        usage=draft.usage,
-        draft=draft.text,
-    )
-
-
-def _refuse(question: str, found: Gathered) -> Answer | None:
-    """Return the refusal that the evidence calls for before anything is written; None if it may be answered from."""
-    if found.lacks:
-        return refusal(found.lacks)
-    if pair := contradiction(question, found.statements, found.evidence):
-        return refusal("contradictory", "; ".join(f"{each.key} says: {each.text}" for each in pair))
-    return None
-
-
-def _rules(context: Context) -> Rules:
-    """Return what a draft is held to. A generator without a prompt keeps to `max_sentences` by itself."""
-    limits = context.settings.answer
-    return Rules(
-        limits.unsupported,
-        limits.quotes,
-        limits.max_sentences if context.generator().prompted else None,
-    )
-
-
-def _prompt(question: str, found: Gathered, context: Context) -> Prompt:
-    """Return everything that the generator is sent."""
-    generator, limits = context.generator(), context.settings.answer
-    if not generator.prompted:
-        return NO_PROMPT
-
-    if generator.takes_documents:
-        prompt = context.prompts.prompt(question, (), limits.max_sentences, quotes=limits.quotes)
-        return replace(prompt, documents=documents(found.evidence))
-    return context.prompts.prompt(
-        question, found.evidence, limits.max_sentences, quotes=limits.quotes
-    )
-
-
-def _task(
-    question: str, found: Gathered, prompt: Prompt, context: Context, on_piece: OnSentence
-) -> GenerationTask:
-    return GenerationTask(
-        question=question,
-        evidence=found.evidence,
-        statements=found.statements,
-        prompt=prompt,
-        max_sentences=context.settings.answer.max_sentences,
-        on_piece=on_piece,
-    )
-
-
-def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answer:
-    """Return the steps of the algorithm in question if the evidence has them, else the refused answer."""
-    steps = verify(extract_steps(question, found.evidence), found.evidence)
-    if steps.refused:
-        return refused
-    return replace(
-        steps,
-        notes=(f"the draft was refused ({refused.reason}): these are the document's own steps",),
+        prompt=written.prompt,
+        calls=tuple(calls),
+        draft=written.draft.text,
     )
 
 
@@ -212,7 +139,7 @@ def resolve_followup(question: str, earlier: Sequence[str], context: Context) ->
 
     The model that writes answers puts it into words; without one, rules do.
     """
-    generator = context.generator()
-    if generator.prompted:
-        return rewrite(question, earlier, generator, context.prompts)
+    model = context.assistant
+    if model:
+        return rewrite(question, earlier, model, context.prompts)
     return make_standalone(question, earlier)

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from esrag.errors import SettingsError
 
-STAGES = ("loaders", "chunkers", "embedders", "engines", "rerankers", "generators")
+STAGES = ("loaders", "chunkers", "embedders", "engines", "rerankers", "models", "generators")
 
 
 @dataclass(frozen=True, slots=True)

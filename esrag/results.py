@@ -7,7 +7,8 @@ from typing import Any, overload
 from esrag.engines import SearchResult
 from esrag.evidence.confidence import Signals
 from esrag.evidence.selection import render_passage
-from esrag.generating import NO_PROMPT, Prompt, Usage
+from esrag.models import NO_PROMPT, Prompt
+from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
 
 
@@ -38,10 +39,15 @@ class AskResult:
     took_ms: Mapping[str, float]
     steps: tuple[Step, ...]
     prompt: Prompt = NO_PROMPT
-    usage: Usage | None = None
+    calls: tuple[ModelCall, ...] = ()
     cached: bool = False
     draft: str = ""
     run_id: str = ""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The sum of the calls of language models, or None if there were none."""
+        return sum_calls(self.calls)
 
     @property
     def is_brief(self) -> bool:
@@ -108,8 +114,13 @@ class AskResult:
             "draft": self.draft,
             "signals": asdict(self.signals),
             "steps": [asdict(step) for step in self.steps],
+            "model_calls": [asdict(call) for call in self.calls],
             "hits": [hit_to_dict(hit) for hit in self.retrieved.hits],
         }
+
+    def with_calls(self, earlier: Sequence[ModelCall]) -> "AskResult":
+        """Return the result with calls of language models that were made before it was asked."""
+        return replace(self, calls=(*earlier, *self.calls))
 
     def with_notes(self, notes: Sequence[str]) -> "AskResult":
         """Return the result with notes on its filter in front; they are not part of what is cached."""

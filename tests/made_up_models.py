@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.hashing import HashingEmbedder
-from esrag.generating import GeneratorOptions
+from esrag.models import ModelOptions
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -237,10 +237,10 @@ class Service(ThreadingHTTPServer):
     def url(self):
         return f"http://127.0.0.1:{self.server_port}"
 
-    def generator_options(self, provider, **others):
-        """What a generator of this service is opened with."""
+    def model_options(self, provider, **others):
+        """What a language model of this service is opened with."""
         url = self.url + ("/v1" if provider == "openai" else "")
-        return GeneratorOptions(**({"model": "made-up", "url": url, "api_key": self.key} | others))
+        return ModelOptions(**({"model": "made-up", "url": url, "api_key": self.key} | others))
 
     def options(self, provider, **others):
         """What an embedder of this service is opened with."""

@@ -154,8 +154,8 @@ def test_drafts_are_verified(index):
 def test_settings_may_hold_a_secret(esrag, settings, monkeypatch):
     """Code may know a key; a file and a command line may not."""
     monkeypatch.chdir(esrag.folder)
-    with package.open("index", settings=settings | {"generator.api_key": "k"}) as opened:
-        assert opened.settings.generator.api_key.get_secret_value() == "k"
+    with package.open("index", settings=settings | {"models.default.api_key": "k"}) as opened:
+        assert opened.settings.models.default.api_key.get_secret_value() == "k"
         assert "'k'" not in repr(opened.settings)
 
 

@@ -1,6 +1,7 @@
 """Layers, mistakes and origins of the settings."""
 
 import inspect
+import json
 import os
 import re
 
@@ -229,12 +230,15 @@ def test_settings_are_frozen():
         Settings().chunking.size = 3
 
 
-@pytest.mark.parametrize("key", ["engine.password", "engine.api_key", "generator.api_key"])
+@pytest.mark.parametrize("key", ["engine.password", "engine.api_key", "models.default.api_key"])
 @pytest.mark.parametrize("where", ["file", "flag"])
 def test_secrets_come_from_the_environment_alone(key, where, tmp_path):
     """A file is shared and a command is seen; whatever form the secret has, it is not printed."""
-    section, name = key.split(".")
-    (tmp_path / "esrag.yaml").write_text(f"{section}: {{{name}: 12345}}" if where == "file" else "")
+    section, _, name = key.rpartition(".")
+    tree = {name: 12345}
+    for part in reversed(section.split(".")):
+        tree = {part: tree}
+    (tmp_path / "esrag.yaml").write_text(json.dumps(tree) if where == "file" else "")
     with pytest.raises(
         SettingsError, match=rf"{key} .*{where if where == 'flag' else 'yaml'}.* secret"
     ) as caught:
@@ -280,7 +284,7 @@ REDIRECTING = [
     ("cache.url", "docs/../../cache.db"),
     ("embedding.url", "http://127.0.0.1:11434/v1"),
     ("rerank.url", "https://service.example"),
-    ("generator.url", "https://service.example"),
+    ("models.default.url", "https://service.example"),
     ("generator.templates", "/srv/prompts"),
     ("kibana.url", "https://kibana.example"),
     ("engine.verify_certificates", False),
@@ -299,8 +303,11 @@ def state(tmp_path, monkeypatch):
 
 
 def written(path, key, value):
-    section, _, name = key.rpartition(".")
-    path.write_text(yaml.safe_dump({section: {name: value}} if section else {name: value}))
+    *sections, name = key.split(".")
+    tree = {name: value}
+    for section in reversed(sections):
+        tree = {section: tree}
+    path.write_text(yaml.safe_dump(tree))
     return path
 
 
@@ -331,9 +338,9 @@ def test_a_file_that_the_user_named_or_overrode_needs_no_permission(state, key, 
 
 def test_a_relative_name_of_a_file_is_no_permission(state, monkeypatch):
     """It is another file in each folder."""
-    written(state / "mine.yaml", "generator.url", "https://service.example")
+    written(state / "mine.yaml", "models.default.url", "https://service.example")
     monkeypatch.chdir(state)
-    assert "mine.yaml sets generator.url" in str(
+    assert "mine.yaml sets models.default.url" in str(
         refused(environ={"ESRAG_CONFIG": "mine.yaml"}, folder=state)
     )
 
@@ -346,7 +353,7 @@ def test_a_relative_name_of_a_file_is_no_permission(state, monkeypatch):
         ("cache.url", ""),
         ("generator.templates", "prompts"),
         ("engine.verify_certificates", True),
-        ("generator.name", "openai"),
+        ("generator.name", "model"),
     ],
 )
 def test_what_stays_within_the_folder_needs_no_permission(state, key, value):
@@ -390,7 +397,7 @@ PLAIN = [
     ("cache.url", "redis://:secret@cache/0", ""),
     ("embedding.url", "http://10.0.0.1/v1", "embedding.api_key"),
     ("rerank.url", "http://localhost.example/v1", "rerank.api_key"),
-    ("generator.url", "http://[2001:db8::1]/v1", "generator.api_key"),
+    ("models.default.url", "http://[2001:db8::1]/v1", "models.default.api_key"),
 ]
 
 
@@ -445,11 +452,11 @@ def test_a_text_is_taken_as_it_was_typed(tmp_path):
     environ = {
         "ESRAG_EMBEDDING__MODEL": "007",
         "ESRAG_ENGINE__PASSWORD": "null",
-        "ESRAG_GENERATOR__MODEL": "on",
+        "ESRAG_MODELS__DEFAULT__MODEL": "on",
     }
-    found = resolve({"generator.url": "1.50"}, environ, tmp_path).settings
+    found = resolve({"models.default.url": "1.50"}, environ, tmp_path).settings
     assert (found.embedding.model, found.engine.password.get_secret_value()) == ("007", "null")
-    assert (found.generator.model, found.generator.url) == ("on", "1.50")
+    assert (found.models.default.model, found.models.default.url) == ("on", "1.50")
 
 
 @pytest.mark.parametrize(
@@ -521,7 +528,7 @@ def test_a_preset_may_be_a_folder(preset, tmp_path):
 
 def test_a_preset_of_ones_own_sends_nothing_anywhere_until_it_is_allowed(preset, tmp_path):
     """It is a settings file as any other."""
-    (preset / "esrag.yaml").write_text("generator: {url: 'https://elsewhere.example'}\n")
+    (preset / "esrag.yaml").write_text("models: {fast: {url: 'https://elsewhere.example'}}\n")
     assert "esrag config allow" in refused({"preset": str(preset)}, folder=tmp_path).hint
 
 

@@ -29,21 +29,33 @@ class Kind(StrEnum):
     VECTOR = "e"
     ANSWER = "a"
     QUERY = "s"
+    RESPONSE = "m"
+    COUNTS = "n"
     LOCK = "l"
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The number of entries by kind, and the size on disk or in memory, None if unknown."""
+    """The number of entries by kind, and the size on disk or in memory, None if unknown.
+
+    `counts` are the sums of what was passed to `count` since the cache was last cleared.
+    """
 
     vectors: int
     answers: int
     queries: int
+    responses: int
     size_bytes: int | None
+    counts: Mapping[str, float]
 
     def __str__(self) -> str:
         size = "" if self.size_bytes is None else f", {self.size_bytes / 2**20:.1f} MiB"
-        counts = ((self.vectors, "vector"), (self.answers, "answer"), (self.queries, "query"))
+        counts = (
+            (self.vectors, "vector"),
+            (self.answers, "answer"),
+            (self.queries, "query"),
+            (self.responses, "response"),
+        )
         return ", ".join(format_count(number, noun) for number, noun in counts) + size
 
 
@@ -69,6 +81,10 @@ class Cache(Protocol):
 
     def unlock(self, key: str, token: str) -> None:
         """Release the lock if the token still holds it."""
+        ...
+
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """Add to the counters of these names; they do not expire."""
         ...
 
     def usage(self) -> Usage:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
 PREFIX = "esrag:c:"
+_COUNTS = f"{PREFIX}{Kind.COUNTS}:counts"
 TIMEOUT_S = 0.3  # to connect, and for each answer; on a local network an answer takes a millisecond
 _AT_ONCE = 512  # vectors of 1,024 numbers: a megabyte, which arrives in time even over a slow link
 _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
@@ -67,6 +68,13 @@ class RedisCache:
         """Release the lock if the token still holds it."""
         self._breaker.run(lambda: self._release(f"{PREFIX}{Kind.LOCK}:{key}", token), None)
 
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """Add to the counters of these names; they do not expire."""
+        pipeline = self._client.pipeline(transaction=False)
+        for name, amount in amounts.items():
+            pipeline.hincrbyfloat(_COUNTS, name, amount)
+        self._breaker.run(pipeline.execute, [])
+
     def usage(self) -> Usage:
         """Return the usage, with the size of the whole instance. Raises: EsragError."""
         try:
@@ -76,9 +84,18 @@ class RedisCache:
                 for name in names
             )
             size_bytes = self._size_bytes()
+            counts = self._client.hgetall(_COUNTS)
         except self._failed as error:
-            raise self._explained(error, "+scan") from error
-        return Usage(kinds[Kind.VECTOR], kinds[Kind.ANSWER], kinds[Kind.QUERY], size_bytes)
+            raise self._explained(error, "+scan +hgetall") from error
+
+        return Usage(
+            vectors=kinds[Kind.VECTOR],
+            answers=kinds[Kind.ANSWER],
+            queries=kinds[Kind.QUERY],
+            responses=kinds[Kind.RESPONSE],
+            size_bytes=size_bytes,
+            counts={name.decode(): float(counts[name]) for name in sorted(counts)},
+        )
 
     def clear(self) -> int:
         """Remove everything under `esrag:c:` and nothing else. Raises: EsragError."""

@@ -30,6 +30,11 @@ _TAKE = """
 INSERT INTO entries VALUES (?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until WHERE until <= ?
 """
+_COUNT = """
+INSERT INTO entries VALUES (?, ?, 9e999)
+ON CONFLICT (key) DO UPDATE SET value = CAST(value AS REAL) + excluded.value
+"""
+_COUNTS = "SELECT substr(key, 3), CAST(value AS REAL) FROM entries WHERE key GLOB ? ORDER BY key"
 _SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 
 
@@ -69,16 +74,27 @@ class SqliteCache:
         """Release the lock if the token still holds it."""
         self._breaker.run(lambda: self._released(f"{Kind.LOCK}:{key}", token), None)
 
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """Add to the counters of these names; they do not expire."""
+        rows = [(f"{Kind.COUNTS}:{name}", amount) for name, amount in amounts.items()]
+        self._breaker.run(lambda: self._counted(rows), None)
+
     def usage(self) -> Usage:
         """Return the usage. Raises: EsragError."""
         sql = "SELECT substr(key, 1, 1), count(*) FROM entries WHERE until > ? GROUP BY 1"
         with self._explained(), self._connected() as connection:
             kinds = dict(connection.execute(sql, (self._clock(),)).fetchall())
             (size_bytes,) = connection.execute(_SIZE).fetchone()
-        vectors, answers, queries = (
-            kinds.get(kind, 0) for kind in (Kind.VECTOR, Kind.ANSWER, Kind.QUERY)
+            counts = dict(connection.execute(_COUNTS, (f"{Kind.COUNTS}:*",)).fetchall())
+
+        return Usage(
+            vectors=kinds.get(Kind.VECTOR, 0),
+            answers=kinds.get(Kind.ANSWER, 0),
+            queries=kinds.get(Kind.QUERY, 0),
+            responses=kinds.get(Kind.RESPONSE, 0),
+            size_bytes=size_bytes,
+            counts=counts,
         )
-        return Usage(vectors, answers, queries, size_bytes)
 
     def clear(self) -> int:
         """Remove all entries. Raises: EsragError."""
@@ -116,6 +132,10 @@ class SqliteCache:
                 connection.execute("DELETE FROM entries WHERE until <= ?", (now,))
             connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
         self._purged = True
+
+    def _counted(self, rows: Sequence[tuple[str, float]]) -> None:
+        with self._connected() as connection, connection:
+            connection.executemany(_COUNT, rows)
 
     def _took(self, name: str, token: str, for_s: float) -> bool:
         now = self._clock()

@@ -10,6 +10,8 @@ from esrag.cli.output import print_json, print_text
 from esrag.text import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from esrag.caching import Cache
     from esrag.settings import Settings
 
@@ -23,7 +25,7 @@ def cache() -> None:
 @json_option
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
-    """Count the entries by kind."""
+    """Count the entries by kind, and the calls of language models: those made, and those saved by the cache."""
     from esrag.settings import mask_value
 
     settings = settings_of(**options)
@@ -32,6 +34,8 @@ def stats(*, as_json: bool, **options: Any) -> int:
         print_json({"schema": "esrag.cache/1", "where": where, **asdict(usage)})
     else:
         print_text(f"{where}: {usage}")
+        for kind in ("spent", "saved") if usage.counts else ():
+            print_text(_model_calls(kind, usage.counts))
     return 0
 
 
@@ -41,6 +45,18 @@ def clear(**options: Any) -> int:
     """Remove all of esrag's entries. Other programs' entries in the same store stay."""
     print_text(f"removed {format_count(_opened(settings_of(**options)).clear(), 'entry')}")
     return 0
+
+
+def _model_calls(kind: str, counts: "Mapping[str, float]") -> str:
+    """Return a line on the calls of language models that were made, or that the cache saved."""
+    calls, read, wrote = (
+        round(counts.get(f"{kind}_{name}", 0))
+        for name in ("calls", "input_tokens", "output_tokens")
+    )
+    return (
+        f"language models, {kind}: {format_count(calls, 'call')}, {read} tokens read, {wrote} written, "
+        f"cost {counts.get(f'{kind}_cost', 0):.4f}"
+    )
 
 
 def _opened(settings: "Settings") -> "Cache":

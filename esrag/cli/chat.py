@@ -14,6 +14,7 @@ from esrag.errors import EsragError, UsageError
 if TYPE_CHECKING:
     from esrag.context import Context
     from esrag.filters import Filter
+    from esrag.models.metering import ModelCall
     from esrag.results import AskResult
 
 HELP = "/sources: show the evidence; /explain: show how the answer was found; /new: forget earlier questions; /quit"
@@ -37,7 +38,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     conversation = Conversation(
         open_context(settings_of(**options)), parse_all(where), as_json=as_json
     )
-    conversation.context.generator()  # so that a missing key or an invalid filter is reported before the first question
+    conversation.context.open_writers()  # a missing key is reported before the first question
     check_filter(conversation.where, conversation.context.engine)
     if sys.stdin.isatty():
         remark(HELP)
@@ -112,10 +113,12 @@ class Conversation:
         from esrag.retrieving.legs import prepare_question
 
         typed = prepare_question(line)
-        question = resolve_followup(typed, self.earlier, self.context)
+        calls: list[ModelCall] = []
+        question = resolve_followup(typed, self.earlier, self.context.with_recorder(calls.append))
         if question != typed:
             remark(f"asked: {question}")
-        self.last, self.typed = ask(question, self.context, self.where), typed
+        self.last = ask(question, self.context, self.where).with_calls(calls)
+        self.typed = typed
         self.earlier.append(question)
         if self.as_json:
             self._print_json()

@@ -12,7 +12,8 @@ class Clock:
     last: float = field(default_factory=perf_counter)
 
     def lap(self, stage: str) -> None:
-        """Record the time of the stage that just ended."""
+        """Add the time since the last lap to the stage that just ended."""
         now = perf_counter()
-        self.took_ms[stage] = round(1000 * (now - self.last), 1)
+        took_ms = self.took_ms.get(stage, 0.0) + 1000 * (now - self.last)
+        self.took_ms[stage] = round(took_ms, 1)
         self.last = now

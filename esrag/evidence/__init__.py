@@ -6,16 +6,6 @@ NEAR = 0.9  # share of the best fit from which a statement fits nearly as well a
 
 
 @dataclass(frozen=True, slots=True)
-class SentDocument:
-    """A passage as sent to a service that takes documents; title and section may be empty."""
-
-    key: str
-    title: str
-    section: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence or table row of the passage `key` on one line, and how well it fits the question, 0..1.
 

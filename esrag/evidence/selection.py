@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from sys import maxsize
 
 from esrag.errors import ContextTooLarge
-from esrag.evidence import SentDocument, Statement
+from esrag.evidence import Statement
 from esrag.evidence.compression import select_spans
 from esrag.evidence.steps import readable
+from esrag.models import PromptDocument
 from esrag.records import Evidence, Hit
 
 
@@ -89,10 +90,10 @@ def render_passage(item: Evidence) -> str:
     return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
 
 
-def documents(evidence: Iterable[Evidence]) -> tuple[SentDocument, ...]:
+def documents(evidence: Iterable[Evidence]) -> tuple[PromptDocument, ...]:
     """Return the passages for a service that takes documents."""
     return tuple(
-        SentDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item))
+        PromptDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item))
         for item in evidence
     )
 

@@ -4,9 +4,9 @@ The contract, for every class registered under `esrag.generators`:
 
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
   of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to `task.on_piece` as they come, or none.
-  `model` is the name shown to the user, `prompted` whether it reads `task.prompt`, and `takes_documents` whether the
-  evidence is sent next to the question as documents, instead of in a template.
-- Raises: SettingsError for a key or an address that cannot be right; GeneratorError where the model does not answer.
+  `model` is the name shown to the user. `prompted` says whether it sends `task.prompt` to `task.model`: only then are
+  the two made, and a language model has to be configured.
+- Raises: SettingsError; GeneratorError if it cannot write a draft.
 
 What a generator returns is never trusted: `verify.verify` checks the draft against the evidence and gives the answer,
 or the refusal with its reason. The citation contract:
@@ -19,63 +19,44 @@ or the refusal with its reason. The citation contract:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from esrag.citations import ignore
-from esrag.evidence import SentDocument, Statement
+from esrag.evidence import Statement
+from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Evidence
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a model is sent."""
-
-    system: str
-    user: str
-    documents: tuple[SentDocument, ...] = ()
-
-
-NO_PROMPT = Prompt("", "")
-
-
-@dataclass(frozen=True, slots=True)
 class GenerationTask:
-    """What a generator gets: the question, its evidence in order, what that says, the prompt, and how much to write."""
+    """A question with its evidence in order, the statements in it, and how much to write.
+
+    `prompt` and `model` are for generators that are `prompted`.
+    """
 
     question: str
     evidence: tuple[Evidence, ...]
     statements: tuple[Statement, ...]
-    prompt: Prompt
     max_sentences: int
+    prompt: Prompt = NO_PROMPT
+    model: LanguageModel | None = None
     on_piece: Callable[[str], None] = ignore
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What a model read and wrote, in its own tokens."""
-
-    input_tokens: int
-    output_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """Unchecked text with markers, and what it cost where the generator knows."""
+    """Unchecked text with markers, and the name of the language model that wrote it, if one did."""
 
     text: str
-    usage: Usage | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
-    """The section `generator` of the settings."""
+    """The section `generator` of the settings, as generators take it."""
 
-    model: str = ""
-    url: str = ""
-    api_key: str = field(default="", repr=False)
-    timeout_s: float = 60.0
-    max_output_tokens: int = 1000
+    templates: str = ""
 
 
 class Generator(Protocol):
@@ -83,8 +64,7 @@ class Generator(Protocol):
 
     model: str
     prompted: bool
-    takes_documents: bool
 
     def generate(self, task: GenerationTask) -> Draft:
-        """A draft with markers, or `REFUSAL`."""
+        """Return a draft with markers, or `REFUSAL`."""
         ...

@@ -27,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from esrag.citations import REFUSAL
 from esrag.errors import SettingsError
 from esrag.evidence.selection import render_passage
-from esrag.generating import Prompt
+from esrag.models import Prompt
 from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 

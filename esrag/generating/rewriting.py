@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esrag.citations import MARKERS
 from esrag.errors import GeneratorError
-from esrag.generating import GenerationTask, Generator, Prompt
+from esrag.models import LanguageModel, Prompt
 from esrag.text.terms import technical_words, terms
 from esrag.verifying.verify import is_refusal
 
@@ -45,12 +45,12 @@ def make_standalone(question: str, earlier: Sequence[str]) -> str:
     return _exchanged(question, earlier[-1]) or (f"{question} ({about})" if about else question)
 
 
-def rewrite(question: str, earlier: Sequence[str], generator: Generator, prompts: "Prompts") -> str:
+def rewrite(question: str, earlier: Sequence[str], model: LanguageModel, prompts: "Prompts") -> str:
     """The same by a model, where it gives one line that is still this question; else by rules."""
     if not earlier:
         return question
     try:
-        line = _line(generator, prompts.rewriting(question, earlier[-REMEMBERED:]))
+        line = _line(model, prompts.rewriting(question, earlier[-REMEMBERED:]))
     except GeneratorError:
         line = ""
     return (
@@ -61,18 +61,18 @@ def rewrite(question: str, earlier: Sequence[str], generator: Generator, prompts
 
 
 def reformulate(
-    question: str, searched: Sequence[str], generator: Generator, prompts: "Prompts"
+    question: str, searched: Sequence[str], model: LanguageModel, prompts: "Prompts"
 ) -> str:
     """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
 
     Raises: GeneratorError.
     """
-    return _line(generator, prompts.reformulating(question, searched))
+    return _line(model, prompts.reformulating(question, searched))
 
 
-def _line(generator: Generator, prompt: Prompt) -> str:
+def _line(model: LanguageModel, prompt: Prompt) -> str:
     """What a model gives for a prompt where that is one line that may be a question, else ""; raises GeneratorError."""
-    draft = generator.generate(GenerationTask("", (), (), prompt, 1)).text.strip()
+    draft = model.complete(prompt).text.strip()
     is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft) or is_refusal(draft)
     return "" if is_other else draft
 

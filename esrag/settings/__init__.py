@@ -255,25 +255,73 @@ class RerankSettings(Section):
     )
 
 
-class GeneratorSettings(Section):
-    """The generator, which writes the answer."""
+class ModelSettings(Section):
+    """A language model. The profile is configured if it has a name."""
 
-    name: str = Field(default="extractive", description="Name of the generator.")
+    provider: str = Field(
+        default="openai", description="Interface of the service: openai, cohere, or a plugin's."
+    )
     model: str = Field(
-        default="", description="Name of the language model, for generators that ask one."
+        default="", description="Name of the language model; empty: this profile is not used."
     )
     url: str = Field(
-        default="", repr=False, description="Address of its service; nothing: the provider's own."
+        default="", repr=False, description="Address of its service; empty: the provider's own."
     )
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
     timeout_s: float = Field(
-        default=60.0, gt=0, le=3600, description="Maximum time for an answer, in seconds."
+        default=60.0,
+        gt=0,
+        le=3600,
+        description="Maximum time for an answer, in seconds, with all retries.",
     )
     max_output_tokens: int = Field(
-        default=1000, gt=0, le=100_000, description="Maximum number of tokens a model may write."
+        default=1000, gt=0, le=100_000, description="Maximum number of tokens the model may write."
+    )
+    temperature: float = Field(
+        default=0.0, ge=0, le=2, description="Randomness of the words; 0: the most probable ones."
+    )
+    top_p: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="Share of the probability that words are chosen from; 1: all of it.",
+    )
+    input_price: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e6,
+        description="Price of a million tokens read, in any currency, to count costs.",
+    )
+    output_price: float = Field(
+        default=0.0, ge=0, le=1e6, description="Price of a million tokens written."
+    )
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether the profile can be used."""
+        return bool(self.model)
+
+
+class ModelsSettings(Section):
+    """The language models: `default` writes, `fast` does small tasks, `strong` writes again if a check fails."""
+
+    default: ModelSettings = ModelSettings()
+    fast: ModelSettings = ModelSettings()
+    strong: ModelSettings = ModelSettings()
+
+
+PROFILES = tuple(ModelsSettings.model_fields)
+
+
+class GeneratorSettings(Section):
+    """The generator, which writes the answer."""
+
+    name: str = Field(
+        default="extractive",
+        description="Name of the generator; model: the language model of models.default.",
     )
     templates: str = Field(
-        default="", description="Folder with prompts of your own; nothing: the package's."
+        default="", description="Folder with prompts of your own; empty: the package's."
     )
 
 
@@ -440,6 +488,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     rerank: RerankSettings = RerankSettings()
+    models: ModelsSettings = ModelsSettings()
     generator: GeneratorSettings = GeneratorSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()

@@ -328,7 +328,10 @@ def _from_folder(key: str, value: Any, folder: Path) -> Any:
 
 def _sections() -> frozenset[str]:
     """The dotted names of the tree's branches."""
-    return frozenset(key.rpartition(".")[0] for key, _ in fields()) - {""}
+    keys = (key.split(".")[:-1] for key, _ in fields())
+    return frozenset(
+        ".".join(parts[:depth]) for parts in keys for depth in range(1, len(parts) + 1)
+    )
 
 
 def flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from esrag.errors import SettingsError
-from esrag.settings import Settings, value_of, variable
+from esrag.settings import PROFILES, Settings, value_of, variable
 
 # The secrets that go to each address, apart from a password of its own.
 _SENT_TO: Mapping[str, Sequence[str]] = {
@@ -14,7 +14,7 @@ _SENT_TO: Mapping[str, Sequence[str]] = {
     "cache.url": (),
     "embedding.url": ("embedding.api_key",),
     "rerank.url": ("rerank.api_key",),
-    "generator.url": ("generator.api_key",),
+    **{f"models.{name}.url": (f"models.{name}.api_key",) for name in PROFILES},
     "kibana.url": ("engine.password", "engine.api_key"),
 }
 _USED_BY_ALL = tuple(key for key in _SENT_TO if key != "kibana.url")  # that one is mostly for links

@@ -11,11 +11,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from esrag.errors import SettingsError
+from esrag.settings import PROFILES
 
 _PATHS_OR_ADDRESSES = frozenset(
     ("engine.url", "ledger.url", "cache.url", "runs.url", "generator.templates")
 )
-_ADDRESSES = frozenset(("queue.url", "embedding.url", "rerank.url", "generator.url", "kibana.url"))
+_ADDRESSES = frozenset(
+    (
+        "queue.url",
+        "embedding.url",
+        "rerank.url",
+        *(f"models.{name}.url" for name in PROFILES),
+        "kibana.url",
+    )
+)
 _TRANSPORT = frozenset(
     (
         "engine.ca_file",
@@ -31,7 +40,7 @@ Standing = Literal["allowed", "changed", "unknown"]
 def redirects(key: str, value: Any, folder: Path) -> bool:
     """Whether a value of a settings file in `folder` decides where texts or secrets go.
 
-    >>> redirects("generator.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
+    >>> redirects("models.fast.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
     (True, False)
     """
     if key in _ADDRESSES or key in _TRANSPORT:

@@ -148,7 +148,7 @@ def test_counting_and_clearing_need_rights_and_say_so(as_user):
     assert "+scan +unlink" in cleared.value.hint
     assert "secret" not in str(counted.value)
 
-    with closing(as_user("+scan", "+unlink")) as cache:
+    with closing(as_user("+scan", "+unlink", "+hgetall")) as cache:
         cache.set_many({"e:1": b"x"}, 60)
         assert (cache.usage().vectors, cache.usage().size_bytes) == (1, None)
         assert cache.clear() == 1

@@ -25,10 +25,10 @@ def kitchen(esrag, corpus, service):
     """The command line over the ingested corpus, with a model behind OpenAI's interface."""
     assert esrag("ingest", "docs").code == 0
     model = {
-        "ESRAG_GENERATOR__NAME": "openai",
-        "ESRAG_GENERATOR__MODEL": "made-up",
-        "ESRAG_GENERATOR__URL": f"{service.url}/v1",
-        "ESRAG_GENERATOR__API_KEY": service.key,
+        "ESRAG_GENERATOR__NAME": "model",
+        "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+        "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
     }
     return replace(esrag, variables=esrag.variables | model)
 
@@ -47,11 +47,11 @@ def test_a_model_that_never_answers_is_waited_for_as_long_as_is_set(kitchen, ser
     """Not at all, or not to the end: exit code 4, and the setting."""
     for act in (silent, stops):
         service.script, began = [act], monotonic()
-        ran = kitchen("ask", QUESTION, "--stream", ESRAG_GENERATOR__TIMEOUT_S="0.5")
+        ran = kitchen("ask", QUESTION, "--stream", ESRAG_MODELS__DEFAULT__TIMEOUT_S="0.5")
 
         assert (ran.code, ran.out) == (4, "")
         assert "no whole answer within 0.5 s" in ran.err
-        assert "generator.timeout_s" in ran.err
+        assert "models.default.timeout_s" in ran.err
         assert monotonic() - began < 25  # it would be half a minute
 
 

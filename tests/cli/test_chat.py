@@ -59,9 +59,9 @@ def test_the_first_error_is_the_exit_code(kitchen, service, answering):
     """A model that fails once, and then does not; what failed is no part of the history."""
     service.script = [answering(400, {"error": {"message": "too much"}})]
     model = {
-        "generator.name": "openai",
-        "generator.model": "made-up",
-        "generator.url": f"{service.url}/v1",
+        "generator.name": "model",
+        "models.default.model": "made-up",
+        "models.default.url": f"{service.url}/v1",
     }
     options = [word for name, value in model.items() for word in ("--set", f"{name}={value}")]
     ran = kitchen(
@@ -132,11 +132,11 @@ def test_bytes_that_are_no_text_are_no_bug(kitchen, command):
 def test_what_it_lacks_is_said_before_the_first_question(kitchen):
     """A missing key is no surprise in the middle."""
     ran = kitchen(
-        "chat", "--set", "generator.name=openai", "--set", "generator.model=m", stdin="Why?\n"
+        "chat", "--set", "generator.name=model", "--set", "models.default.model=m", stdin="Why?\n"
     )
 
     assert (ran.code, ran.out) == (2, "")
-    assert "ESRAG_GENERATOR__API_KEY" in ran.err
+    assert "ESRAG_MODELS__DEFAULT__API_KEY" in ran.err
 
 
 def test_a_terminal_is_asked(kitchen):
@@ -220,10 +220,10 @@ def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answerin
     """One whose model takes long; the next question is answered, and Ctrl-D ends the chat as ever."""
     kitchen.variables.update(
         {
-            "ESRAG_GENERATOR__NAME": "openai",
-            "ESRAG_GENERATOR__MODEL": "made-up",
-            "ESRAG_GENERATOR__URL": f"{service.url}/v1",
-            "ESRAG_GENERATOR__API_KEY": service.key,
+            "ESRAG_GENERATOR__NAME": "model",
+            "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+            "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+            "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
         }
     )
     service.script.append(answering.hang())

@@ -21,10 +21,10 @@ def kitchen(esrag, corpus, service):
     """The command line over the ingested corpus, with a model behind OpenAI's interface."""
     assert esrag("ingest", "docs").code == 0
     model = {
-        "ESRAG_GENERATOR__NAME": "openai",
-        "ESRAG_GENERATOR__MODEL": "made-up",
-        "ESRAG_GENERATOR__URL": f"{service.url}/v1",
-        "ESRAG_GENERATOR__API_KEY": service.key,
+        "ESRAG_GENERATOR__NAME": "model",
+        "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+        "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
     }
     return replace(esrag, variables=esrag.variables | model)
 
@@ -164,7 +164,7 @@ def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):
 
     service.said = [HOLDS, " It", " weighs 900 grams. [c1]"]
     service.script = [lambda handler, honest: stream(handler, written(honest))]
-    variables = kitchen.environment(ESRAG_GENERATOR__TIMEOUT_S="120")
+    variables = kitchen.environment(ESRAG_MODELS__DEFAULT__TIMEOUT_S="120")
     command = kitchen.command("ask", QUESTION, "--stream")
     with subprocess.Popen(
         command, cwd=kitchen.folder, env=variables, stdout=subprocess.PIPE, text=True
@@ -214,7 +214,7 @@ def test_a_service_that_fails_is_one_line(kitchen, service, answering):
     assert (ran.code, ran.out) == (2, "")
     assert service.key not in ran.err
     service.script = [answering.hang()]
-    ran = kitchen("ask", QUESTION, ESRAG_GENERATOR__TIMEOUT_S="0.5")
+    ran = kitchen("ask", QUESTION, ESRAG_MODELS__DEFAULT__TIMEOUT_S="0.5")
     assert (ran.code, ran.out) == (4, "")
 
 
@@ -225,7 +225,7 @@ def test_an_answer_is_paid_once_with_a_cache(kitchen, service, tmp_path):
     again = kitchen("ask", QUESTION, "--json", **cached).json
     assert (first["cached"], again["cached"], len(service.asked)) == (False, True, 1)
     assert {**again, "cached": False} == first
-    kitchen("ask", QUESTION, ESRAG_GENERATOR__MODEL="other", **cached)
+    kitchen("ask", QUESTION, ESRAG_MODELS__DEFAULT__MODEL="other", **cached)
     assert len(service.asked) == 2
     (tmp_path / "prompt.user.txt.j2").write_text(
         "{{ question }}{% for item in evidence %}{{ item.key }}{% endfor %}"
@@ -248,7 +248,10 @@ def test_a_template_with_a_mistake_is_said_before_anything_is_asked(kitchen, ser
 def test_a_template_is_looked_at_as_the_model_will_be_sent_it(kitchen, service, tmp_path):
     """Cohere's has an empty evidence, whose first passage is a mistake: said before the first question."""
     (tmp_path / "prompt.user.txt.j2").write_text("{{ question }}\n{{ evidence[0].source }}")
-    cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
+    cohere = {
+        "ESRAG_MODELS__DEFAULT__PROVIDER": "cohere",
+        "ESRAG_MODELS__DEFAULT__URL": service.url,
+    }
     ran = kitchen("chat", ESRAG_GENERATOR__TEMPLATES=str(tmp_path), **cohere)
 
     assert ran.code == 2
@@ -323,7 +326,10 @@ def test_cohere_cites_its_documents(kitchen, service):
 
     What it was sent can be seen: the user's template with an empty evidence, and the passages as documents.
     """
-    cohere = {"ESRAG_GENERATOR__NAME": "cohere", "ESRAG_GENERATOR__URL": service.url}
+    cohere = {
+        "ESRAG_MODELS__DEFAULT__PROVIDER": "cohere",
+        "ESRAG_MODELS__DEFAULT__URL": service.url,
+    }
     service.said, service.cited = ["The kettle holds ", "1.7 litres."], [(17, 27, ["c1"])]
     ran = kitchen("ask", QUESTION, "--json", "--show-prompt", **cohere)
 
@@ -359,7 +365,7 @@ def test_cohere_cites_its_documents(kitchen, service):
 def test_an_answer_that_breaks_off_is_none(kitchen, service):
     """Though what came of it would pass."""
     service.script = [answer_part]
-    ran = kitchen("ask", QUESTION, ESRAG_GENERATOR__TIMEOUT_S="5")
+    ran = kitchen("ask", QUESTION, ESRAG_MODELS__DEFAULT__TIMEOUT_S="5")
 
     assert (ran.code, ran.out) == (4, "")
 

@@ -214,7 +214,7 @@ def test_what_config_show_prints_can_be_pasted_back(esrag):
     }
     sets = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
     secrets = {
-        "ESRAG_GENERATOR__API_KEY": "s3cret",
+        "ESRAG_MODELS__DEFAULT__API_KEY": "s3cret",
         "ESRAG_QUEUE__URL": "rediss://:s3cret@queue.example",
     }
     ran = esrag("config", "show", "--origin", *sets, **secrets)

@@ -162,7 +162,7 @@ def test_a_record_cannot_send_anything_anywhere(kitchen):
     kitchen("ask", QUESTION, "--save", "a.json")
     record = json.loads((kitchen.folder / "a.json").read_text())
     hostile = {
-        "generator.url": "http://evil.example",
+        "models.default.url": "http://evil.example",
         "engine.url": "/etc",
         "rerank.url": "http://evil.example",
     }

@@ -37,7 +37,10 @@ def asked(esrag, corpus):
     """Asks a question that the index answers, with a key of the user's in the environment."""
     esrag("ingest", "docs")
     return lambda **variables: esrag(
-        "ask", "How many litres does the kettle hold?", ESRAG_GENERATOR__API_KEY=KEY, **variables
+        "ask",
+        "How many litres does the kettle hold?",
+        ESRAG_MODELS__DEFAULT__API_KEY=KEY,
+        **variables,
     )
 
 
@@ -52,13 +55,13 @@ def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked,
 
     assert [ran.code for ran in refused] == [2, 2]
     assert refused[0].err.splitlines() == [
-        "error: esrag.yaml sets generator.url, and was not allowed to",
+        "error: esrag.yaml sets models.default.url, and was not allowed to",
         "hint: read it, and if your texts and keys may go there, run: esrag config allow esrag.yaml",
     ]
     assert stranger.received == []
 
     allowed = esrag("config", "allow", "esrag.yaml")
-    assert (allowed.code, allowed.out) == (0, f"generator.url: {stranger.url}\n")
+    assert (allowed.code, allowed.out) == (0, f"models.default.url: {stranger.url}\n")
     asked()
     assert stranger.received[0][0] == f"Bearer {KEY}"
     assert "litres" in stranger.received[0][1]
@@ -102,7 +105,7 @@ def test_a_file_that_is_not_allowed_can_be_looked_at(esrag):
     ran = esrag("config", "show", "--origin")
     assert ran.code == 0
     assert "  # url: https://********@service.example  # esrag.yaml" in ran.out
-    assert "esrag.yaml sets generator.url, and was not allowed to" in ran.err
+    assert "esrag.yaml sets models.default.url, and was not allowed to" in ran.err
     assert "hunter2" not in ran.out + ran.err + esrag("config", "allow").out
 
 
@@ -125,7 +128,9 @@ def test_calibrate_writes_into_an_allowed_file_and_leaves_it_allowed(esrag, corp
     assert esrag("docs").code == 0
     (esrag.folder / "esrag.yaml").write_text(text + "# mine\n")
     assert (
-        esrag("calibrate", "q.jsonl", "--write", ESRAG_GENERATOR__URL="https://mine.example").code
+        esrag(
+            "calibrate", "q.jsonl", "--write", ESRAG_MODELS__DEFAULT__URL="https://mine.example"
+        ).code
         == 0
     )
     assert esrag("docs").code == 2

@@ -4,7 +4,7 @@ import pytest
 
 from esrag.citations import REFUSAL
 from esrag.evidence.statements import statements
-from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
+from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
 from esrag.verifying.verify import verify
@@ -16,7 +16,7 @@ def answer(question, *texts):
         Chunk(f"d{n}", f"d{n}", 0, 0, len(text), 1, 1, text) for n, text in enumerate(texts, 1)
     ]
     given = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(chunks, 1))
-    task = GenerationTask(question, given, statements(question, given, None), NO_PROMPT, 3)
+    task = GenerationTask(question, given, statements(question, given, None), 3)
     return verify(ExtractiveGenerator(GeneratorOptions()).generate(task).text, given)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from esrag.citations import REFUSAL
 from esrag.evidence.statements import iter_statements, statements
-from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
+from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
 from esrag.verifying.verify import verify
@@ -33,9 +33,7 @@ def answer(question, *texts, max_sentences=1, encode=None):
 
 def draft(question, given, max_sentences=1, encode=None):
     """What the generator writes of this evidence."""
-    task = GenerationTask(
-        question, given, statements(question, given, encode), NO_PROMPT, max_sentences
-    )
+    task = GenerationTask(question, given, statements(question, given, encode), max_sentences)
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
 

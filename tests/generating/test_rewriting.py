@@ -4,9 +4,9 @@ import pytest
 
 from esrag.citations import REFUSAL
 from esrag.errors import GeneratorError
-from esrag.generating import Draft
 from esrag.generating.prompts import Prompts
 from esrag.generating.rewriting import make_standalone, rewrite
+from esrag.models import Completion
 
 FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
 
@@ -43,19 +43,19 @@ def test_without_names_the_words_are_the_subject():
 
 
 class Saying:
-    """A generator that says one thing, or fails."""
+    """A language model that says one thing, or fails."""
 
-    model, prompted = "made-up", True
+    model, takes_documents = "made-up", False
 
     def __init__(self, said):
         self.said, self.asked = said, []
 
-    def generate(self, task):
+    def complete(self, prompt):
         """What it was told to say."""
-        self.asked.append(task.prompt)
+        self.asked.append(prompt)
         if isinstance(self.said, Exception):
             raise self.said
-        return Draft(self.said)
+        return Completion(self.said)
 
 
 def test_a_model_may_rewrite_it():

@@ -86,7 +86,7 @@ def parsed(parser, source):
 def test_a_loader_sees_no_secret_and_reaches_nobody(plugin, tmp_path, monkeypatch):
     """Neither our keys nor another program's; no listener on this machine, not by a path and not from a child."""
     for name in (
-        "ESRAG_GENERATOR__API_KEY",
+        "ESRAG_MODELS__DEFAULT__API_KEY",
         "ESRAG_ENGINE__URL",
         "AWS_SECRET_ACCESS_KEY",
         "CO_API_KEY",

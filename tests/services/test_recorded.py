@@ -15,8 +15,8 @@ from made_up_models import Stream, answer, service
 
 from esrag.embedding.cohere import CohereEmbedder
 from esrag.evidence.selection import documents
-from esrag.generating import Draft, GenerationTask, Prompt, Usage
-from esrag.generating.cohere import CohereGenerator
+from esrag.models import Completion, Prompt, Tokens
+from esrag.models.cohere import CohereModel
 from esrag.records import Chunk, Evidence, Hit
 from esrag.reranking import RerankOptions
 from esrag.reranking.cohere import CohereReranker
@@ -47,16 +47,9 @@ CHUNKS = [
 def chat(service):
     """An answer with citations, as a stream."""
     evidence = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(CHUNKS, 1))
-    task = GenerationTask(
-        QUESTION,
-        evidence,
-        (),
-        Prompt("Answer from the passages.", QUESTION, documents(evidence)),
-        3,
-    )
-    return CohereGenerator(service.generator_options("cohere", model="command-a-03-2025")).generate(
-        task
-    )
+    prompt = Prompt("Answer from the passages.", QUESTION, documents(evidence))
+    options = service.model_options("cohere", model="command-a-03-2025")
+    return CohereModel(options).complete(prompt)
 
 
 def embed(service):
@@ -77,7 +70,12 @@ def rerank(service):
 REPLAYED = [
     (
         chat,
-        Draft("The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c1][c2]", Usage(586, 63)),
+        Completion(
+            "The kettle holds 1.7 litres. It weighs 900 grams.",
+            Tokens(586, 63),
+            "command-a-03-2025",
+            (),
+        ),
     ),
     (embed, [[0.6, 0.8, 0.0], [0.0, 0.0, -1.0]]),
     (rerank, [0.9127, 0.0412, 0.0]),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.evidence.statements import statements
-from esrag.generating import NO_PROMPT, GenerationTask, GeneratorOptions
+from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
 from esrag.verifying.quotes import MAX_CHARACTERS
@@ -271,7 +271,7 @@ def test_the_extractive_answer_needs_no_other_quote(text):
     """Its sentences are the document's: it is the same with quotes as without."""
     given_evidence = passages(text, start=100)
     task = GenerationTask(
-        "key bytes", given_evidence, statements("key bytes", given_evidence, None), NO_PROMPT, 3
+        "key bytes", given_evidence, statements("key bytes", given_evidence, None), 3
     )
     draft = ExtractiveGenerator(GeneratorOptions()).generate(task).text
 

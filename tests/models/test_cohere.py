@@ -12,8 +12,10 @@ from made_up_models import Stream, stream
 from esrag.citations import REFUSAL
 from esrag.errors import EsragError, GeneratorError, KeyRefused, SettingsError
 from esrag.evidence.selection import documents
-from esrag.generating import Draft, GenerationTask, GeneratorOptions, Prompt, Usage
-from esrag.generating.cohere import CohereGenerator, insert_markers
+from esrag.generating import Draft, GenerationTask, GeneratorOptions
+from esrag.generating.model import ModelGenerator, insert_markers
+from esrag.models import Cited, ModelOptions, Prompt, Tokens
+from esrag.models.cohere import CohereModel
 from esrag.plugins import load
 from esrag.records import Chunk, Evidence
 
@@ -68,19 +70,23 @@ data: [DONE]
 """
 
 
-def asked(said=lambda _: None):
-    """A question with three passages."""
-    evidence = tuple(
-        Evidence(
-            f"c{n}",
-            Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle" * (n < 3)),
-            1 / n,
-        )
-        for n, text in enumerate(TEXTS, 1)
+EVIDENCE = tuple(
+    Evidence(
+        f"c{n}",
+        Chunk(
+            f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle" if n < 3 else ""
+        ),
+        1 / n,
     )
-    return GenerationTask(
-        QUESTION, evidence, (), Prompt(SYSTEM, QUESTION, documents(evidence)), 3, said
-    )
+    for n, text in enumerate(TEXTS, 1)
+)
+PROMPT = Prompt(SYSTEM, QUESTION, documents(EVIDENCE))
+
+
+def write(model, said=lambda _: None):
+    """The draft that the generator makes of the model's completion, about three passages."""
+    task = GenerationTask(QUESTION, EVIDENCE, (), 3, PROMPT, model, said)
+    return ModelGenerator(GeneratorOptions()).generate(task)
 
 
 @pytest.fixture
@@ -88,9 +94,9 @@ def opened(service, clock):
     """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where `waits` is set."""
 
     def open_one(*, waits=False, **options):
-        given = service.generator_options("cohere", **options)
+        given = service.model_options("cohere", **options)
         trial = {} if waits else {"sleep": clock.sleep, "clock": clock}
-        generator = CohereGenerator(given, **trial)
+        generator = CohereModel(given, **trial)
         assert generator._client.chat_stream  # imported, which takes longer than some tests wait
         return generator
 
@@ -117,13 +123,13 @@ def test_a_recorded_answer_is_read_by_the_client(opened, service):
     """Each sentence gets the marker of the passage that Cohere cites for it; the draft is shown once it is whole."""
     service.script, came = [told(RECORDED)], []
     text = "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
-    assert opened().generate(asked(came.append)) == Draft(text, Usage(586, 63))
+    assert write(opened(), came.append) == Draft(text, "made-up")
     assert came == [text]
 
 
 def test_the_request_holds_the_question_and_the_passages(opened, service):
     """The system's message and the question, passages as documents under their keys, temperature 0, and the key."""
-    opened().generate(asked())
+    write(opened())
     ((path, headers, body),) = service.asked
     assert (path, headers["Authorization"]) == ("/v2/chat", f"Bearer {service.key}")
     assert body == {
@@ -174,7 +180,7 @@ def test_the_request_holds_the_question_and_the_passages(opened, service):
 def test_citations_become_markers(opened, service, cited, text):
     """Of the passages that were given, in their order; a sentence without one stays bare, which the check refuses."""
     service.said, service.cited = ["The kettle holds ", "1.7 litres. It weighs 900 grams."], cited
-    assert opened().generate(asked()).text == text
+    assert write(opened()).text == text
 
 
 @pytest.mark.parametrize(
@@ -191,7 +197,7 @@ def test_citations_become_markers(opened, service, cited, text):
 )
 def test_what_is_marked_already_stays(text, expected):
     """Markers that the model wrote are left alone, and so is a refusal, also where all of it is cited."""
-    assert insert_markers(text, [(0, len(text), frozenset(("c1",)))], ["c1"]) == expected
+    assert insert_markers(text, [Cited(0, len(text), ("c1",))], ["c1"]) == expected
 
 
 @pytest.mark.parametrize("end", ['").', '.")', '. It is. It boils."'])
@@ -199,7 +205,7 @@ def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
     """Cohere is asked for quotes as others are, in the system's message; it cites its sentences, which hold them."""
     text = f'The kettle holds 1.7 litres ("kettle holds 1.7 litres{end}'
     assert (
-        insert_markers(f"{text} It is red.", [(4, 20, frozenset(("c1",)))], ["c1"])
+        insert_markers(f"{text} It is red.", [Cited(4, 20, ("c1",))], ["c1"])
         == f"{text} [c1] It is red."
     )
 
@@ -216,9 +222,7 @@ def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
 def test_a_citation_that_is_not_where_it_says_is_none(opened, service, old, new):
     """The client leaves out what it cannot read without a word; a marker must not come to stand elsewhere."""
     service.script = [changed(old, new)]
-    assert (
-        opened().generate(asked()).text == "The kettle holds 1.7 litres. It weighs 900 grams. [c2]"
-    )
+    assert write(opened()).text == "The kettle holds 1.7 litres. It weighs 900 grams. [c2]"
 
 
 def test_what_a_model_thinks_is_no_part_of_its_answer(opened, service):
@@ -230,29 +234,26 @@ def test_what_a_model_thinks_is_no_part_of_its_answer(opened, service):
         "delta": {"message": {"content": {"thinking": "99 litres?"}}},
     }
     service.script = [told(RECORDED[:start], f"data: {json.dumps(thinks)}\n\n", RECORDED[start:])]
-    assert (
-        opened().generate(asked()).text
-        == "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
-    )
+    assert write(opened()).text == "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
 
 
 def test_what_cannot_be_shown_is_left_out(opened, service):
     """Control characters neither reach the terminal nor the draft."""
     service.said, came = ["\x1b[31mIt boils.", "\x00"], []
-    assert opened().generate(asked(came.append)).text == "[31mIt boils."
+    assert write(opened(), came.append).text == "[31mIt boils."
     assert came == ["[31mIt boils."]
 
 
 def test_an_empty_answer_is_an_empty_draft(opened, service):
     """The check of the draft makes a refusal of it."""
     service.said = []
-    assert opened().generate(asked()).text == ""
+    assert write(opened()).text == ""
 
 
 def test_a_cost_that_is_not_said_is_none(opened, service):
     """And no reason to lose the answer."""
     service.script = [changed('"tokens":{"input_tokens":586,"output_tokens":63},', "")]
-    assert opened().generate(asked()).usage is None
+    assert opened().complete(PROMPT).tokens is None
 
 
 @pytest.mark.parametrize("reason", ["MAX_TOKENS", "ERROR", "TIMEOUT", "TOOL_CALL", "NEW"])
@@ -262,7 +263,7 @@ def test_a_cut_answer_is_none(opened, service, reason):
     with pytest.raises(
         GeneratorError, match=r"max_output_tokens" if reason == "MAX_TOKENS" else f"off: {reason}"
     ):
-        opened().generate(asked())
+        write(opened())
     assert len(service.asked) == 1
 
 
@@ -271,10 +272,10 @@ def test_a_stream_that_breaks_off_is_asked_for_again(opened, service, cut):
     """Nobody saw anything of it, so half an answer costs a second try and is never taken for a whole one."""
     half = RECORDED[: RECORDED.index("event: content-end")]
     service.script = [told(half, ends=cut == "no end")] * 2 + [told(RECORDED)]
-    assert opened().generate(asked()).usage == Usage(586, 63)
+    assert opened().complete(PROMPT).tokens == Tokens(586, 63)
     service.script = [told(half, ends=cut == "no end")] * 3
     with pytest.raises(GeneratorError, match=r"\(3 tries\)"):
-        opened().generate(asked())
+        write(opened())
 
 
 @pytest.mark.parametrize(
@@ -291,7 +292,7 @@ def test_an_answer_of_another_form_is_an_error(opened, service, old, new):
     """One clear line, whatever came before it."""
     service.script = [changed(old, new)] * 3
     with pytest.raises(GeneratorError, match=r"does not answer as a chat|stopped before its end"):
-        opened().generate(asked())
+        write(opened())
 
 
 @pytest.mark.parametrize("said", [["A" * 10_000] * 150, [""]])
@@ -299,13 +300,13 @@ def test_a_megabyte_is_not_kept(opened, service, said):
     """Neither of text nor of citations."""
     service.said, service.cited = said, [] if said[0] else [(0, 0, ["c1"])] * 1100
     with pytest.raises(GeneratorError, match="more than 1048576 bytes"):
-        opened().generate(asked())
+        write(opened())
 
 
 def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
     """429 with Retry-After: waited as told, and asked once, for the client does not try by itself."""
     service.script = [answering(429, {"message": "slow down"}, {"Retry-After": "7"})]
-    assert opened().generate(asked()).text
+    assert write(opened()).text
     assert (clock.slept, len(service.asked)) == ([7], 2)
 
 
@@ -313,7 +314,7 @@ def test_tries_are_bounded(opened, service, answering):
     """Three of them, then what the service said last."""
     service.script = [answering(503, {"message": "under repair"})] * 3
     with pytest.raises(GeneratorError, match=r"answered 503: under repair \(3 tries\)"):
-        opened().generate(asked())
+        write(opened())
     assert len(service.asked) == 3
 
 
@@ -328,19 +329,19 @@ def test_tries_are_bounded(opened, service, answering):
 )
 def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
     """Also where nothing comes at all, where it stops in its middle, and where a byte comes now and then."""
-    generator = opened(waits=True, timeout_s=0.3)
+    model = opened(waits=True, timeout_s=0.3)
     service.script, began = [slow], time.monotonic()
     with pytest.raises(GeneratorError, match=r"no whole answer within 0\.3 s"):
-        generator.generate(asked())
+        write(model)
     assert 0.25 < time.monotonic() - began < 15  # it would be half a minute
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "hint"),
     [
-        (401, KeyRefused, "ESRAG_GENERATOR__API_KEY"),
-        (404, SettingsError, "generator.model"),
-        (307, SettingsError, "generator.url"),
+        (401, KeyRefused, "ESRAG_MODELS__DEFAULT__API_KEY"),
+        (404, SettingsError, "models.default.model"),
+        (307, SettingsError, "models.default.url"),
         (400, GeneratorError, ""),
     ],
 )
@@ -350,7 +351,7 @@ def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, stat
         answering(status, {"message": f"bad {service.key}"}, {"Location": f"{service.url}/v2/chat"})
     ]
     with pytest.raises(kind, match=rf"answered {status}: bad \*{{8}}") as caught:
-        opened().generate(asked())
+        write(opened())
     assert hint in caught.value.hint
     assert len(service.asked) == 1
 
@@ -365,23 +366,23 @@ def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, c
         if fault == "reason"
         else answering(fault, {"message": f"bad {service.key}"})
     )
-    service.script, generator = [script] * 3, opened()
+    service.script, model = [script] * 3, opened()
     with pytest.raises(EsragError) as caught:
-        generator.generate(asked())
-    printed = "".join(capfd.readouterr()) + caplog.text + shown(caught.value) + repr(generator)
+        write(model)
+    printed = "".join(capfd.readouterr()) + caplog.text + shown(caught.value) + repr(model)
     assert "bad ********" in printed
     assert service.key not in printed
 
 
 def test_a_key_is_needed(service):
     """The error names the variable; a key in the client's own variable is not taken."""
-    with pytest.raises(SettingsError, match="the generator 'cohere' needs a key") as caught:
-        load("generators", "cohere")(GeneratorOptions(url=service.url))
-    assert caught.value.hint == "set ESRAG_GENERATOR__API_KEY"
+    with pytest.raises(SettingsError, match=r"models\.default needs a key") as caught:
+        load("models", "cohere")(ModelOptions(model="m", url=service.url))
+    assert caught.value.hint == "set ESRAG_MODELS__DEFAULT__API_KEY"
 
 
-def test_a_model_is_chosen_where_none_is_named():
-    """As the reranker does."""
-    generator = CohereGenerator(GeneratorOptions(api_key="key"))
-    assert generator.model.startswith("command-")
-    assert generator.prompted
+def test_citations_stand_where_the_text_is_shown(opened, service):
+    """Also after characters that are not shown, which the service counts."""
+    service.said = ["\x1b\u200bIt boils at 90 degrees. It is red."]
+    service.cited = [(5, 25, ["c1"])]
+    assert write(opened()).text == "It boils at 90 degrees. [c1] It is red."

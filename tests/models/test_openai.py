@@ -10,8 +10,8 @@ import pytest
 from made_up_models import Stream, stream
 
 from esrag.errors import EsragError, GeneratorError, KeyRefused, SettingsError
-from esrag.generating import Draft, GenerationTask, GeneratorOptions, Prompt, Usage
-from esrag.generating.openai import OpenAIGenerator
+from esrag.models import ModelOptions, Prompt, Tokens
+from esrag.models.openai import OpenAIModel
 from esrag.plugins import load
 
 PROMPT = Prompt(
@@ -21,8 +21,13 @@ TEXT = "The kettle holds 1.7 litres. [c1]"
 
 
 def asked(said=lambda _: None):
-    """A question with its prompt."""
-    return GenerationTask("How much does it hold?", (), (), PROMPT, 3, said)
+    """A prompt, and who is told the pieces of the answer."""
+    return PROMPT, said
+
+
+def text_and_tokens(completion):
+    """What was written, and what it took."""
+    return completion.text, completion.tokens
 
 
 @pytest.fixture
@@ -30,9 +35,9 @@ def opened(service, clock):
     """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where `waits` is set."""
 
     def open_one(*, waits=False, **options):
-        given = service.generator_options("openai", **options)
+        given = service.model_options("openai", **options)
         trial = {} if waits else {"sleep": clock.sleep, "clock": clock}
-        return OpenAIGenerator(given, **trial)
+        return OpenAIModel(given, **trial)
 
     return open_one
 
@@ -62,11 +67,11 @@ def shown(error):
 
 def test_the_pieces_come_in_order_and_make_the_draft(opened):
     """What was said piece by piece is the draft; its cost is the service's, and so is the model's name."""
-    came, generator = [], opened()
-    assert generator.model == "made-up"
-    assert generator.generate(asked(came.append)) == Draft(TEXT, Usage(70, 2))
+    came, model = [], opened()
+    assert model.model == "made-up"
+    assert text_and_tokens(model.complete(*asked(came.append))) == (TEXT, Tokens(70, 2))
     assert came == ["The kettle holds ", "1.7 litres. [c1]"]
-    assert (generator.model, generator.prompted) == ("made-up-2026-11-22", True)
+    assert (model.model, model.takes_documents) == ("made-up-2026-11-22", False)
 
 
 def test_a_piece_is_handed_on_before_the_next_one_is_there(opened, service):
@@ -79,13 +84,13 @@ def test_a_piece_is_handed_on_before_the_next_one_is_there(opened, service):
 
     service.script = [act]
     with pytest.raises(GeneratorError):
-        opened().generate(asked(lambda _: heard.set()))
+        opened().complete(*asked(lambda _: heard.set()))
     assert told == [True]
 
 
 def test_the_request_is_the_prompt_and_nothing_varies(opened, service):
     """Both messages, temperature 0, a stream with its cost, and the key in a header."""
-    opened().generate(asked())
+    opened().complete(*asked())
     ((path, headers, body),) = service.asked
     assert path == "/v1/chat/completions"
     assert headers["Authorization"] == f"Bearer {service.key}"
@@ -111,7 +116,7 @@ def test_a_server_that_does_not_stream_is_understood(opened, service, answering)
     }
     service.script = [answering(200, honest)]
     came = []
-    assert opened().generate(asked(came.append)) == Draft(TEXT)
+    assert text_and_tokens(opened().complete(*asked(came.append))) == (TEXT, None)
     assert came == [TEXT]
 
 
@@ -125,8 +130,8 @@ def test_an_option_that_a_server_does_not_know_is_left_out(
 ):
     """Asked again without it, and not with it the next time."""
     service.script = [answering(status, {"error": {"message": f"Unknown parameter: '{refused}'"}})]
-    generator = opened()
-    assert [generator.generate(asked()).text for _ in range(2)] == [TEXT, TEXT]
+    model = opened()
+    assert [model.complete(*asked()).text for _ in range(2)] == [TEXT, TEXT]
     first, *others = [body for _, _, body in service.asked]
     assert len(others) == 2
     assert all(
@@ -139,7 +144,7 @@ def test_a_request_that_stays_wrong_is_not_sent_for_ever(opened, service, answer
     words = {"detail": "stream_options, max_tokens and temperature are bad"}
     service.script = [answering(400, words)] * 9
     with pytest.raises(GeneratorError, match="answered 400: stream_options"):
-        opened().generate(asked())
+        opened().complete(*asked())
     assert len(service.asked) == 4
 
 
@@ -157,14 +162,14 @@ def test_a_stream_is_read_by_its_specification(opened, service, newline):
     ]  # fmt: skip
     text = newline.join([*lines, ""])
     service.script = [raw(*(text[at : at + 3] for at in range(0, len(text), 3)))]
-    assert opened().generate(asked()).text == "Grüße. Ende. [c1]"
+    assert opened().complete(*asked()).text == "Grüße. Ende. [c1]"
 
 
 def test_what_a_model_thinks_is_no_part_of_its_answer(opened, service):
     """Only the content is read."""
     thinks = {"choices": [{"delta": {"reasoning_content": "Hm, 99 litres?", "content": None}}]}
     service.script = [events(thinks, chunk(TEXT), chunk(reason="stop"), "[DONE]")]
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
 
 
 def delta(reason=None, **fields):
@@ -227,7 +232,7 @@ DIALECTS = {
 def test_the_dialects_of_the_interface_are_understood(opened, service, dialect):
     """A role alone, no choices, thoughts, a cost on its own or beside, an end said early, late, often or not."""
     service.script, came = [events(*DIALECTS[dialect])], []
-    assert opened().generate(asked(came.append)) == Draft(TEXT, Usage(70, 2))
+    assert text_and_tokens(opened().complete(*asked(came.append))) == (TEXT, Tokens(70, 2))
     assert "".join(came) == TEXT
 
 
@@ -241,7 +246,7 @@ def test_an_error_in_the_field_of_llama_cpp_is_an_error(opened, service, text):
     )
     service.script = [raw(*told)] * 3
     with pytest.raises(GeneratorError, match="too long"):
-        opened().generate(asked())
+        opened().complete(*asked())
 
 
 def test_an_error_within_a_stream_that_will_not_pass_is_said_at_once(opened, service):
@@ -250,7 +255,7 @@ def test_an_error_within_a_stream_that_will_not_pass_is_said_at_once(opened, ser
         events({"error": {"code": 400, "message": "exceeds the context size", "type": "x"}})
     ]
     with pytest.raises(GeneratorError, match=r"answered 400: exceeds the context size$"):
-        opened().generate(asked())
+        opened().complete(*asked())
     assert len(service.asked) == 1
 
 
@@ -262,7 +267,7 @@ def test_an_error_in_a_list_is_read(opened, service, answering):
     with pytest.raises(
         GeneratorError, match=r"answered 429: Resource has been exhausted \(3 tries\)"
     ):
-        opened().generate(asked())
+        opened().complete(*asked())
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 5, 8, 1000])
@@ -285,7 +290,7 @@ def test_what_a_model_thinks_aloud_at_the_start_is_left_out(opened, service, sai
     """However it is cut into pieces, and nowhere else: what comes later is said, and checked."""
     told = [chunk(said[at : at + pieces]) for at in range(0, len(said), pieces)]
     service.script, came = [events(*told, chunk(reason="stop"))], []
-    assert opened().generate(asked(came.append)).text.strip() == draft
+    assert opened().complete(*asked(came.append)).text.strip() == draft
     assert "".join(came).strip() == draft
 
 
@@ -293,9 +298,9 @@ def test_a_thought_without_an_end_is_no_answer(opened, service):
     """Nothing of it was said, so it is no refusal either."""
     service.script, came = [events(chunk("<think>Hm, "), chunk(TEXT), chunk(reason="stop"))], []
     with pytest.raises(GeneratorError, match="made-up thought to the end of its answer") as caught:
-        opened().generate(asked(came.append))
+        opened().complete(*asked(came.append))
     assert (came, len(service.asked)) == ([], 1)
-    assert "generator.max_output_tokens" in caught.value.hint
+    assert "models.default.max_output_tokens" in caught.value.hint
 
 
 def test_what_cannot_be_shown_is_not_handed_on(opened, service):
@@ -309,14 +314,14 @@ def test_what_cannot_be_shown_is_not_handed_on(opened, service):
         "[DONE]",
     ]
     service.script, came = [events(*told)], []
-    assert opened().generate(asked(came.append)).text == "[31mRed café.\n[c1]"
+    assert opened().complete(*asked(came.append)).text == "[31mRed café.\n[c1]"
     assert came == ["[31mRed", " cafe", "\u0301.\n[c1]"]
 
 
 def test_an_empty_answer_is_an_empty_draft(opened, service):
     """The check of the draft makes a refusal of it."""
     service.script = [events(chunk(""), chunk(reason="stop"), "[DONE]")]
-    assert opened().generate(asked()) == Draft("")
+    assert text_and_tokens(opened().complete(*asked())) == ("", None)
 
 
 @pytest.mark.parametrize(
@@ -331,13 +336,13 @@ def test_an_empty_answer_is_an_empty_draft(opened, service):
 def test_an_answer_is_whole_where_its_end_is_said(opened, service, ending):
     """By a reason or by the end of the stream; servers do one or both."""
     service.script = [events(chunk(TEXT), *ending)]
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
 
 
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("length", "cut off after generator.max_output_tokens"),
+        ("length", "cut off after models.default.max_output_tokens"),
         ("content_filter", "content_filter"),
         ("abort", "abort"),
     ],
@@ -346,7 +351,7 @@ def test_a_cut_answer_is_none(opened, service, reason, words):
     """Whatever came of it, and it is not asked for again."""
     service.script = [events(chunk(TEXT), chunk(reason=reason), "[DONE]")]
     with pytest.raises(GeneratorError, match=words):
-        opened().generate(asked())
+        opened().complete(*asked())
     assert len(service.asked) == 1
 
 
@@ -368,9 +373,9 @@ def test_an_answer_of_another_form_is_an_error(opened, service, odd):
     """One clear line and no second try, whatever came before it."""
     service.script = [events(*ODD[odd], chunk("Two", "stop"), "[DONE]")]
     with pytest.raises(GeneratorError, match="does not answer as a chat service does") as caught:
-        opened().generate(asked())
+        opened().complete(*asked())
     assert (len(service.asked), caught.value.exit_code) == (1, 4)
-    assert "generator.url" in caught.value.hint
+    assert "models.default.url" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -380,7 +385,7 @@ def test_one_object_of_another_form_is_an_error(opened, service, answering, body
     """As in a stream."""
     service.script = [answering(200, body)]
     with pytest.raises(GeneratorError, match="does not answer as a chat service does"):
-        opened().generate(asked())
+        opened().complete(*asked())
 
 
 @pytest.mark.parametrize("said", [[chunk(None, "stop")], [{"choices": []}], [{}], ["[DONE]"]])
@@ -388,7 +393,7 @@ def test_no_text_at_all_is_an_error(opened, service, said):
     """No choices, or content that is null."""
     service.script = [events(*said, "[DONE]")]
     with pytest.raises(GeneratorError, match="answers without a text"):
-        opened().generate(asked())
+        opened().complete(*asked())
 
 
 @pytest.mark.parametrize("body", ["", "<html>hello</html>", "data: never ended"])
@@ -396,21 +401,21 @@ def test_a_page_is_no_answer(opened, service, answering, body):
     """What is no stream has no end that is said."""
     service.script = [answering(200, body, {"Content-Type": "text/html"})] * 3
     with pytest.raises(GeneratorError, match="stopped before its end"):
-        opened().generate(asked())
+        opened().complete(*asked())
 
 
 def test_a_megabyte_is_not_read(opened, service):
     """Nor kept: an endless answer stops at the limit, which grows with the tokens that are allowed."""
     service.script = [events(*[chunk("A" * 10_000)] * 150, chunk(reason="stop"))] * 2
     with pytest.raises(GeneratorError, match="more than 1048576 bytes"):
-        opened().generate(asked())
-    assert len(opened(max_output_tokens=2000).generate(asked()).text) == 1_500_000
+        opened().complete(*asked())
+    assert len(opened(max_output_tokens=2000).complete(*asked()).text) == 1_500_000
 
 
 def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
     """429 with Retry-After: waited as told, then the answer."""
     service.script = [answering(429, {"error": {"message": "slow down"}}, {"Retry-After": "7"})]
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
     assert clock.slept == [7]
 
 
@@ -418,7 +423,7 @@ def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
 def test_a_service_that_stumbles_is_asked_again(opened, service, answering, clock, status):
     """Twice; the second wait is the longer one."""
     service.script = [answering(status, {"error": {"message": "try again"}})] * 2
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
     assert 0.5 <= clock.slept[0] <= 1 <= clock.slept[1] <= 2
 
 
@@ -426,7 +431,7 @@ def test_tries_are_bounded(opened, service, answering):
     """Three of them, then what the service said last."""
     service.script = [answering(503, {"detail": "under repair"})] * 3
     with pytest.raises(GeneratorError, match=r"answered 503: under repair \(3 tries\)") as caught:
-        opened().generate(asked())
+        opened().complete(*asked())
     assert (len(service.asked), caught.value.hint) == (3, "ask again later")
 
 
@@ -434,7 +439,7 @@ def test_a_wait_longer_than_the_time_there_is_is_handed_back(opened, service, an
     """Nothing is slept through that cannot end well."""
     service.script = [answering(429, {"message": "quota used up"}, {"Retry-After": "61"})]
     with pytest.raises(GeneratorError, match=r"quota used up \(1 try\)") as caught:
-        opened().generate(asked())
+        opened().complete(*asked())
     assert (clock.slept, caught.value.hint) == ([], "ask again in 61 s")
 
 
@@ -448,7 +453,7 @@ def test_a_stream_that_breaks_off_before_any_text_is_asked_for_again(opened, ser
         "error": events({"error": {"message": "overloaded", "code": 503}}),
     }
     service.script = [script[fault]] * 2
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
     assert len(service.asked) == 3
 
 
@@ -466,7 +471,7 @@ def test_a_stream_that_breaks_off_after_text_is_an_error(opened, service, fault,
     }
     service.script, came = [script[fault]], []
     with pytest.raises(GeneratorError, match=f"broke its answer off: {words}"):
-        opened().generate(asked(came.append))
+        opened().complete(*asked(came.append))
     assert (len(service.asked), came) == (1, ["The kettle holds"])
 
 
@@ -475,7 +480,7 @@ def test_half_an_object_is_no_answer(opened, service, answering):
     service.script = [
         lambda handler, _: answering.part()(handler, {"choices": [{"message": {"content": TEXT}}]})
     ]
-    assert opened().generate(asked()).text == TEXT
+    assert opened().complete(*asked()).text == TEXT
     assert len(service.asked) == 2
 
 
@@ -498,27 +503,27 @@ def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
     """Also where nothing comes at all, where it stops in its middle, and where a byte comes now and then."""
     service.script, began = [SLOW[slow]], time.monotonic()
     with pytest.raises(GeneratorError, match=r"no whole answer within 0\.3 s") as caught:
-        opened(waits=True, timeout_s=0.3).generate(asked())
+        opened(waits=True, timeout_s=0.3).complete(*asked())
     assert 0.25 < time.monotonic() - began < 15  # it would be half a minute
-    assert "generator.timeout_s" in caught.value.hint
+    assert "models.default.timeout_s" in caught.value.hint
 
 
 def test_nobody_there_is_said_so(opened, service):
     """A refused connection: after the tries, the address and where to look."""
-    generator = opened()
+    model = opened()
     service.stop()
     with pytest.raises(GeneratorError, match=r"did not answer: .*refused.* \(3 tries\)") as caught:
-        generator.generate(asked())
-    assert "generator.url" in caught.value.hint
+        model.complete(*asked())
+    assert "models.default.url" in caught.value.hint
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "hint"),
     [
-        (401, KeyRefused, "ESRAG_GENERATOR__API_KEY"),
-        (403, KeyRefused, "ESRAG_GENERATOR__API_KEY"),
-        (404, SettingsError, "generator.model"),
-        (307, SettingsError, "generator.url"),
+        (401, KeyRefused, "ESRAG_MODELS__DEFAULT__API_KEY"),
+        (403, KeyRefused, "ESRAG_MODELS__DEFAULT__API_KEY"),
+        (404, SettingsError, "models.default.model"),
+        (307, SettingsError, "models.default.url"),
         (400, GeneratorError, ""),
         (413, GeneratorError, ""),
     ],
@@ -528,7 +533,7 @@ def test_what_will_not_pass_is_an_error_at_once(opened, service, answering, stat
     body = {"error": {"message": f"no \x1b[31m\nuse: {service.key}"}}
     service.script = [answering(status, body, {"Location": f"{service.url}/v1/chat/completions"})]
     with pytest.raises(kind, match=rf"answered {status}: no \[31m use: \*{{8}}") as caught:
-        opened().generate(asked())
+        opened().complete(*asked())
     assert hint in caught.value.hint
     assert len(service.asked) == 1
     assert service.key not in shown(caught.value)
@@ -544,17 +549,13 @@ def test_no_log_and_no_trace_holds_the_key(opened, service, answering, caplog, c
         "model": events(chunk("One", "length", model=f"bad {service.key}")),
     }
     service.script = [script.get(fault) or answering(fault, {"message": f"bad {service.key}"})] * 3
-    generator = opened()
+    model = opened()
     with pytest.raises(EsragError) as caught:
-        generator.generate(asked())
+        model.complete(*asked())
     printed = (
-        "".join(capfd.readouterr())
-        + caplog.text
-        + shown(caught.value)
-        + repr(generator)
-        + generator.model
+        "".join(capfd.readouterr()) + caplog.text + shown(caught.value) + repr(model) + model.model
     )
-    assert service.key not in printed + repr(service.generator_options("openai"))
+    assert service.key not in printed + repr(service.model_options("openai"))
 
 
 def test_what_the_listener_raises_is_its_own(opened, service):
@@ -564,24 +565,24 @@ def test_what_the_listener_raises_is_its_own(opened, service):
         raise ValueError("the pipe is closed")
 
     with pytest.raises(ValueError, match="the pipe is closed"):
-        opened().generate(asked(said))
+        opened().complete(*asked(said))
     assert len(service.asked) == 1
 
 
 def test_a_key_is_needed_where_one_is_sure_to_be(opened, service):
     """At OpenAI's own address; a server of one's own often has none, and then no header is sent."""
-    with pytest.raises(SettingsError, match="the generator 'openai' needs a key") as caught:
-        load("generators", "openai")(GeneratorOptions("gpt"))
-    assert caught.value.hint == "set ESRAG_GENERATOR__API_KEY"
-    assert opened(api_key="").generate(asked()).text == TEXT
+    with pytest.raises(SettingsError, match=r"models\.default needs a key") as caught:
+        load("models", "openai")(ModelOptions(model="gpt"))
+    assert caught.value.hint == "set ESRAG_MODELS__DEFAULT__API_KEY"
+    assert opened(api_key="").complete(*asked()).text == TEXT
     assert "Authorization" not in service.asked[0][1]
 
 
 def test_a_model_is_needed():
     """A service does not choose one."""
     with pytest.raises(SettingsError, match="needs a model") as caught:
-        OpenAIGenerator(GeneratorOptions(api_key="key"))
-    assert caught.value.hint == "set ESRAG_GENERATOR__MODEL"
+        OpenAIModel(ModelOptions(api_key="key"))
+    assert caught.value.hint == "set ESRAG_MODELS__DEFAULT__MODEL"
 
 
 @pytest.mark.parametrize(
@@ -596,5 +597,5 @@ def test_a_model_is_needed():
 def test_an_address_or_a_key_that_is_none_is_not_quoted(options):
     """Said when it is opened, without what may be secret."""
     with pytest.raises(SettingsError) as caught:
-        OpenAIGenerator(GeneratorOptions("m", **options))
-    assert "hunter2" not in shown(caught.value) + repr(GeneratorOptions("m", api_key="hunter2"))
+        OpenAIModel(ModelOptions(model="m", **options))
+    assert "hunter2" not in shown(caught.value) + repr(ModelOptions(model="m", api_key="hunter2"))

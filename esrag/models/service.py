@@ -1,6 +1,6 @@
-"""What the generators that are a service share: tries, one time limit for the whole answer, and no half answer.
+"""What language models behind a service share: retries, one time limit for the whole answer, and no half answer.
 
-No request is repeated once a piece of an answer was shown, and an answer that stops before its end is an error.
+No request is repeated once a piece of an answer was passed on, and an answer that stops before its end is an error.
 """
 
 import time
@@ -9,55 +9,57 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import ClassVar
 
+from esrag.citations import ignore
 from esrag.errors import GeneratorError, SettingsError
-from esrag.generating import Draft, GenerationTask, GeneratorOptions, Usage
 from esrag.http import Failed, redact, sound_address, sound_key, within
+from esrag.models import Cited, Completion, ModelOptions, OnPiece, Prompt, Tokens
 from esrag.settings import variable
 from esrag.text import drop_unshowable, normalise
 
 TRIES = 3
 MIN_BYTES = 2**20  # may always be read; above it, a kilobyte for each token that may be written
+Part = str | Tokens | Cited  # of an answer, as it comes
 _WHOLE = frozenset(("stop", "eos", "eos_token", "end_turn", "complete", "stop_sequence"))
 _CUT = frozenset(("length", "model_length", "max_tokens"))
 
 
-class ServiceGenerator(ABC):
-    """Lets a model behind a service write the draft."""
+class ServiceModel(ABC):
+    """Asks a model behind a service."""
 
     provider: ClassVar[str]
     default_url: ClassVar[str]
-    prompted = True
     takes_documents = False
 
     def __init__(
         self,
-        options: GeneratorOptions,
+        options: ModelOptions,
         *,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes the options. Raises: SettingsError where the model or the key is missing, or cannot be one."""
-        self._url = sound_address(options.url or self.default_url, "generator")
-        self._key = sound_key(options.api_key, "generator")
+        """Store the options. Raises: SettingsError if the model or the key is missing, or cannot be one."""
+        self._section = f"models.{options.profile}"
+        self._url = sound_address(options.url or self.default_url, self._section)
+        self._key = sound_key(options.api_key, self._section)
         self._model = self.model = options.model.strip()
-        self._sleep, self._clock, self._timeout_s = sleep, clock, options.timeout_s
-        self._max_tokens = options.max_output_tokens
+        self._options, self._sleep, self._clock = options, sleep, clock
         self._max_bytes = max(MIN_BYTES, 1024 * options.max_output_tokens)
-        if not self._model:
-            raise self._lacking("model", "generator.model")
-        if self._lacks_key():
-            raise self._lacking("key", "generator.api_key")
 
-    def generate(self, task: GenerationTask) -> Draft:
-        """The model's draft without what cannot be shown; what may pass is tried again.
+        if not self._model:
+            raise self._lacking("model", "model")
+        if self._lacks_key():
+            raise self._lacking("key", "api_key")
+
+    def complete(self, prompt: Prompt, on_piece: OnPiece = ignore) -> Completion:
+        """Return the model's text without what cannot be shown. Temporary failures are retried.
 
         Raises: GeneratorError without a complete answer in time; SettingsError for a wrong key or address.
         """
-        ends = self._clock() + self._timeout_s
+        ends = self._clock() + self._options.timeout_s
         for tried in range(1, TRIES + 1):
             came: list[str] = []
             try:
-                return self._draft(task, ends - self._clock(), came)
+                return self._completion(prompt, ends - self._clock(), came, on_piece)
             except (
                 Failed
             ) as failed:  # the cause would show the service's own words, which may hold the key
@@ -69,71 +71,78 @@ class ServiceGenerator(ABC):
         raise AssertionError("the last try returns or raises")
 
     @abstractmethod
-    def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
-        """One request, one try: the pieces of a draft and, where it is known, its cost; it ends where the answer does.
+    def _parts(self, prompt: Prompt) -> Iterator[Part]:
+        """Yield the parts of an answer to one request, as far as the answer goes.
 
         Raises: Failed; ValueError, TypeError, KeyError, AttributeError for an answer of another form; OverflowError for
         one that is too large; GeneratorError.
         """
 
     def _lacks_key(self) -> bool:
-        """Whether a required key is missing."""
+        """Return whether a required key is missing."""
         return not self._key
 
-    def _lacking(self, what: str, key: str) -> SettingsError:
-        return SettingsError(
-            f"the generator {self.provider!r} needs a {what}", hint=f"set {variable(key)}"
-        )
+    def _lacking(self, what: str, name: str) -> SettingsError:
+        hint = f"set {variable(f'{self._section}.{name}')}"
+        return SettingsError(f"the model {self._section} needs a {what}", hint=hint)
 
-    def _draft(self, task: GenerationTask, left_s: float, came: list[str]) -> Draft:
-        """The draft, each piece of which is shown and kept in `came` as it comes."""
-        usage = None
-        with closing(within(left_s, lambda: self._read(task), self._clock)) as pieces:
-            for piece in pieces:
-                if isinstance(piece, Usage):
-                    usage = piece
+    def _completion(
+        self, prompt: Prompt, left_s: float, came: list[str], on_piece: OnPiece
+    ) -> Completion:
+        """Return the completion, each piece of which is passed on and kept in `came` as it comes."""
+        tokens, cited = None, []
+
+        with closing(within(left_s, lambda: self._read(prompt), self._clock)) as parts:
+            for part in parts:
+                if isinstance(part, Tokens):
+                    tokens = part
+                elif isinstance(part, Cited):
+                    cited.append(part)
                 elif shown := drop_unshowable(
-                    piece
+                    part
                 ):  # the rest needs the whole: an accent may come by itself
                     came.append(shown)
-                    task.on_piece(shown)
-        return Draft(normalise("".join(came)), usage)
+                    on_piece(shown)
 
-    def _read(self, task: GenerationTask) -> Iterator[str | Usage]:
-        """The pieces; in the thread that asks, so that what `task.on_piece` raises is not taken for the service's."""
+        return Completion(normalise("".join(came)), tokens, self.model, tuple(cited))
+
+    def _read(self, prompt: Prompt) -> Iterator[Part]:
+        """Yield the parts; apart from the caller, so that what `on_piece` raises is not taken for the service's."""
         try:
-            yield from self._pieces(task)
+            yield from self._parts(prompt)
         except OverflowError:
             raise GeneratorError(
                 f"{self._url} answers with more than {self._max_bytes} bytes"
             ) from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             message = f"{self._url} does not answer as a chat service does"
-            raise GeneratorError(message, hint="look at generator.url and generator.name") from None
+            raise GeneratorError(
+                message, hint=f"check {self._section}.url and {self._section}.provider"
+            ) from None
 
     def _check_end(self, reason: str | None) -> None:
-        """Raises: Failed where the answer stopped without a reason; GeneratorError where it is not whole."""
+        """Raise Failed if the answer stopped without a reason, and GeneratorError if it is not whole."""
         if not reason:
             raise Failed(0, "the answer stopped before its end")
         if reason.lower() in _CUT:
-            message = (
-                f"{self._model} was cut off after generator.max_output_tokens, {self._max_tokens}"
+            limit = f"{self._section}.max_output_tokens, {self._options.max_output_tokens}"
+            raise GeneratorError(
+                f"{self._model} was cut off after {limit}", hint="allow more, or ask for less"
             )
-            raise GeneratorError(message, hint="allow for more, or ask for less")
         if reason.lower() not in _WHOLE:
             raise GeneratorError(f"{self._url} broke its answer off: {redact(reason, self._key)}")
 
     def _error(self, failed: Failed, tries: int, *, began: bool) -> GeneratorError:
-        """What a failed request means to the user."""
+        """Return what a failed request means to the user."""
         said = redact(failed.said, self._key)
         message = f"{self._url} answered {failed.status}: {said}"
-        failed.require_settings(message, "generator")
+        failed.require_settings(message, self._section)
         if not failed.is_transient:
             return GeneratorError(message)
 
         hint = f"ask again in {failed.wait_s:.0f} s" if failed.wait_s else "ask again later"
         if failed.status == 0:
             message = f"{self._url} {'broke its answer off' if began else 'did not answer'}: {said}"
-            hint = "is generator.url its address, and generator.timeout_s enough?"
+            hint = f"is {self._section}.url its address, and {self._section}.timeout_s enough?"
 
         return GeneratorError(f"{message} ({tries} {'try' if tries == 1 else 'tries'})", hint=hint)

@@ -1,4 +1,4 @@
-"""Any model behind OpenAI's `/chat/completions`, by `generator.url`: OpenAI's own, vLLM, llama.cpp, Ollama, others."""
+"""Any model behind OpenAI's `/chat/completions`, by `models.….url`: OpenAI's own, vLLM, llama.cpp, Ollama, others."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,19 +6,19 @@ from http.client import HTTPResponse
 from typing import Any
 
 from esrag.errors import GeneratorError
-from esrag.generating import GenerationTask, Usage
-from esrag.generating.service import ServiceGenerator
 from esrag.http import Failed, parts, post, redact, server_sent, words_of
+from esrag.models import Prompt, Tokens
+from esrag.models.service import Part, ServiceModel
 
 _BAD_REQUESTS = (400, 422)
 # Options that some servers and models refuse: the request is sent again without them.
-_OPTIONAL = ("stream_options", "max_tokens", "temperature")
+_OPTIONAL = ("stream_options", "max_tokens", "temperature", "top_p")
 _THINKS, _THOUGHT = "<think>", "</think>"
 _END = "[DONE]"
 _DONE: Mapping[str, Any] = {"choices": [{"finish_reason": "stop"}]}
 
 
-class OpenAIGenerator(ServiceGenerator):
+class OpenAIModel(ServiceModel):
     """Asks a model with OpenAI's interface, as a stream; a key is sent where there is one."""
 
     provider = "openai"
@@ -30,11 +30,11 @@ class OpenAIGenerator(ServiceGenerator):
             not self._key and self._url == self.default_url
         )  # a server of one's own often has none
 
-    def _pieces(self, task: GenerationTask) -> Iterator[str | Usage]:
+    def _parts(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the model's answer without the thoughts before it, which some servers do not separate."""
         held: str | None = ""  # text that may be, or is, a thought; None: the thoughts are over
-        for piece in self._said(task):
-            if held is None or isinstance(piece, Usage):
+        for piece in self._said(prompt):
+            if held is None or isinstance(piece, Tokens):
                 yield piece
                 continue
             held = (held + piece).lstrip()
@@ -46,19 +46,17 @@ class OpenAIGenerator(ServiceGenerator):
                 yield held
                 held = None
         if held and held.startswith(_THINKS):
-            hint = (
-                "allow for more generator.max_output_tokens, or tell the server not to let it think"
-            )
+            hint = f"allow more {self._section}.max_output_tokens, or tell the server not to let it think"
             raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
         yield held or ""
 
-    def _said(self, task: GenerationTask) -> Iterator[str | Usage]:
+    def _said(self, prompt: Prompt) -> Iterator[str | Tokens]:
         """All that the model says, thoughts in its text too."""
         reason, has_text = None, False
-        for chunk in self._chunks(task):
+        for chunk in self._chunks(prompt):
             self.model = redact(chunk.get("model") or self.model, self._key)
-            if usage := _usage(chunk):
-                yield usage
+            if tokens := _tokens(chunk):
+                yield tokens
             for choice in (chunk.get("choices") or [])[:1]:
                 reason = reason or choice.get("finish_reason")
                 text = _text(choice)
@@ -69,17 +67,15 @@ class OpenAIGenerator(ServiceGenerator):
         self._check_end(reason)
         if not has_text:
             raise GeneratorError(
-                f"{self._url} answers without a text", hint="look at generator.model"
+                f"{self._url} answers without a text", hint=f"check {self._section}.model"
             )
 
-    def _chunks(self, task: GenerationTask) -> Iterator[Mapping[str, Any]]:
+    def _chunks(self, prompt: Prompt) -> Iterator[Mapping[str, Any]]:
         """The parts of the answer. Raises: Failed, also for an error in the midst of them."""
-        began = False
+        url, began = f"{self._url}/chat/completions", False
         while True:
             try:
-                with post(
-                    f"{self._url}/chat/completions", self._body(task), self._key, self._timeout_s
-                ) as response:
+                with post(url, self._body(prompt), self._key, self._options.timeout_s) as response:
                     for chunk in _chunks(response, self._max_bytes):
                         began = True
                         yield chunk
@@ -93,20 +89,22 @@ class OpenAIGenerator(ServiceGenerator):
             else:
                 return
 
-    def _body(self, task: GenerationTask) -> dict[str, Any]:
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
         """Return the request: both messages, and the options that were not refused."""
         messages = [
-            {"role": "system", "content": task.prompt.system},
-            {"role": "user", "content": task.prompt.user},
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
         ]
-        values = ({"include_usage": True}, self._max_tokens, 0)
+        wanted = self._options
         options = {
-            name: value
-            for name, value in zip(_OPTIONAL, values, strict=True)
-            if name not in self._refused
+            "stream_options": {"include_usage": True},
+            "max_tokens": wanted.max_output_tokens,
+            "temperature": wanted.temperature,
+            **({"top_p": wanted.top_p} if wanted.top_p < 1 else {}),
         }
+        options = {name: value for name, value in options.items() if name not in self._refused}
         if "max_tokens" in self._refused:
-            options["max_completion_tokens"] = self._max_tokens
+            options["max_completion_tokens"] = wanted.max_output_tokens
         return {"model": self._model, "messages": messages, "stream": True, **options}
 
 
@@ -138,7 +136,7 @@ def _status(error: Any) -> int:
     return code if isinstance(code, int) and code >= 400 else 0  # noqa: PLR2004 -- HTTP's errors
 
 
-def _usage(chunk: Mapping[str, Any]) -> Usage | None:
+def _tokens(chunk: Mapping[str, Any]) -> Tokens | None:
     found = chunk.get("usage") or {}
     read, wrote = found.get("prompt_tokens"), found.get("completion_tokens")
-    return Usage(read, wrote) if isinstance(read, int) and isinstance(wrote, int) else None
+    return Tokens(read, wrote) if isinstance(read, int) and isinstance(wrote, int) else None
