@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install lock demo docs test servers stop-servers test-live env check fmt bench release clean
+.PHONY: help install lock demo docs quick test test-all servers stop-servers test-live env check fmt bench release clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
@@ -29,9 +29,21 @@ docs: install  ## Build the documentation as a site, build/docs/index.html; a wa
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky \
 		--conf-dir site --doctree-dir build/doctrees . build/docs
 
-test: install  ## Run every test; fetches the encoder's weights the first time
+# Most tests wait for a process more than they compute, so there are more processes than cores.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
+HEAVY := live or packaging or quality or slow
+QUICK := esrag $(addprefix tests/,text chunking evidence verifying retrieving generating) $(wildcard tests/test_*.py)
+
+quick: install  ## Run the tests that need no server and hardly a command, within a minute
+	$(PYTEST) -m "not ($(HEAVY))" --ignore tests/test_forkserver.py --ignore tests/test_patterns.py $(QUICK)
+
+test: install  ## Run all tests except the heaviest; fetches the encoder's weights the first time
 	$(BIN)/esrag models get
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup  # most tests wait for a process more than they compute
+	$(PYTEST) -m "not ($(HEAVY))"
+
+test-all: install  ## Run every test, with search servers, wheels, a public collection and long faults; what CI runs
+	$(BIN)/esrag models get
+	$(PYTEST)
 
 servers: install  ## Start a real OpenSearch (port 9200) and Elasticsearch (port 9201) for tests; needs a JDK 21 and Maven
 	$(SERVERS) start opensearch --port 9200 --data .servers/opensearch
@@ -52,14 +64,14 @@ env: .env  ## Write .env with random passwords for docker-compose.yml, unless th
 	umask 077 && { echo COMPOSE_PROFILES=elasticsearch; for name in $(SECRETS); do \
 		echo "$$name=$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; done; } >$@
 
-check: install  ## Linters, types, layers, generated docs, the site, then every test: what CI runs
+check: install  ## Linters, types, layers, generated docs, the site, then every test; what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cog --check -r README.md docs/reference/*.md
 	$(MAKE) docs
-	$(MAKE) test
+	$(MAKE) test-all
 
 fmt: install  ## Format the code and write the generated parts of the docs anew
 	$(BIN)/ruff check --fix .

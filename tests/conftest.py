@@ -15,7 +15,12 @@ from esrag.errors import ModelError
 
 sys.path.insert(
     0, str(Path(__file__).parent)
-)  # for made_up_models.py, which the tests of several folders use
+)  # for forkserver.py and made_up_models.py, which the tests of several folders use
+
+from forkserver import ForkServer
+
+MAX_S = 120
+_FORKS = ForkServer()
 
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
 hypothesis.settings.load_profile("esrag")
@@ -31,6 +36,11 @@ def pytest_collection_modifyitems(items):
         for marker in ("live", "packaging", "quality"):
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.xdist_group(f"{marker} {_server(item.name)}"))
+
+
+def pytest_sessionfinish():
+    """End the processes that run the commands."""
+    _FORKS.stop()
 
 
 def _server(name):
@@ -58,6 +68,12 @@ class Ran:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+def _ran(done):
+    """What a process printed, without a stack trace."""
+    assert "Traceback" not in done.stderr, done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
 @dataclass(frozen=True)
 class CommandLine:
     """`esrag` in a folder of its own, with the hashing embedder unless told otherwise; `prefix` is run before it."""
@@ -67,7 +83,24 @@ class CommandLine:
     prefix: tuple = ()
 
     def __call__(self, *arguments, stdin="", **variables):
-        """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a failure."""
+        """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a failure.
+
+        The command is a fork of a process with the imports done, unless a variable could change these.
+        """
+        if self.prefix or not _FORKS.fits(self.environment(**variables)):
+            return self.in_new_process(*arguments, stdin=stdin, **variables)
+
+        done = _FORKS.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment(**variables),
+            stdin=stdin,
+            timeout=MAX_S,
+        )
+        return _ran(done)
+
+    def in_new_process(self, *arguments, stdin="", **variables):
+        """Runs `esrag ARGUMENTS` as a shell does."""
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
@@ -75,11 +108,10 @@ class CommandLine:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=MAX_S,
             check=False,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return _ran(done)
 
     def command(self, *arguments):
         """The words of the command."""

@@ -98,6 +98,7 @@ def make():
     return "made"
 
 cache = open_cache(CacheSettings(url=sys.argv[1]))
+print("ready", flush=True)
 sys.stdin.read()
 print(get_or_compute(cache, "a:1", str, make, lambda made: False)[0])
 """
@@ -114,7 +115,7 @@ def test_processes_that_ask_at_once_get_one_answer(cache_url, tmp_path):
         "text": True,
     }
     processes = [subprocess.Popen(command, **pipes) for _ in range(5)]
-    time.sleep(1.5)  # until all have imported what they need
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 5
     for process in processes:
         process.stdin.close()
     said = [(process.stdout.read(), process.stderr.read()) for process in processes]

@@ -110,6 +110,7 @@ import sys
 from pathlib import Path
 from esrag.caching.sqlite import SqliteCache
 cache = SqliteCache(Path(sys.argv[1]), 60)
+print("ready", flush=True)
 sys.stdin.read()
 for number in range(50):
     cache.set_many({f"e:{sys.argv[2]}-{number}": b"x"}, 60)
@@ -123,16 +124,18 @@ def test_many_processes_make_and_fill_one_file(tmp_path):
         subprocess.Popen(
             [sys.executable, "-c", WRITES, path, str(i)],
             stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         for i in range(6)
     ]
-    time.sleep(1)  # until all have imported what they need
+    assert [process.stdout.readline() for process in processes] == [b"ready\n"] * 6
     for process in processes:
         process.stdin.close()
     said = [process.stderr.read() for process in processes]
     for process in processes:
         process.wait(30)
+        process.stdout.close()
         process.stderr.close()
 
     assert said == [b""] * 6

@@ -11,6 +11,7 @@ import pytest
 CRASH = Path(__file__).resolve().parents[2] / "benchmarks" / "crash.py"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_ingest_killed_twenty_times_ends_equal_to_one_in_a_single_run(esrag):
     """Documents, chunks and vectors, compared by content."""

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 READ_ONLY = """
 set -e
 rm -rf copy && cp -r .esrag copy

@@ -1,6 +1,5 @@
 """`esrag jobs` says what became of every file, and what it stops, retries or opens again is so."""
 
-import io
 import json
 import os
 import pty
@@ -10,15 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from made_up_models import CONFIG, bert_folder, made_up_tensors
 
 from esrag.cli.jobs import figures
-from esrag.cli.main import main
 from esrag.ledger.opening import open_ledger
 from esrag.settings.layers import resolve
 from esrag.text import format_count
@@ -34,54 +31,6 @@ COUNT = 60
 PACE = re.compile(
     r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<chunks>[\d,]+) chunks, (?P<rate>\d+)/s(, (?P<left>[\d:]+) left)?$"
 )
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self):
-        """The one object on stdout."""
-        return json.loads(self.out)
-
-    @property
-    def lines(self):
-        """One object a line."""
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-@dataclass(frozen=True)
-class Quick:
-    """The command line of the shared fixture, run in this process, which saves most of the time."""
-
-    real: object
-    monkeypatch: object
-
-    def __getattr__(self, name):
-        return getattr(self.real, name)
-
-    def __call__(self, *arguments, **variables):
-        """As the real one does."""
-        out, err = io.StringIO(), io.StringIO()
-        with self.monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            patch.chdir(self.folder)
-            patch.setattr(sys, "argv", ["esrag", *map(str, arguments)])
-            for name, value in (self.variables | variables).items():
-                patch.setenv(name, value)
-            with pytest.raises(SystemExit) as ended:
-                main()
-        return Ran(ended.value.code, out.getvalue(), err.getvalue())
-
-
-@pytest.fixture
-def esrag(esrag, monkeypatch):
-    """The command line, quick."""
-    return Quick(esrag, monkeypatch)
 
 
 def listed(esrag):

@@ -7,6 +7,7 @@ import pytest
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.server import ServerEngine
+from esrag.engines.server.connection import RETRIES
 
 sys.path.insert(
     0, str(Path(__file__).parent)
@@ -14,10 +15,11 @@ sys.path.insert(
 from scripted import ScriptedServer
 
 
-def _made(name, request, folder, store, options, index=None):
+def _made(name, request, folder, store, options, index=None, retries=RETRIES):
     if name == "embedded":
         return EmbeddedEngine(EngineOptions(str(folder / store), index or "esrag", **options))
-    return ServerEngine(EngineOptions(request.getfixturevalue(name), index or store, **options))
+    options = EngineOptions(request.getfixturevalue(name), index or store, **options)
+    return ServerEngine(options, retries)
 
 
 @pytest.fixture
@@ -25,8 +27,8 @@ def make(tmp_path, request):
     """Makes engines over one store, or another one when it is named, of the kind under test, and closes them."""
     made, unique = [], f"t-{uuid.uuid4().hex[:12]}"
 
-    def made_by(name="embedded", store="store", index=None, **options):
-        made.append(_made(name, request, tmp_path, f"{unique}-{store}", options, index))
+    def made_by(name="embedded", store="store", index=None, retries=RETRIES, **options):
+        made.append(_made(name, request, tmp_path, f"{unique}-{store}", options, index, retries))
         return made[-1]
 
     yield made_by

@@ -126,6 +126,7 @@ def damaged(rng, content):
 
 
 @pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [INDEX, VECTORS, LEDGER, CACHE, SHARED])
 def test_what_is_told_of_damaged_files_is_right_or_a_named_error(sound, name):
     """Counted by file; what is neither is a failure, with the seed that shows it again."""

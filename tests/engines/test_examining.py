@@ -11,7 +11,8 @@ from scripted import Answer, recorded
 
 from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine, diagnostics
-from esrag.engines.server import ServerEngine, connection
+from esrag.engines.server import ServerEngine
+from esrag.engines.server.connection import RetryPolicy
 from esrag.engines.server.mapping import index_body
 
 NAME = "library-000001"
@@ -25,14 +26,9 @@ SETTINGS = {
     f"{WATERMARK}.flood_stage": "95%",
     "cluster.max_shards_per_node": "1000",
 }
+# A second try comes too late for the test, and an answer that does not come is known soon.
+ONCE = RetryPolicy(request_waits_s=(3600,), timeout_s=0.3)
 PARTS = ["version", "health", "licence", "disk", "heap", "shards", "mapping"]
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    """Whoever tries again, waits too long; an answer that does not come is known soon."""
-    monkeypatch.setattr(connection, "_WAITS_S", (3600,))
-    monkeypatch.setattr(connection, "_TIMEOUT_S", 0.3)
 
 
 @pytest.fixture
@@ -120,7 +116,7 @@ def found(request):
 
 def findings(url, **options):
     """All that is found."""
-    engine = ServerEngine(EngineOptions(url, "library", **options))
+    engine = ServerEngine(EngineOptions(url, "library", **options), ONCE)
     try:
         return list(engine.examine())
     finally:
@@ -331,7 +327,7 @@ def test_red_is_an_error_and_nothing_is_tried_on_it(server):
 def test_a_red_index_is_checked_no_further(server):
     """The check says that it is red, in the same words, and reads nothing."""
     server.answer(NAME, health(status="red"))
-    engine = ServerEngine(EngineOptions(server.url, "library"))
+    engine = ServerEngine(EngineOptions(server.url, "library"), ONCE)
     assert [the_one(server, "error").what] == list(engine.check())
     engine.close()
 

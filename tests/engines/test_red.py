@@ -7,7 +7,7 @@ import pytest
 from made import FINGERPRINT, prepared, unit_rows
 
 from esrag.engines import SearchRequest
-from esrag.engines.server import connection
+from esrag.engines.server.connection import RetryPolicy
 from esrag.engines.server.mapping import index_body
 from esrag.errors import EngineError, EngineUnreachable
 
@@ -57,11 +57,11 @@ def store(engine):
     ],
     ids=["search", "chunks", "generation", "vectors", "write"],
 )
-def test_an_index_that_stays_red_is_an_error(red, monkeypatch, use):
+def test_an_index_that_stays_red_is_an_error(red, make, name, use):
     """One line with the server's words and where to look, and not an empty index or a server that is away."""
-    monkeypatch.setattr(connection, "_WAITS_S", (0.05, 0.05))
+    soon = RetryPolicy(request_waits_s=(0.05, 0.05), bulk_waits_s=(0.05,))
     with pytest.raises(EngineError) as caught:
-        use(red)
+        use(make(name, retries=soon))
     assert not isinstance(caught.value, EngineUnreachable)
     assert ("\n" not in str(caught.value), caught.value.status, caught.value.hint) == (
         True,

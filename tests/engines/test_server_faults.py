@@ -13,7 +13,8 @@ from scripted import JSON, RECORDED, Answer, recorded
 
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.preconditions import text_hash
-from esrag.engines.server import ServerEngine, connection, writing
+from esrag.engines.server import ServerEngine, writing
+from esrag.engines.server.connection import RETRIES, RetryPolicy
 from esrag.engines.server.entries import (
     CHUNK_SOURCE,
     chunk_entry,
@@ -41,15 +42,12 @@ EMBEDDING = index_body("elasticsearch", FINGERPRINT, EngineOptions())["mappings"
     "embedding"
 ]
 GIVEN = Answer({"_seq_no": 7, "_primary_term": 1})
+QUICK = RetryPolicy(  # the same number of tries, without the waiting
+    request_waits_s=(0.001,) * len(RETRIES.request_waits_s),
+    bulk_waits_s=(0.001,) * len(RETRIES.bulk_waits_s),
+    timeout_s=1,  # enough for a loaded machine
+)
 NOTHING = {"_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": []}, "status": 200}
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    """The same number of tries, without the waiting."""
-    monkeypatch.setattr(connection, "_WAITS_S", (0.001,) * len(connection._WAITS_S))
-    monkeypatch.setattr(writing, "_WAITS_S", (0.001,) * len(writing._WAITS_S))
-    monkeypatch.setattr(connection, "_TIMEOUT_S", 1)  # enough for a loaded machine
 
 
 @pytest.fixture
@@ -83,8 +81,8 @@ def opened():
     """Opens engines and closes them."""
     engines = []
 
-    def open_(url, **options):
-        engines.append(ServerEngine(EngineOptions(url, "library", **options)))
+    def open_(url, retries=QUICK, **options):
+        engines.append(ServerEngine(EngineOptions(url, "library", **options), retries))
         return engines[-1]
 
     yield open_
@@ -194,7 +192,7 @@ def test_entries_that_never_find_room_are_an_error(server, engine):
     busy = recorded_item("limits_bulk_429_items")
     server.answer("_bulk", taken, lambda r: items(r, busy))
     assert 429 == failure(lambda: write(engine)).status
-    assert len(writing._WAITS_S) + 2 == len(server.asked("_bulk"))
+    assert len(QUICK.bulk_waits_s) + 2 == len(server.asked("_bulk"))
 
 
 @pytest.mark.parametrize(
@@ -573,14 +571,14 @@ def test_a_write_whose_answer_is_lost_is_repeated(server, engine, fault):
 
 
 @pytest.mark.parametrize("given", ["user:s3cret%40x@", ""])
-def test_nothing_listens(opened, given, monkeypatch):
+def test_nothing_listens(opened, given):
     """A refused first connection is said at once, in one line with the address and without the password."""
-    monkeypatch.setattr(connection, "_WAITS_S", (3600,))
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{unused.getsockname()[1]}"
         engine = opened(
             f"http://{given}{host}",
+            retries=RetryPolicy(request_waits_s=(3600,)),
             password="" if given else "s3cret@x",
             username="" if given else "user",
         )
@@ -599,12 +597,12 @@ def test_a_password_in_the_address_is_decoded(server, opened):
 
 @pytest.mark.parametrize("fault", ["half", "reset", "hang"])
 @pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
-def test_a_server_that_breaks_off(serve, opened, product, fault, monkeypatch):
+def test_a_server_that_breaks_off(serve, opened, product, fault):
     """Half an answer, and none, are tried again, and in the end the server cannot be reached."""
-    monkeypatch.setattr(connection, "_WAITS_S", (0.001,))
     server = serve(product)
     server.answer("library", Answer({"a": "b" * 99}, fault=fault))
-    error = failure(opened(server.url).exists, EngineUnreachable)
+    once = replace(QUICK, request_waits_s=(0.001,))
+    error = failure(opened(server.url, once).exists, EngineUnreachable)
     assert server.url in str(error)
     assert 2 == len(server.asked("library"))
 
@@ -1041,7 +1039,7 @@ def test_a_shard_that_stays_away_is_an_error(server, engine, what, answer, well,
     server.answer(what, answer)
     error = failure(lambda: use(engine))
     assert (503, True) == (error.status, any(reason in str(error) for _, reason in RED.values()))
-    assert len(server.asked(what)) >= len(connection._WAITS_S)
+    assert len(server.asked(what)) >= len(QUICK.request_waits_s)
     assert "esrag doctor" in error.hint
 
 
@@ -1239,7 +1237,7 @@ def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
 
 def test_an_index_named_by_itself_is_not_rebuilt_nor_swapped(server, opened):
     """Behind its name no other can be put, and removing it would take along the alias it has."""
-    engine = ServerEngine(EngineOptions(server.url, "library-000001"))
+    engine = ServerEngine(EngineOptions(server.url, "library-000001"), QUICK)
     server.answer("library-000001", Answer({"library-000001": index_of(meta(FINGERPRINT))}))
     server.answer("library-000002", Answer({"library-000002": index_of(meta(FINGERPRINT))}))
     for use in (

@@ -7,7 +7,7 @@ import pytest
 
 from esrag.jobs.work import Work
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.timeout(300)]
 
 ATTEMPTS = 2
 

@@ -11,7 +11,7 @@ from waiting import wait_until
 
 from esrag.jobs.sweeping import sweep
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def test_a_child_is_killed(start_worker, ingests):

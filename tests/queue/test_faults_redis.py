@@ -15,7 +15,7 @@ from esrag.jobs.sweeping import sweep
 
 DEFAULTS = ["worker", "--concurrency", "2", "-l", "INFO"]  # gossip and all
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def waits_for_work(client):

@@ -11,6 +11,7 @@ pytest.importorskip("s3fs", reason="s3fs is not installed")
 # Libraries of the server and its client that this file runs beside each other; none of it is ours to mend.
 pytestmark = [
     pytest.mark.faults,
+    pytest.mark.slow,
     pytest.mark.timeout(240),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]

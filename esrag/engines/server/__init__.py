@@ -16,7 +16,14 @@ from esrag.engines import (
 )
 from esrag.engines.preconditions import already_in_use, require_generation, require_same, text_hash
 from esrag.engines.server import filter_dsl
-from esrag.engines.server.connection import WHOLE, Connection, Product, Refused
+from esrag.engines.server.connection import (
+    RETRIES,
+    WHOLE,
+    Connection,
+    Product,
+    Refused,
+    RetryPolicy,
+)
 from esrag.engines.server.diagnostics import examine
 from esrag.engines.server.entries import (
     CHUNK_SOURCE,
@@ -47,9 +54,9 @@ _UNKNOWN = re.compile(
 class ServerEngine:
     """An index on a server, under the alias `index`; see `Engine` for the contract."""
 
-    def __init__(self, options: EngineOptions) -> None:
+    def __init__(self, options: EngineOptions, retries: RetryPolicy = RETRIES) -> None:
         self._options = options
-        self._connection = Connection(options)
+        self._connection = Connection(options, retries)
         self._indexes = Indexes(self._connection, options)
         self._fuses: dict[
             str, bool

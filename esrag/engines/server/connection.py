@@ -29,9 +29,6 @@ _SUPPORTED: Mapping[str, tuple[tuple[int, int], str]] = {
 }
 _FORBIDDEN, _NOT_FOUND, _UNAVAILABLE = 403, 404, 503
 BUSY = (429, 502, 503, 504)  # statuses of transient failures
-# A restarting node answers again within half a minute; the waits add up to 63 s.
-_WAITS_S = (1, 2, 4, 8, 16, 32)
-_TIMEOUT_S = 30  # for one answer; the clients' default of 10 s is too short for a full bulk on a loaded server
 _OLDEST_MAJOR = 8  # Elasticsearch accepts media types of its own and the previous major version
 _SHOWN_CHARACTERS = 300
 _OUTER_ONLY = (
@@ -65,6 +62,23 @@ class Server:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How long to wait for an answer, and between the tries of what failed for the moment.
+
+    `request_waits_s` is for a server that is away or busy: a restarting node answers again within
+    half a minute. `bulk_waits_s` is for entries of a bulk that the server had no room for. A try
+    follows each wait.
+    """
+
+    request_waits_s: Sequence[float] = (1, 2, 4, 8, 16, 32)
+    bulk_waits_s: Sequence[float] = (0.5, 1, 2, 4, 8, 16)
+    timeout_s: float = 30  # the clients' 10 s are too short for a full bulk on a loaded server
+
+
+RETRIES = RetryPolicy()
+
+
 class Refused(EngineError):  # noqa: N818 -- named for what it is
     """An error response of the server.
 
@@ -85,7 +99,8 @@ class Unwilling(Refused, IndexUnwritable):
 class Connection:
     """A server behind one address; opened at first use."""
 
-    def __init__(self, options: EngineOptions) -> None:
+    def __init__(self, options: EngineOptions, retries: RetryPolicy = RETRIES) -> None:
+        self.retries = retries
         self._options = options
         self._send: Callable[..., Any] | None = None
         self._close: Callable[[], None] = lambda: None
@@ -211,7 +226,7 @@ class Connection:
     def _patiently(self, ask: Callable[[], _T]) -> _T:
         """Call `ask`, retrying transient failures. Raises: Refused, EngineUnreachable."""
         _ = self.server
-        for wait_s in (*_WAITS_S, None):
+        for wait_s in (*self.retries.request_waits_s, None):
             try:
                 return ask()
             except EngineUnreachable:
@@ -252,7 +267,9 @@ class Connection:
         except ImportError as error:
             raise _missing("elasticsearch") from error
         self._close()  # left by a failed attempt to open
-        client = elasticsearch.Elasticsearch(request_timeout=_TIMEOUT_S, **self._client_options())
+        client = elasticsearch.Elasticsearch(
+            request_timeout=self.retries.timeout_s, **self._client_options()
+        )
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
@@ -283,7 +300,7 @@ class Connection:
         except ImportError as error:
             raise _missing("opensearch") from error
         self._close()
-        client = opensearchpy.OpenSearch(timeout=_TIMEOUT_S, **self._client_options())
+        client = opensearchpy.OpenSearch(timeout=self.retries.timeout_s, **self._client_options())
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             try:

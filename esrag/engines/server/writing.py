@@ -34,7 +34,6 @@ from esrag.records import Fingerprint
 BULK_BYTES = 8 * 2**20  # both servers recommend 5 to 15 MiB per request
 BULK_ENTRIES = 500
 _MAX_IDS = 1000  # ids per request
-_WAITS_S = (0.5, 1, 2, 4, 8, 16)
 _BAD_ENTRY, _TOO_LARGE, _UNAVAILABLE = 400, 413, 503
 
 
@@ -220,7 +219,7 @@ class ServerWriter:
 
         Resend entries the server had no room for, and split oversized requests.
         """
-        for wait_s in (*_WAITS_S, None):
+        for wait_s in (*self._connection.retries.bulk_waits_s, None):
             try:
                 answers = self._answers(actions)
             except Refused as error:
