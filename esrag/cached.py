@@ -11,6 +11,7 @@ from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.filters import Filter
+from esrag.models.metering import count_saved
 from esrag.results import AskResult, is_brief
 
 Ask = Callable[[str, Context, Filter | None, OnSentence], AskResult]
@@ -46,6 +47,8 @@ def cache_answers(ask: Ask) -> Ask:
             lambda: ask(question, context, where, on_sentence),
             lambda result: result.is_brief,
         )
+        if found:
+            count_saved(context.cache, result.calls)
         clock.lap("cache")
         return replace(result, cached=True, took_ms=clock.took_ms) if found else result
 

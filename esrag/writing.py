@@ -20,7 +20,6 @@ from esrag.records import Answer
 from esrag.verifying.sources import name_sources
 from esrag.verifying.verify import Check, Rules, refusal, verify
 
-
 FAILED_CHECKS = ("unsupported", "contract")  # not "model-refused": the evidence may lack the answer
 
 

@@ -285,6 +285,9 @@ REDIRECTING = [
     ("embedding.url", "http://127.0.0.1:11434/v1"),
     ("rerank.url", "https://service.example"),
     ("models.default.url", "https://service.example"),
+    ("models.fast.model", "made-up"),
+    ("models.strong.provider", "cohere"),
+    ("embedding.provider", "cohere"),
     ("generator.templates", "/srv/prompts"),
     ("kibana.url", "https://kibana.example"),
     ("engine.verify_certificates", False),
@@ -540,5 +543,5 @@ def test_a_preset_does_not_start_from_another(preset, tmp_path):
 
 def test_a_preset_holds_no_secret(preset, tmp_path):
     """As no file does."""
-    (preset / "esrag.yaml").write_text("generator: {api_key: k}\n")
+    (preset / "esrag.yaml").write_text("models: {strong: {api_key: k}}\n")
     assert "is a secret" in str(refused({"preset": str(preset)}, folder=tmp_path))

@@ -25,7 +25,10 @@ def cache() -> None:
 @json_option
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
-    """Count the entries by kind, and the calls of language models: those made, and those saved by the cache."""
+    """Count entries, and calls of language models.
+
+    Calls are counted as spent if a model answered, and as saved if the cache did.
+    """
     from esrag.settings import mask_value
 
     settings = settings_of(**options)

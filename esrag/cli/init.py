@@ -18,10 +18,13 @@ _COMMON = """
 # answer:
 #   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it to your questions
 #   max_sentences: 3
-# generator:                 # the key is read from ESRAG_GENERATOR__API_KEY; allow the file: esrag config allow
-#   name: openai             # any service with OpenAI's interface
-#   model: gemini-2.5-flash
-#   url: https://generativelanguage.googleapis.com/v1beta/openai
+# generator:
+#   name: model              # the language model below writes the answers
+# models:                    # allow the file once: esrag config allow
+#   default:                 # its key is read from ESRAG_MODELS__DEFAULT__API_KEY
+#     provider: openai       # any service with OpenAI's interface
+#     model: gemini-2.5-flash
+#     url: https://generativelanguage.googleapis.com/v1beta/openai
 """
 
 

@@ -1,7 +1,7 @@
 """Calls of language models: each is answered from the cache if it can be, and recorded with its tokens and its cost."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from esrag.caching import Cache, Kind
 from esrag.caching.answers import code_version, get_or_compute, key_of
@@ -108,6 +108,12 @@ class MeteredModel:
         if self.cache is not None:
             self.cache.count(_counts(call))
         return completion
+
+
+def count_saved(cache: Cache, calls: Iterable[ModelCall]) -> None:
+    """Count calls that a cached answer made unnecessary."""
+    for call in calls:
+        cache.count(_counts(replace(call, cached=True)))
 
 
 def sum_calls(calls: Iterable[ModelCall]) -> Usage | None:

@@ -1,8 +1,9 @@
 """Which settings files may decide where texts, keys and passwords go.
 
-A file that lies in a folder may be anybody's: it came with an archive, a clone or a shared disk. Until the user has
-allowed it, it may not name an address, nor a path outside its own folder, nor change what TLS trusts. What was allowed
-is kept in the user's state folder, a file for each settings file, with the hash of its content: a change ends it.
+A file that lies in a folder may be anybody's: it came with an archive, a clone or a shared disk.
+Until the user has allowed it, it may not name an address or a service, nor a path outside its own
+folder, nor change what TLS trusts. What was allowed is kept in the user's state folder, a file for
+each settings file, with the hash of its content: a change ends it.
 """
 
 import os
@@ -25,6 +26,24 @@ _ADDRESSES = frozenset(
         "kibana.url",
     )
 )
+# A language model is asked at its provider's own address unless another one is set.
+_MODELS = frozenset(f"models.{name}.{key}" for name in PROFILES for key in ("provider", "model"))
+# These stay on the machine; any other name may be a service.
+_LOCAL = {
+    "embedding.provider": frozenset(("hashing", "onnx", "sentence-transformers")),
+    "rerank.chain": frozenset(
+        (
+            "cross-encoder",
+            "exact-tokens",
+            "late-interaction",
+            "lexical",
+            "mmr",
+            "quality",
+            "round-robin",
+            "sentence-transformers",
+        )
+    ),
+}
 _TRANSPORT = frozenset(
     (
         "engine.ca_file",
@@ -42,9 +61,14 @@ def redirects(key: str, value: Any, folder: Path) -> bool:
 
     >>> redirects("models.fast.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
     (True, False)
+    >>> redirects("rerank.chain", ["mmr", "cohere"], Path()), redirects("rerank.chain", ["mmr"], Path())
+    (True, False)
     """
-    if key in _ADDRESSES or key in _TRANSPORT:
+    if key in _ADDRESSES or key in _MODELS or key in _TRANSPORT:
         return True
+    if key in _LOCAL:
+        names = value if isinstance(value, list | tuple) else [value]
+        return not {str(name) for name in names} <= _LOCAL[key]
 
     return key in _PATHS_OR_ADDRESSES and (
         "://" in str(value) or not _is_within(str(value), folder)

@@ -316,7 +316,9 @@ def test_stats_and_clear(esrag, tmp_path):
     with closing(open_cache(CacheSettings(url=where["ESRAG_CACHE__URL"]))) as cache:
         cache.set_many({"a:1": b"x", "s:1": b"x", "e:1": b"x"}, 60)
 
-    assert "1 vector, 1 answer, 1 query, 0.0 MiB" in esrag("cache", "stats", **where).out
+    assert (
+        "1 vector, 1 answer, 1 query, 0 responses, 0.0 MiB" in esrag("cache", "stats", **where).out
+    )
     assert esrag("cache", "clear", **where).out == "removed 3 entries\n"
     assert "0 vectors, 0 answers, 0 queries" in esrag("cache", "stats", **where).out
     none = esrag("cache", "stats")

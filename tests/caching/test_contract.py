@@ -69,14 +69,24 @@ def test_a_lock_is_given_back_by_its_holder_only(cache):
 
 def test_usage_and_clear(cache):
     """Entries are counted by kind and can all be removed."""
-    cache.set_many({"e:1": b"x", "e:2": b"x", "a:1": b"x", "s:1": b"x"}, 60)
+    cache.set_many({"e:1": b"x", "e:2": b"x", "a:1": b"x", "s:1": b"x", "m:1": b"x"}, 60)
     before = cache.usage()
 
-    assert (before.vectors, before.answers, before.queries) == (2, 1, 1)
+    assert (before.vectors, before.answers, before.queries, before.responses) == (2, 1, 1, 1)
     assert before.size_bytes > 0
-    assert cache.clear() == 4
+    assert cache.clear() == 5
     assert cache.get_many(["e:1", "a:1"]) == {}
-    assert cache.usage() == Usage(0, 0, 0, cache.usage().size_bytes)
+    assert cache.usage() == Usage(0, 0, 0, 0, cache.usage().size_bytes, {})
+
+
+def test_counters_add_up_and_do_not_expire(cache):
+    """Whole numbers and fractions, from several callers, until the cache is cleared."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: cache.count({"calls": 1, "cost": 0.25}), range(40)))
+
+    assert cache.usage().counts == {"calls": 40, "cost": 10}
+    cache.clear()
+    assert cache.usage().counts == {}
 
 
 def test_a_closed_cache_opens_again(cache):

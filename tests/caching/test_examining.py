@@ -99,6 +99,7 @@ def test_a_user_who_may_not_ask(tmp_path, admin, redis_url):
         ">secret",
         "~esrag:c:*",
         "+scan",
+        "+hgetall",
         "+hello",
         "+client",
     )

@@ -517,3 +517,133 @@ def test_the_answer_is_made_of_what_only_the_second_search_finds(kitchen, servic
         (query, True),
     ]
     assert len(service.asked) == 2
+
+
+STRONG = {
+    "ESRAG_MODELS__STRONG__MODEL": "strong",
+    "ESRAG_MODELS__DEFAULT__INPUT_PRICE": "1",
+    "ESRAG_MODELS__STRONG__INPUT_PRICE": "10",
+    "ESRAG_MODELS__STRONG__OUTPUT_PRICE": "100",
+}
+
+
+@pytest.fixture
+def cascade(kitchen, service):
+    """The same with a strong model behind the same address."""
+    address = {
+        "ESRAG_MODELS__STRONG__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__STRONG__API_KEY": service.key,
+    }
+    return replace(kitchen, variables=kitchen.variables | STRONG | address)
+
+
+def by_model(**said):
+    """A script's entry: what each model says."""
+
+    def act(handler, _):
+        *_, body = handler.server.asked[-1]
+        told = {"delta": {"content": said[body["model"]]}, "finish_reason": "stop"}
+        cost = {"prompt_tokens": 1000, "completion_tokens": 10}
+        chunk = {"choices": [told], "usage": cost, "model": body["model"]}
+        stream(handler, [f"data: {json.dumps(chunk)}\n\n", "data: [DONE]\n\n"])
+
+    return act
+
+
+LIES = "The kettle holds 99 litres. [c1]"
+
+
+def test_the_strong_model_writes_again_where_the_check_fails(cascade, service):
+    """Both calls are counted with their costs; the draft of the first is a note."""
+    service.script = [by_model(**{"made-up": LIES, "strong": HOLDS})] * 2
+    ran = cascade("ask", QUESTION, "--json", "--explain")
+
+    assert (ran.code, ran.json["answer"], ran.json["model"]) == (0, HOLDS, "strong")
+    assert ran.json["notes"] == ["the draft of made-up was refused (unsupported)"]
+    calls = [(call["profile"], call["cost"]) for call in ran.json["model_calls"]]
+    assert calls == [("default", 0.001), ("strong", 0.011)]
+    assert ran.json["usage"] == {
+        "calls": 2,
+        "cached_calls": 0,
+        "input_tokens": 2000,
+        "output_tokens": 20,
+        "cost": 0.012,
+    }
+
+
+@pytest.mark.parametrize(("first", "calls"), [(HOLDS, 1), (REFUSAL, 1), (LIES, 2)])
+def test_the_strong_model_is_asked_for_nothing_else(cascade, service, first, calls):
+    """Neither where the draft passes its check, nor where the model finds no answer."""
+    service.script = [by_model(**{"made-up": first, "strong": REFUSAL})] * 2
+    ran = cascade("ask", QUESTION, "--json")
+
+    assert len(service.asked) == calls
+    assert ran.json["refused"] == (first != HOLDS)
+
+
+def test_no_sentence_of_a_draft_that_is_written_again_is_streamed(cascade, service):
+    """The first model's good sentence is not shown before its bad one is known."""
+    service.script = [by_model(**{"made-up": f"{HOLDS} {LIES}", "strong": HOLDS})] * 2
+    ran = cascade("ask", QUESTION, "--stream")
+
+    assert ran.code == 0
+    assert ran.out.startswith(f"{HOLDS}\n")
+    assert ran.out.count(HOLDS) == 1
+
+
+def test_a_response_is_paid_once_with_a_cache(cascade, service, tmp_path):
+    """Also where the answer itself is not cached; what was spent and saved is counted for good."""
+    cached = {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")}
+    service.script = [by_model(**{"made-up": HOLDS})]
+    first = cascade("ask", QUESTION, "--json", **cached).json
+    again = cascade("ask", QUESTION, "--json", ESRAG_RETRIEVAL__RANK_CONSTANT="61", **cached).json
+
+    assert first["usage"]["cached_calls"] == 0
+    assert (again["cached"], again["answer"]) == (False, HOLDS)
+    assert again["usage"] == {
+        "calls": 1,
+        "cached_calls": 1,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cost": 0,
+    }
+    assert len(service.asked) == 1
+
+    told = cascade("cache", "stats", **cached).out
+    assert "language models, spent: 1 call, 1000 tokens read, 10 written, cost 0.0010" in told
+    assert "language models, saved: 1 call, 1000 tokens read, 10 written, cost 0.0010" in told
+    assert cascade("cache", "stats", "--json", **cached).json["counts"]["saved_calls"] == 1
+
+
+def test_another_temperature_is_another_response(kitchen, service, tmp_path):
+    """What a response depends on is part of its key, and is sent."""
+    cached = {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")}
+    kitchen("ask", QUESTION, **cached)
+    warm = {"ESRAG_MODELS__DEFAULT__TEMPERATURE": "0.7", "ESRAG_MODELS__DEFAULT__TOP_P": "0.9"}
+    kitchen("ask", QUESTION, **warm, **cached)
+
+    (_, _, cold), (_, _, sent) = service.asked
+    assert (cold["temperature"], "top_p" in cold) == (0, False)
+    assert (sent["temperature"], sent["top_p"]) == (0.7, 0.9)
+
+
+def test_the_fast_model_rewrites_a_question(cascade, service):
+    """The default one writes the answer."""
+    fast = {
+        "ESRAG_MODELS__FAST__MODEL": "fast",
+        "ESRAG_MODELS__FAST__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__FAST__API_KEY": service.key,
+    }
+    said = {"fast": "How many litres does the kettle hold, and why?", "made-up": HOLDS}
+    service.script = [by_model(**said)] * 9
+    ran = cascade("chat", "--json", stdin=f"{QUESTION}\nAnd why?\n", **fast)
+
+    assert [body["model"] for _, _, body in service.asked] == ["made-up", "fast", "made-up"]
+    assert [line["usage"]["calls"] for line in ran.lines] == [1, 2]
+
+
+def test_a_model_that_is_not_configured_is_named(kitchen):
+    """Before anything is searched."""
+    ran = kitchen("ask", QUESTION, ESRAG_MODELS__DEFAULT__MODEL="")
+    assert (ran.code, ran.out) == (2, "")
+    assert "ESRAG_MODELS__DEFAULT__MODEL" in ran.err

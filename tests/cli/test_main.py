@@ -240,7 +240,7 @@ def test_plugins_lists_every_stage(esrag):
     """Built-ins come from the package itself."""
     listed = esrag("plugins", "--json").lines
 
-    stages = {"loaders", "chunkers", "embedders", "engines", "rerankers", "generators"}
+    stages = {"loaders", "chunkers", "embedders", "engines", "rerankers", "models", "generators"}
     assert {plugin["stage"] for plugin in listed} == stages
     assert {"name": "embedded", "package": "esrag"}.items() <= next(
         p for p in listed if p["stage"] == "engines"

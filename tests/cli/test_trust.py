@@ -45,7 +45,8 @@ def asked(esrag, corpus):
 
 
 def redirect(folder, url, name="esrag.yaml"):
-    (folder / name).write_text(f"generator: {{name: openai, model: x, url: {url}}}\n")
+    model = f"models: {{default: {{model: x, url: {url}}}}}"
+    (folder / name).write_text(f"generator: {{name: model}}\n{model}\n")
 
 
 def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked, stranger):
@@ -55,13 +56,16 @@ def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked,
 
     assert [ran.code for ran in refused] == [2, 2]
     assert refused[0].err.splitlines() == [
-        "error: esrag.yaml sets models.default.url, and was not allowed to",
+        "error: esrag.yaml sets models.default.model, models.default.url, and was not allowed to",
         "hint: read it, and if your texts and keys may go there, run: esrag config allow esrag.yaml",
     ]
     assert stranger.received == []
 
     allowed = esrag("config", "allow", "esrag.yaml")
-    assert (allowed.code, allowed.out) == (0, f"models.default.url: {stranger.url}\n")
+    assert (allowed.code, allowed.out) == (
+        0,
+        f"models.default.model: x\nmodels.default.url: {stranger.url}\n",
+    )
     asked()
     assert stranger.received[0][0] == f"Bearer {KEY}"
     assert "litres" in stranger.received[0][1]
@@ -105,7 +109,10 @@ def test_a_file_that_is_not_allowed_can_be_looked_at(esrag):
     ran = esrag("config", "show", "--origin")
     assert ran.code == 0
     assert "  # url: https://********@service.example  # esrag.yaml" in ran.out
-    assert "esrag.yaml sets models.default.url, and was not allowed to" in ran.err
+    assert (
+        "esrag.yaml sets models.default.model, models.default.url, and was not allowed to"
+        in ran.err
+    )
     assert "hunter2" not in ran.out + ran.err + esrag("config", "allow").out
 
 
@@ -119,7 +126,7 @@ def test_calibrate_writes_into_an_allowed_file_and_leaves_it_allowed(esrag, corp
         {"question": "When was the treaty of Westphalia signed?", "answerable": False},
     ]
     (esrag.folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 6))
-    text = "generator: {url: https://service.example}\n"
+    text = "models: {default: {url: https://service.example}}\n"
     (esrag.folder / "esrag.yaml").write_text(text)
     esrag("config", "allow")
 

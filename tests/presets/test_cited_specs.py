@@ -149,7 +149,8 @@ def test_the_commented_lines_of_a_settings_file_are_settings(esrag):
         "preset": "cited-specs"
     }
     assert preset == "preset: cited-specs"
-    assert resolve(flatten(values), {}, esrag.folder).settings.generator.name == "openai"
+    found = resolve(flatten(values), {}, esrag.folder).settings
+    assert (found.generator.name, found.models.default.model) == ("model", "gemini-2.5-flash")
 
 
 def test_the_questions_of_the_standard_as_they_are_typed(esrag):

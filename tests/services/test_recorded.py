@@ -15,7 +15,7 @@ from made_up_models import Stream, answer, service
 
 from esrag.embedding.cohere import CohereEmbedder
 from esrag.evidence.selection import documents
-from esrag.models import Completion, Prompt, Tokens
+from esrag.models import Cited, Completion, Prompt, Tokens
 from esrag.models.cohere import CohereModel
 from esrag.records import Chunk, Evidence, Hit
 from esrag.reranking import RerankOptions
@@ -74,7 +74,7 @@ REPLAYED = [
             "The kettle holds 1.7 litres. It weighs 900 grams.",
             Tokens(586, 63),
             "command-a-03-2025",
-            (),
+            (Cited(17, 28, ("c1",)), Cited(39, 48, ("c1", "c2"))),
         ),
     ),
     (embed, [[0.6, 0.8, 0.0], [0.0, 0.0, -1.0]]),
