@@ -13,12 +13,14 @@ from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
-from esrag.engines import Engine, EngineOptions
+from esrag.engines import Engine, engine_options
 from esrag.evidence.statements import Encode
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
+from esrag.runs.opening import open_runs
+from esrag.runs.store import RunStore
 from esrag.settings import EngineSettings, Settings, is_address
 from esrag.settings.layers import with_values
 
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 class Context:
     """Settings and opened parts. `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
 
-    `rerankers` and `generator` open theirs when a question first needs them: an ingest has no use for their keys.
+    `rerankers`, `generator` and `runs` open theirs when a question first needs them: an ingest has
+    no use for their keys. `runs` is None if `runs.keep` is "off".
     """
 
     settings: Settings
@@ -39,6 +42,7 @@ class Context:
     cache: Cache | None = None
     rerankers: Callable[[], Chain] = tuple
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
+    runs: Callable[[], RunStore | None] = lambda: None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
         """Return the same parts with other settings, by dotted key, that need no part opened again."""
@@ -103,7 +107,20 @@ def open_context(settings: Settings) -> Context:
         partial(open_generator, settings),
     )
     engine = open_engine(settings.engine)
-    return Context(settings, engine, embedder, cache, once(rerankers), once(generator))
+    runs = partial(_open_runs, settings)
+    return Context(
+        settings=settings,
+        engine=engine,
+        embedder=embedder,
+        cache=cache,
+        rerankers=once(rerankers),
+        generator=once(generator),
+        runs=once(runs),
+    )
+
+
+def _open_runs(settings: Settings) -> RunStore | None:
+    return None if settings.runs.keep == "off" else open_runs(settings)
 
 
 def open_generator(settings: Settings) -> Generator:
@@ -160,12 +177,3 @@ def open_engine(where: EngineSettings) -> Engine:
         engine_options(where)
     )
     return engine
-
-
-def engine_options(where: EngineSettings) -> EngineOptions:
-    """An engine's section of the settings, as engines take it."""
-    secrets = {
-        "password": where.password.get_secret_value(),
-        "api_key": where.api_key.get_secret_value(),
-    }
-    return EngineOptions(**{**where.model_dump(), **secrets})

@@ -7,8 +7,11 @@ from typing import Any, overload
 from esrag.engines import SearchResult
 from esrag.evidence.confidence import Signals
 from esrag.evidence.selection import render_passage
+from esrag.filters import Filter
 from esrag.generating import NO_PROMPT, Prompt, Usage
 from esrag.records import Answer, Citation, Evidence, Hit
+from esrag.runs import build_record
+from esrag.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,11 @@ class AskResult:
             **({"prompt": asdict(self.prompt)} if prompt else {}),
             **(self._explanation() if explain else {}),
         }
+
+    def to_record(self, settings: Settings, where: Filter | None) -> dict[str, Any]:
+        """Return the record of this run, which `esrag ask --save` writes."""
+        answer = self.to_dict(evidence=True, prompt=True, explain=True)
+        return build_record(answer, settings, where)
 
     def _explanation(self) -> dict[str, Any]:
         return {

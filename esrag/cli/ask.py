@@ -64,7 +64,6 @@ def ask(
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
-    from esrag.runs import build_record
     from esrag.runs.reading import write_record
 
     stop_unread()
@@ -81,7 +80,7 @@ def ask(
     filter_ = parse_all(where)
     asked = run(question, context, filter_, partial(_streamed, sentences) if stream else ignore)
     if save:
-        write_record(save, build_record(asked, settings, filter_))
+        write_record(save, asked.to_record(settings, filter_))
     kibana_url = _kibana_url(kibana, asked, context)
     if as_json:
         print_json(to_dict(asked, kibana_url, parts))

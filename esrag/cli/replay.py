@@ -33,14 +33,16 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.context import open_context
     from esrag.filters import filter_from_dict
     from esrag.pipeline import ask
-    from esrag.runs import build_record, replayed_settings
+    from esrag.runs import replayed_settings
     from esrag.runs.comparing import compare
     from esrag.runs.reading import read_record, write_record
 
     before = read_record(file)
     where = filter_from_dict(before["where"])
     context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
-    after = build_record(ask(before["answer"]["question"], context, where), context.settings, where)
+    result = ask(before["answer"]["question"], context, where)
+    after = result.to_record(context.settings, where)
+
     if save:
         write_record(save, after)
     return _show(compare(before, after), as_json=as_json)
@@ -58,8 +60,8 @@ def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
     by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
     """
     from esrag.runs.comparing import compare
+    from esrag.runs.opening import open_runs
     from esrag.runs.reading import read_record
-    from esrag.runs.store import open_runs
 
     settings = settings_of(**options)
     first, second = (

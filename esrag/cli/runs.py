@@ -27,7 +27,7 @@ def runs() -> None:
 @settings_options
 def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
     """List the kept runs, newest first."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     settings = settings_of(**options)
     found = False
@@ -48,7 +48,7 @@ def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
 @settings_options
 def show(run_id: str, *, as_json: bool, **options: Any) -> int:
     """Show a run with its answer, its hits and its feedback."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     record, feedback = open_runs(settings_of(**options)).run(run_id)
     if as_json:
@@ -71,7 +71,7 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
 @settings_options
 def export(**options: Any) -> int:
     """Print each kept run with its feedback as one line of JSON."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     for record, feedback in open_runs(settings_of(**options)).runs():
         print_json(record | {"feedback": [*map(asdict, feedback)]})
@@ -85,7 +85,7 @@ def export(**options: Any) -> int:
 @settings_options
 def feedback(run_id: str, verdict: Literal["good", "bad"], *, note: str, **options: Any) -> int:
     """Rate the answer of a kept run."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     open_runs(settings_of(**options)).rate(run_id, verdict, note)
     remark(f"noted: {run_id} is {verdict}")

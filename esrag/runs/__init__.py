@@ -15,7 +15,6 @@ from uuid import uuid4
 from pydantic import SecretStr
 
 from esrag.filters import Filter, filter_to_dict
-from esrag.results import AskResult
 from esrag.settings import Settings, fields, to_plain, value_of
 
 SCHEMA = "esrag.run/1"
@@ -37,8 +36,10 @@ class Feedback:
     at: str
 
 
-def build_record(asked: AskResult, settings: Settings, where: Filter | None) -> dict[str, Any]:
-    """Return the record of a question that was just answered."""
+def build_record(
+    answer: Mapping[str, Any], settings: Settings, where: Filter | None
+) -> dict[str, Any]:
+    """Return the record of a question that was just answered; `answer` has all its parts."""
     now = datetime.now(UTC)
     return {
         "schema": SCHEMA,
@@ -48,7 +49,7 @@ def build_record(asked: AskResult, settings: Settings, where: Filter | None) -> 
         "index": settings.engine.index,
         "settings": _differing(settings),
         "where": filter_to_dict(where),
-        "answer": asked.to_dict(evidence=True, prompt=True, explain=True),
+        "answer": dict(answer),
     }
 
 

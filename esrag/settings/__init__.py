@@ -411,7 +411,8 @@ class RunsSettings(Section):
         description="Record of each question: none, one without any text, or a whole one.",
     )
     url: str = Field(
-        default="", description="File of the records; nothing: in the folder of the index."
+        default="",
+        description="File of the records; nothing: with the index, in its folder or on its server.",
     )
     max_days: float = Field(
         default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days."

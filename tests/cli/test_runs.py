@@ -4,8 +4,11 @@ import json
 import stat
 
 import pytest
+from made_up_models import service
 
 import esrag as package
+
+__all__ = ["service"]
 
 QUESTION = "How many litres does the kettle hold?"
 WHOLE = {"ESRAG_RUNS__KEEP": "whole"}
@@ -210,7 +213,24 @@ def test_runs_are_kept_from_python_too(kitchen, monkeypatch):
     assert [run["run_id"] for run in kitchen("runs", "list", "--json").lines] == [run_id]
 
 
-def test_runs_of_an_index_on_a_server_need_a_file(esrag):
-    """A setting names it; without one it is an error before anything is asked."""
-    ran = esrag("runs", "list", "--engine", "http://127.0.0.1:9")
-    assert (ran.code, "set runs.url to a file" in ran.err) == (2, True)
+def test_a_wrong_place_is_refused_before_a_model_is_asked(kitchen, service):
+    """A store of runs that cannot be meant, and files that cannot be written."""
+    (kitchen.folder / "folder").mkdir()
+    for arguments, variables, said in (
+        ([], WHOLE | {"ESRAG_RUNS__URL": "redis://h/0"}, "runs.url must be a file, found an"),
+        (["--save", "folder"], {}, "is a directory"),
+    ):
+        ran = kitchen("ask", QUESTION, *arguments, **_model(service), **variables)
+        assert (ran.code, ran.out) == (2, ""), ran
+        assert said in ran.err
+    assert service.asked == []
+
+
+def _model(service):
+    """The variables that make a language model write the answers."""
+    return {
+        "ESRAG_GENERATOR__NAME": "openai",
+        "ESRAG_GENERATOR__MODEL": "made-up",
+        "ESRAG_GENERATOR__URL": f"{service.url}/v1",
+        "ESRAG_GENERATOR__API_KEY": service.key,
+    }

@@ -10,8 +10,7 @@ import yaml
 from fpdf import FPDF
 
 from esrag.citations import REFUSAL
-from esrag.context import engine_options
-from esrag.engines import SearchResult
+from esrag.engines import SearchResult, engine_options
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.fusing import fuse_legs, hits
 from esrag.engines.fusion import ranking
