@@ -35,17 +35,20 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.pipeline import ask
     from esrag.runs import replayed_settings
     from esrag.runs.comparing import compare
-    from esrag.runs.reading import read_record, write_record
+    from esrag.runs.reading import check_target, read_record, write_record
 
+    if save:
+        check_target(save)
     before = read_record(file)
     where = filter_from_dict(before["where"])
     context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
     result = ask(before["answer"]["question"], context, where)
     after = result.to_record(context.settings, where)
 
+    code = _show(compare(before, after), as_json=as_json)
     if save:
         write_record(save, after)
-    return _show(compare(before, after), as_json=as_json)
+    return code
 
 
 @click.command()

@@ -218,12 +218,35 @@ def test_a_wrong_place_is_refused_before_a_model_is_asked(kitchen, service):
     (kitchen.folder / "folder").mkdir()
     for arguments, variables, said in (
         ([], WHOLE | {"ESRAG_RUNS__URL": "redis://h/0"}, "runs.url must be a file, found an"),
+        (["--save", "/nonexistent/x.json"], {}, "there is no folder /nonexistent"),
+        (["--save", "docs/lamp.html/x.json"], {}, "there is no folder docs/lamp.html"),
         (["--save", "folder"], {}, "is a directory"),
     ):
         ran = kitchen("ask", QUESTION, *arguments, **_model(service), **variables)
         assert (ran.code, ran.out) == (2, ""), ran
         assert said in ran.err
     assert service.asked == []
+
+    kitchen("ask", QUESTION, "--save", "a.json")
+    ran = kitchen("replay", "a.json", "--save", "/nonexistent/x.json", **_model(service))
+    assert (ran.code, ran.out, service.asked) == (2, "", [])
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"], ["--stream"]])
+def test_an_answer_is_printed_even_if_it_cannot_be_saved(kitchen, service, as_json):
+    """First the answer, then the error in one line, exit 1: the answer was paid for."""
+    ran = kitchen("ask", QUESTION, "--save", "/dev/full", *as_json, **_model(service))
+    assert (ran.code, "The kettle holds 1.7 litres. [c1]" in ran.out) == (1, True)
+    assert "error: the run was not saved: /dev/full cannot be written: No space" in ran.err
+    assert len(service.asked) == 1
+
+
+def test_a_difference_is_printed_even_if_its_run_cannot_be_saved(kitchen):
+    """`replay` behaves as `ask` does."""
+    kitchen("ask", QUESTION, "--save", "a.json")
+    ran = kitchen("replay", "a.json", "--save", "/dev/full")
+    assert (ran.code, ran.out) == (1, "nothing differs\n")
+    assert "the run was not saved" in ran.err
 
 
 def _model(service):
