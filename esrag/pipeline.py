@@ -15,7 +15,6 @@ from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import EsragError
-from esrag.evidence.algorithms import extract_steps
 from esrag.evidence.confidence import band
 from esrag.evidence.contradiction import contradiction
 from esrag.evidence.selection import documents
@@ -129,8 +128,8 @@ def _answer(
         clock.lap("generate")
 
         answer = check.answer(draft.text)
-        if answer.refused and context.settings.answer.algorithms:
-            answer = _answer_with_steps(question, found, answer)
+        if answer.refused:
+            answer = _answer_with_steps(found, answer)
         answer = name_sources(answer, context.engine)
         clock.lap("verify")
 
@@ -194,12 +193,13 @@ def _task(
         prompt=prompt,
         max_sentences=context.settings.answer.max_sentences,
         on_piece=on_piece,
+        algorithm=found.algorithm,
     )
 
 
-def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answer:
+def _answer_with_steps(found: Gathered, refused: Answer) -> Answer:
     """Return the steps of the algorithm in question if the evidence has them, else the refused answer."""
-    steps = verify(extract_steps(question, found.evidence), found.evidence)
+    steps = verify(found.algorithm, found.evidence)
     if steps.refused:
         return refused
     return replace(

@@ -41,7 +41,11 @@ NO_PROMPT = Prompt("", "")
 
 @dataclass(frozen=True, slots=True)
 class GenerationTask:
-    """What a generator gets: the question, its evidence in order, what that says, the prompt, and how much to write."""
+    """What a generator gets: the question, its evidence in order, what that says, and the prompt.
+
+    `max_sentences` is how much to write. `algorithm` is a draft of the steps if the question asks
+    for an "Algorithm N" that the evidence has, else "".
+    """
 
     question: str
     evidence: tuple[Evidence, ...]
@@ -49,6 +53,7 @@ class GenerationTask:
     prompt: Prompt
     max_sentences: int
     on_piece: Callable[[str], None] = ignore
+    algorithm: str = ""
 
 
 @dataclass(frozen=True, slots=True)

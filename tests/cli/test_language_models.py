@@ -318,6 +318,21 @@ def test_the_steps_of_an_algorithm_are_given_where_a_model_refuses(kitchen, serv
     assert plain.json["answer"] == ran.json["answer"]
 
 
+def test_a_setting_turns_the_steps_of_algorithms_off(kitchen, service):
+    """With every generator: a refusal stays one, and the extractive answer is a sentence or two."""
+    (kitchen.folder / "docs" / "boil.txt").write_text(ALGORITHM)
+    kitchen("ingest", "docs")
+    service.said = ["I could not find that in the passages."]
+    question, off = "What are the steps in Algorithm 7 BoilWater?", "answer.algorithms=false"
+
+    assert kitchen("ask", question, "--set", off, "--json").json["reason"] == "model-refused"
+    plain = {"ESRAG_GENERATOR__NAME": "extractive", "ESRAG_ANSWER__MAX_SENTENCES": "2"}
+    assert "5: return tea" in kitchen("ask", question, "--json", **plain).json["answer"]
+    ran = kitchen("ask", question, "--set", off, "--json", **plain)
+    assert "5: return tea" not in ran.json["answer"]
+    assert len(ran.json["citations"]) <= 2
+
+
 def test_cohere_cites_its_documents(kitchen, service):
     """Its own citations become markers, and are checked like any others; it is asked for quotes as well.
 
