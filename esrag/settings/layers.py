@@ -155,9 +155,18 @@ def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
     """Return the settings with some values replaced, by dotted key. Raises: SettingsError as `resolve` does."""
     known = dict(fields())
     for key in values:
-        _require_known(key, known, "overlay")
+        _require_known(key, known, "code")
     flat = {key: value_of(settings, key) for key in known}
-    return _build(flat | dict(values), dict.fromkeys(values, "overlay"))
+    return _build(flat | dict(values), dict.fromkeys(values, "code"))
+
+
+def with_absolute_paths(settings: Settings) -> Settings:
+    """Return the settings with their relative paths as they are seen from the current folder."""
+    here = Path.cwd()
+    values = {key: value_of(settings, key) for key in (*_PATHS, *_MODELS)}
+    return with_values(
+        settings, {key: _from_folder(key, value, here) for key, value in values.items()}
+    )
 
 
 def presets() -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from esrag.citations import MARKERS
 from esrag.errors import UsageError
@@ -27,6 +28,10 @@ class SentenceVerdict:
     support: float
     citations: tuple[Citation, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentence as `esrag verify --json` prints it."""
+        return {**asdict(self), "citations": [asdict(each) for each in self.citations]}
+
 
 @dataclass(frozen=True, slots=True)
 class DraftVerdict:
@@ -36,6 +41,14 @@ class DraftVerdict:
     reason: str
     note: str
     sentences: tuple[SentenceVerdict, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag verify --json` prints."""
+        return {
+            "schema": "esrag.verdict/1",
+            **asdict(self),
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
+        }
 
 
 def read_request(text: str) -> tuple[str, list[Passage]]:
@@ -62,6 +75,10 @@ def verify_draft(
     `encode`, words alone decide. With `quotes`, each sentence has to quote its passage verbatim.
     Raises: UsageError.
     """
+    if not isinstance(draft, str):
+        raise UsageError(f"expected a draft as text, found {type(draft).__name__}", hint=HINT)
+    if isinstance(passages, str | bytes) or not isinstance(passages, Sequence):
+        raise UsageError(f"expected a list of passages, found {type(passages).__name__}", hint=HINT)
     if len(passages) > MAX_PASSAGES:
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
     evidence = to_evidence(passages)
