@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Self
 
 REFUSAL = "not found in provided docs"
 
@@ -12,6 +12,29 @@ MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.
 OnSentence = Callable[
     [str], None
 ]  # called with each sentence, with its markers, as it passes its check
+
+
+class CheckedSentence(str):
+    """A sentence that passed its check; `name` is the title of the passage that it cites first."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __new__(cls, text: str, name: str) -> Self:
+        """Return the text with a name beside it."""
+        sentence = super().__new__(cls, text)
+        sentence.name = name
+        return sentence
+
+
+def name_of(title: str, section: str) -> str:
+    """Return a passage's name: the title of its document, else its last heading.
+
+    >>> name_of("Fares", "Fares > Tickets"), name_of("", "Fares > Tickets")
+    ('Fares', 'Tickets')
+    """
+    return title or section.rpartition(" > ")[2]
+
 
 Reason = Literal[
     "no-hits",

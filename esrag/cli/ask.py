@@ -99,8 +99,10 @@ def _print(
 
 def _streamed(sentences: list[str], sentence: str) -> None:
     """Print a sentence at once, and remember it."""
+    from esrag.cli.citing import print_sentence
+
     sentences.append(sentence)
-    print_text(sentence)
+    print_sentence(sentence)
 
 
 def _kibana(settings: "Settings") -> str:
