@@ -104,7 +104,7 @@ def ask(
 
 def _keep(result: AskResult, runs: RunStore, context: Context, where: Filter | None) -> AskResult:
     """Return the result with the id of its kept record, or with a note that it was not kept."""
-    record = result.to_record(context.settings, where)
+    record = result.to_record(context, where)
     try:
         runs.add(record)
     except EsragError as error:

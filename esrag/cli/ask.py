@@ -84,7 +84,7 @@ def ask(
     kibana_url = _kibana_url(kibana, asked, context)
     _print(asked, kibana_url, parts, sentences, as_json=as_json)
     if save:  # at the end: an answer is shown even if it cannot be saved
-        write_record(save, asked.to_record(settings, filter_))
+        write_record(save, asked.to_record(context, filter_))
     return REFUSED if asked.answer.refused else 0
 
 

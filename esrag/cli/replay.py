@@ -43,7 +43,7 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     where = filter_from_dict(before["where"])
     context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
     result = ask(before["answer"]["question"], context, where)
-    after = result.to_record(context.settings, where)
+    after = result.to_record(context, where)
 
     code = _show(compare(before, after), as_json=as_json)
     if save:
@@ -59,8 +59,9 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
 def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
     """Show what differs between two runs.
 
-    That is hits that entered, left or moved, and sentences that changed. A and B are files written
-    by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
+    That is hits that entered, left, moved or have another text, and sentences that changed. A and B
+    are files written by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing
+    differs except version, filter and settings, else 1.
     """
     from esrag.runs.comparing import compare
     from esrag.runs.opening import open_runs

@@ -1,10 +1,11 @@
 """Runs: one record of everything that one question did, to be kept, saved, replayed and compared.
 
-A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults, the filter, and the
-answer with all its parts. Nothing is kept unless `runs.keep` says so.
+A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults,
+the filter, the answer with all its parts, and a verdict on each sentence of its draft. Nothing is
+kept unless `runs.keep` says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,9 +38,15 @@ class Feedback:
 
 
 def build_record(
-    answer: Mapping[str, Any], settings: Settings, where: Filter | None
+    answer: Mapping[str, Any],
+    sentences: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    where: Filter | None,
 ) -> dict[str, Any]:
-    """Return the record of a question that was just answered; `answer` has all its parts."""
+    """Return the record of a question that was just answered.
+
+    `answer` has all its parts; `sentences` are the verdicts on those of its draft.
+    """
     now = datetime.now(UTC)
     return {
         "schema": SCHEMA,
@@ -50,6 +57,7 @@ def build_record(
         "settings": _differing(settings),
         "where": filter_to_dict(where),
         "answer": dict(answer),
+        "sentences": [*sentences],
     }
 
 
@@ -59,11 +67,19 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     answer = bare["answer"]
     bare["where"] = {}
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
-    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
-    answer["citations"] = [each | no_texts for each in answer["citations"]]
+    answer["citations"] = _without_texts(answer["citations"])
     answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
+    bare["sentences"] = [
+        each | {"text": "", "note": "", "citations": _without_texts(each["citations"])}
+        for each in bare["sentences"]
+    ]
     return bare
+
+
+def _without_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
+    return [{**each, **no_texts} for each in citations]
 
 
 def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:

@@ -9,7 +9,7 @@ from esrag.citations import MARKERS
 from esrag.errors import UsageError
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
-from esrag.verifying.verify import MARKED, MAX_DRAFT, take_sentence, verify
+from esrag.verifying.verify import MARKED, MAX_DRAFT, Check, Rules, take_sentence, verify
 
 MAX_PASSAGES = 1000
 HINT = 'write {"draft": "A sentence. [c1]", "passages": ["text of c1", …]}'
@@ -84,13 +84,29 @@ def verify_draft(
     evidence = to_evidence(passages)
 
     whole = verify(draft, evidence, encode, quotes=quotes)
-    sentences = tuple(
-        _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes))
-        for sentence in (_sentences(draft) if len(draft) <= MAX_DRAFT else ())
-    )
+    sentences = judge_sentences(draft, evidence, encode, quotes=quotes)
     note = "; ".join(whole.notes) if whole.refused else ""
     return DraftVerdict(
         supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences
+    )
+
+
+def judge_sentences(
+    draft: str,
+    evidence: Sequence[Evidence],
+    encode: Encode | None = None,
+    *,
+    question: str = "",
+    quotes: bool = False,
+) -> tuple[SentenceVerdict, ...]:
+    """Check every sentence of a draft by itself; none if the draft is longer than any answer."""
+    if len(draft) > MAX_DRAFT:
+        return ()
+
+    rules = Rules(quotes=quotes)
+    return tuple(
+        _verdict(sentence, Check(question, evidence, rules, encode).answer(sentence))
+        for sentence in _sentences(draft)
     )
 
 

@@ -38,9 +38,50 @@ def test_a_changed_document_shows_in_replay_and_diff(kitchen, corpus):
     assert "hit left: lamp::p0001::c001\n" in changed.out
     assert kitchen("diff", "a.json", "c.json").out == changed.out
 
+    assert "hit changed: kettle::p0001::c001\n" in changed.out
     found = kitchen("diff", "c.json", "a.json", "--json").json
     assert (found["schema"], found["entered"]) == ("esrag.diff/1", ["lamp::p0001::c001"])
+    (text,) = [each for each in found["changed"] if each["chunk_id"] == "kettle::p0001::c001"]
+    assert ("2.5 litres" in text["before"], "1.7 litres" in text["after"]) == (True, True)
     assert found["added_sentences"] == ["The kettle holds 1.7 litres."]
+
+
+def test_a_difference_names_version_filter_and_settings(kitchen):
+    """They explain what differs, and are no difference of the answers: the exit code stays 0."""
+    kitchen("ask", QUESTION, "--save", "a.json")
+    kitchen(
+        "ask", QUESTION, "--save", "b.json", "--where", "folder=kitchen", "--set", "answer.steps=2"
+    )
+    newer = json.loads((kitchen.folder / "a.json").read_text()) | {"version": "9.9"}
+    (kitchen.folder / "c.json").write_text(json.dumps(newer))
+
+    ran = kitchen("diff", "a.json", "c.json")
+    assert (ran.code, ran.out) == (
+        0,
+        f"version: {package.__version__} → 9.9\nnothing else differs\n",
+    )
+    out = kitchen("diff", "a.json", "b.json").out
+    assert 'filter: (empty) → {"field": "folder", "values": ["kitchen"]}\n' in out
+    assert "answer.steps: (default) → 2\n" in out
+    assert "hit left: lamp::p0001::c001\n" in out
+
+
+def test_a_record_judges_each_sentence_of_the_draft(kitchen, service):
+    """Also those that a refusal never reached, with the reason of each."""
+    service.said = ["It holds 9 litres. [c1] The kettle holds 1.7 litres. [c1] It is blue."]
+    ran = kitchen("ask", QUESTION, "--save", "a.json", **_model(service))
+    assert ran.code == 3
+    sentences = json.loads((kitchen.folder / "a.json").read_text())["sentences"]
+    assert [(each["text"], each["supported"], each["reason"]) for each in sentences] == [
+        ("It holds 9 litres. [c1]", False, "unsupported"),
+        ("The kettle holds 1.7 litres. [c1]", True, ""),
+        ("It is blue.", False, "contract"),
+    ]
+    assert sentences[1]["citations"][0]["chunk_id"] == "kettle::p0001::c001"
+
+    service.said = ["not found in provided docs"]
+    kitchen("ask", QUESTION, "--save", "b.json", **_model(service))
+    assert json.loads((kitchen.folder / "b.json").read_text())["sentences"] == []
 
 
 def test_a_record_is_what_json_prints(kitchen):
@@ -92,6 +133,7 @@ def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
     ]
     shown = kitchen("runs", "show", first).out
     assert "The kettle holds 1.7 litres. [c1]\n" in shown
+    assert "\n[c1] Kettle, page 1: docs/kitchen/kettle.md\n" in shown
     assert "feedback: good: to the point\n" in shown
     exported = kitchen("runs", "export").lines
     assert [run["run_id"] for run in exported] == [second, first]
@@ -177,7 +219,8 @@ def test_a_record_cannot_send_anything_anywhere(kitchen):
     }
     record["settings"] = hostile
     (kitchen.folder / "b.json").write_text(json.dumps(record))
-    assert kitchen("replay", "b.json").out == "nothing differs\n"
+    ran = kitchen("replay", "b.json")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "nothing else differs")
     assert not (kitchen.folder / "x.db").exists()
 
     for where in ({"field": "folder"}, {"and": 1}, {"field": "x", "values": [[]]}, {"not": {}}):

@@ -73,6 +73,7 @@ def record(run_id, *, minutes=0.0, text="a kettle"):
         "at": at.isoformat(timespec="milliseconds"),
         "where": {},
         "answer": {"question": text, "citations": [], "hits": [], "steps": []},
+        "sentences": [],
     }
 
 
