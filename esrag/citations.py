@@ -51,7 +51,7 @@ Reason = Literal[
 REASONS: dict[Reason, str] = {
     "no-hits": "no passage of the index matches the question",
     "filtered-out": "passages match the question, but none within the filter",
-    "too-few-hits": "fewer passages match than answer.minimum_hits asks for",
+    "too-few-hits": "fewer passages match than answer.min_hits asks for",
     "below-threshold": "the best passages do not answer the question well enough (answer.refusal)",
     "budget": "nor do those of any other wording, as many as answer.steps allows",
     "contradictory": "passages of two documents that fit alike say different things",

@@ -192,7 +192,7 @@ def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason 
     limits = context.settings.answer
     if not retrieved.hits:
         return "no-hits"
-    if len(retrieved.hits) < limits.minimum_hits:
+    if len(retrieved.hits) < limits.min_hits:
         return "too-few-hits"
     return "below-threshold" if sureness < limits.refusal else None
 

@@ -311,7 +311,7 @@ class AnswerSettings(Section):
         default=True,
         description='Answer a question about an "Algorithm N" with its steps, whole and in order.',
     )
-    minimum_hits: int = Field(
+    min_hits: int = Field(
         default=1, ge=1, description="Minimum number of hits; fewer are a refusal."
     )
     max_sentences: int = Field(

@@ -196,9 +196,7 @@ def test_neighbours_come_along_as_far_as_there_is_room(opened):
 def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
     """The refusal says that there were too few."""
     generator = Says("Anything. [c1]")
-    asked = ask(
-        "KeyGen", with_answer(replace(opened, generator=lambda: generator), minimum_hits=99)
-    )
+    asked = ask("KeyGen", with_answer(replace(opened, generator=lambda: generator), min_hits=99))
 
     assert (asked.answer.text, asked.answer.reason, generator.count) == (REFUSAL, "too-few-hits", 0)
 
