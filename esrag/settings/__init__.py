@@ -16,11 +16,19 @@ ENVIRONMENT_PREFIX = "ESRAG_"
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
 
-def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the values. Raises: ValueError for one that is there twice."""
+class DuplicateEntryError(ValueError):
+    """An entry of a list is there twice; `place` is where it comes again, from 0."""
+
+    def __init__(self, entry: object, place: int) -> None:
+        super().__init__(f"{entry!r} is there twice")
+        self.place = place
+
+
+def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values. Raises: DuplicateEntryError."""
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise ValueError(f"{value!r} is there twice")
+            raise DuplicateEntryError(to_plain(value), place)
     return values
 
 
@@ -246,7 +254,7 @@ class RerankSettings(Section):
         default={600: 0.1, 400: 0.05},
         description="Bonus of quality for more than this number of characters.",
     )
-    indicators: tuple[Indicator, ...] = Field(
+    indicators: Annotated[tuple[Indicator, ...], AfterValidator(_unique)] = Field(
         default=(
             Indicator(words=("digit",), bonus=0.03),
             Indicator(words=("is", "are", "must", "requires", "allows"), bonus=0.02),

@@ -21,6 +21,7 @@ from esrag.errors import SettingsError
 from esrag.settings import (
     DEFAULT_MODEL,
     ENVIRONMENT_PREFIX,
+    DuplicateEntryError,
     Settings,
     fields,
     is_address,
@@ -372,6 +373,12 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
 def _require_known(key: str, known: Iterable[str], origin: str) -> None:
     if key in known:
         return
+    if table := next((each for each in known if key.startswith(f"{each}.")), ""):
+        entry = key.removeprefix(f"{table}.")
+        raise SettingsError(
+            f"{key} (from {origin}) is an entry of {table}, which is given as a whole",
+            hint=f"give all its entries: {table}={{{entry}: …}}",
+        )
     if key in _sections():
         raise SettingsError(
             f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…"
@@ -401,12 +408,28 @@ def _parse(key: str, value: Any, info: FieldInfo, origin: str) -> Any:
     """
     if not isinstance(value, str) or _is_text(info.annotation):
         return value
+    if not value.strip():
+        raise SettingsError(
+            f"{key} (from {origin}): expected {_form(info.annotation)}, found nothing",
+            hint=f"{key} is: {info.description}",
+        )
     try:
         return read_yaml(value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"{key} (from {origin}) is not YAML: {value!r}", hint=f"{key} is: {info.description}"
         ) from error
+
+
+def _form(annotation: Any) -> str:
+    """Return what a value looks like that was typed as YAML.
+
+    >>> _form(tuple[str, ...]), _form(Mapping[str, int]), _form(int)
+    ('a list, such as [a, b] or []', 'a table, such as {a: b} or {}', 'a value')
+    """
+    if get_origin(annotation) is tuple:
+        return "a list, such as [a, b] or []"
+    return "a table, such as {a: b} or {}" if get_origin(annotation) is Mapping else "a value"
 
 
 def _is_text(annotation: Any) -> bool:
@@ -469,6 +492,9 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
     first = error.errors(include_url=False)[0]
     known = dict(fields())
     location = [part for part in first["loc"] if part != "[key]"]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, DuplicateEntryError):
+        location.append(cause.place)
     key = next(
         (key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]),
         "",
@@ -477,9 +503,10 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
     secret = key.endswith("url") or (
         key and known[key].annotation is SecretStr
     )  # an address may hold a password
-    came = "" if secret else f", got {first['input']!r}"
+    is_shown = not (secret or isinstance(cause, DuplicateEntryError))  # which names its entry
+    came = f", got {first['input']!r}" if is_shown else ""
     problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    problem = problem if problem.startswith("'") else problem[:1].lower() + problem[1:]
+    problem = problem if problem[:1] in "'{" else problem[:1].lower() + problem[1:]
     origin = origins.get(key, "default")
     return SettingsError(
         f"{_path(location)} (from {origin}): {problem}{came}",
