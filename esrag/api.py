@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from threading import Lock
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Self
 
 from esrag.citations import OnSentence, ignore
-from esrag.context import open_context
+from esrag.context import Context, open_context
 from esrag.errors import UsageError
 from esrag.filters import Where, to_filter
 from esrag.ingesting import Progress, Silent
@@ -22,37 +21,45 @@ from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, StoredDocument
 from esrag.results import AskResult, Hits
 from esrag.settings import Settings
-from esrag.settings.layers import flatten, resolve
+from esrag.settings.layers import flatten, resolve, with_absolute_paths
 from esrag.verifying.drafts import DraftVerdict, Passage, verify_draft
 
 StrPath = str | os.PathLike[str]
 
 
-def open_index(
+def open(  # noqa: A001 -- read as esrag.open
     location: StrPath | None = None,
     *,
     settings: Mapping[str, object] | None = None,
-    preset: str | None = None,
+    preset: StrPath | None = None,
 ) -> "Index":
     """Open an index for questions and ingests; it need not exist yet.
 
-    `location` is the folder of the index or the address of a server (the setting `engine.url`). `settings` are dotted
-    keys or nested mappings, and may hold secrets. They override the environment, the settings file and the preset.
+    `location` is the folder of the index or the address of a server (the setting `engine.url`).
+    `settings` are dotted keys or nested mappings, and may hold secrets. They override the
+    environment, the settings file and the preset, which is a name or a folder. Relative paths start
+    at the current folder, also if that changes later.
 
-    Raises: SettingsError, ModelError.
+    Raises: UsageError, SettingsError, ModelError.
     """
-    values = flatten(settings or {})
-    values |= {} if location is None else {"engine.url": os.fspath(location)}
-    values |= {} if preset is None else {"preset": preset}
-    return Index(resolve(values, is_code=True).settings)
+    values = _flatten(settings)
+    if location is not None:
+        values["engine.url"] = _to_path(location, "a folder or an address")
+    if preset is not None:
+        values["preset"] = _to_path(preset, "the name or the folder of a preset")
+    return Index(with_absolute_paths(resolve(values, is_code=True).settings))
 
 
 class Index:
-    """An open index. Questions and searches may come from many threads; ingests and removals wait for each other."""
+    """An open index; questions may come from many threads, and ingests wait for each other.
+
+    Every method raises UsageError for an argument of another type, and after `close`.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._work = Work(settings)
-        self._context = self._work.context
+        self._opened = self._work.context
+        self._is_closed = False
         self._writing = Lock()
 
     def __enter__(self) -> Self:
@@ -67,9 +74,16 @@ class Index:
         self.close()
 
     @property
+    def _context(self) -> Context:
+        """The opened parts. Raises: UsageError after `close`."""
+        if self._is_closed:
+            raise UsageError("the index was closed", hint="open it again: esrag.open(…)")
+        return self._opened
+
+    @property
     def settings(self) -> Settings:
         """The settings that are in force."""
-        return self._context.settings
+        return self._opened.settings
 
     def ask(
         self, question: str, *, where: Where = None, on_sentence: OnSentence = ignore
@@ -81,10 +95,13 @@ class Index:
 
         Raises: UsageError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
         """
-        return ask(question, self._context, to_filter(where), on_sentence)
+        context = self._context
+        if not callable(on_sentence):
+            raise _unexpected("a function of a sentence", on_sentence)
+        return ask(_to_text(question, "a question"), context, to_filter(where), on_sentence)
 
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
-        """Return an iterable over the sentences of an answer. Raises: as `ask`, while it is iterated."""
+        """Return an iterable over the sentences of an answer. Raises: as `ask`, when iterated."""
         return AnswerStream(self, question, where)
 
     def search(self, question: str, *, k: int | None = None, where: Where = None) -> Hits:
@@ -92,34 +109,39 @@ class Index:
 
         Raises: as `ask`.
         """
-        context = (
-            self._context.with_settings({"retrieval.k": k}) if k is not None else self._context
-        )
+        context, question = self._context, _to_text(question, "a question")
+        if isinstance(k, bool) or not isinstance(k, int | None):
+            raise _unexpected("a number of hits as k", k)
+        if k is not None:
+            context = context.with_settings({"retrieval.k": k})
         return Hits(question, search(question, context, to_filter(where)))
 
     def ingest(
         self,
         *paths: StrPath,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
+        include: str | Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
         keep_missing: bool = False,
         rebuild: bool = False,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Make the index hold what files, folders and globs hold, in this process even if a queue is set.
+        """Make the index hold what files, folders and globs hold, also if a queue is set.
 
-        Raises: UsageError, EngineError, EmbeddingError, LedgerError. A file that cannot be loaded is in the report.
+        `include` and `exclude` are globs, one or several. A file that cannot be loaded is in the
+        report. Raises: UsageError, EngineError, EmbeddingError, LedgerError.
         """
+        _ = self._context
         if not paths and not rebuild:
             raise UsageError(
                 "expected a path to ingest, found none",
                 hint='name a file or folder: index.ingest("docs")',
             )
 
+        hint = "pass them one by one: index.ingest(*paths)"
         request = IngestRequest(
-            arguments=[os.fspath(path) for path in paths],
-            include=include,
-            exclude=exclude,
+            arguments=[_to_path(path, "a path to ingest", hint) for path in paths],
+            include=_to_paths(include, "a glob as include"),
+            exclude=_to_paths(exclude, "a glob as exclude"),
             keep_missing=keep_missing,
             rebuild=rebuild,
         )
@@ -135,29 +157,49 @@ class Index:
         return self._context.engine.chunks(to_filter(where))
 
     def remove(
-        self, *doc_ids: str, sources: Sequence[StrPath] = (), where: Where = None
+        self, *doc_ids: str, sources: StrPath | Sequence[StrPath] = (), where: Where = None
     ) -> tuple[StoredDocument, ...]:
-        """Remove documents by id, by source or by condition, and return them. Raises: UsageError, EngineError."""
-        removal = Removal(doc_ids, [os.fspath(source) for source in sources], to_filter(where))
+        """Remove documents by id, by source or by condition, and return them.
+
+        Raises: UsageError, EngineError.
+        """
+        _ = self._context
+        hint = "pass them one by one: index.remove(*doc_ids)"
+        removal = Removal(
+            [_to_text(doc_id, "the id of a document", hint) for doc_id in doc_ids],
+            _to_paths(sources, "the path of a source"),
+            to_filter(where),
+        )
+        if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
+            raise UsageError(
+                "expected ids, sources or a condition, and one of these only",
+                hint='index.remove("id"), index.remove(sources=…) or index.remove(where=…)',
+            )
+
         with self._writing:
             documents, _ = find_documents(removal, self._work)
             return remove_documents(documents, self._work)
 
     def verify(self, draft: str, passages: Sequence[Passage]) -> DraftVerdict:
-        """Check each sentence of a draft against the passages that it cites: the first is `c1`. Raises: UsageError."""
-        return verify_draft(
-            draft, passages, self._context.encode, quotes=self.settings.answer.quotes
-        )
+        """Check each sentence of a draft against the passages that it cites: the first is `c1`.
+
+        Raises: UsageError.
+        """
+        context = self._context
+        return verify_draft(draft, passages, context.encode, quotes=self.settings.answer.quotes)
 
     def close(self) -> None:
-        """Close files, connections and the parsing process."""
+        """Close files, connections and the parsing process; a second time does nothing."""
+        self._is_closed = True
         self._work.close()
 
 
 class AnswerStream:
-    """The sentences of an answer as they pass their checks; `result` is the whole answer once they are read.
+    """The sentences of an answer as they pass their checks, and then its `result`.
 
-    The result is a refusal if a later sentence failed. A cached answer yields its sentences at once.
+    The result is a refusal if a later sentence failed. A cached answer yields its sentences at
+    once. A reader may leave at any time: the answer ends with its next sentence, in a thread that
+    nobody waits for, and is neither cached nor kept.
     """
 
     def __init__(self, index: Index, question: str, where: Where) -> None:
@@ -165,14 +207,29 @@ class AnswerStream:
         self._result: AskResult | None = None
 
     def __iter__(self) -> Iterator[str]:
-        sentences: SimpleQueue[str | None] = SimpleQueue()
-        with ThreadPoolExecutor(1) as thread:
-            asked = thread.submit(
-                self._index.ask, self._question, where=self._where, on_sentence=sentences.put
-            )
-            asked.add_done_callback(lambda _: sentences.put(None))
-            yield from iter(sentences.get, None)
-            self._result = asked.result()
+        came: SimpleQueue[str | AskResult | BaseException] = SimpleQueue()
+        is_left = Event()
+
+        def pass_on(sentence: str) -> None:
+            if is_left.is_set():
+                raise _LeftError
+            came.put(sentence)
+
+        def answer() -> None:
+            try:
+                came.put(self._index.ask(self._question, where=self._where, on_sentence=pass_on))
+            except BaseException as error:  # noqa: BLE001 -- raised where the sentences are read
+                came.put(error)
+
+        Thread(target=answer, name="esrag-stream", daemon=True).start()
+        try:
+            while isinstance(item := came.get(), str):
+                yield item
+        finally:
+            is_left.set()
+        if isinstance(item, BaseException):
+            raise item
+        self._result = item
 
     @property
     def result(self) -> AskResult:
@@ -184,20 +241,58 @@ class AnswerStream:
         return self._result
 
 
+class _LeftError(Exception):
+    """The reader of a stream has left; it ends the thread that writes the answer."""
+
+
 def verify(
     draft: str, passages: Sequence[Passage], *, settings: Mapping[str, object] | None = None
 ) -> DraftVerdict:
-    """Check each sentence of a draft against the passages that it cites, as `esrag verify` does; no index is needed.
+    """Check each sentence of a draft against the passages that it cites, as `esrag verify` does.
 
-    The first passage is `c1`: its text, or a mapping of `text`, `title` and `section`. `settings` are as in `open`.
+    No index is needed. The first passage is `c1`: its text, or a mapping of `text`, `title` and
+    `section`. `settings` are as in `open`.
 
     Raises: UsageError for something else than passages, SettingsError, ModelError.
 
-    >>> found = verify("It has 7 watts. [c1]", ["It has 7 watts."], settings={"embedding.model": "none"})
-    >>> found.supported
+    >>> words_only = {"embedding.model": "none"}
+    >>> verify("It has 7 watts. [c1]", ["It has 7 watts."], settings=words_only).supported
     True
     """
-    resolved = resolve(flatten(settings or {}), is_code=True).settings
+    resolved = resolve(_flatten(settings), is_code=True).settings
     return verify_draft(
         draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes
     )
+
+
+def _flatten(settings: Mapping[str, object] | None) -> dict[str, object]:
+    if not isinstance(settings, Mapping | None):
+        raise _unexpected("a mapping of settings", settings)
+    return flatten(settings or {})
+
+
+def _to_text(value: object, expected: str, hint: str = "") -> str:
+    if not isinstance(value, str):
+        raise _unexpected(f"{expected} as text", value, hint)
+    return value
+
+
+def _to_path(value: object, expected: str, hint: str = "") -> str:
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    if not isinstance(path, str):
+        raise _unexpected(expected, value, hint)
+    return path
+
+
+def _to_paths(values: object, expected: str) -> list[str]:
+    """Return one path or several as a list."""
+    if isinstance(values, str | os.PathLike):
+        return [_to_path(values, expected)]
+    if not isinstance(values, Sequence):
+        raise _unexpected(expected, values)
+    return [_to_path(value, expected) for value in values]
+
+
+def _unexpected(expected: str, value: object, hint: str = "") -> UsageError:
+    """Return the error for an argument of another type."""
+    return UsageError(f"expected {expected}, found {type(value).__name__}", hint=hint)

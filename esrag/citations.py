@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Self
 
 REFUSAL = "not found in provided docs"
 
@@ -12,6 +12,29 @@ MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.
 OnSentence = Callable[
     [str], None
 ]  # called with each sentence, with its markers, as it passes its check
+
+
+class CheckedSentence(str):
+    """A sentence that passed its check; `name` is the title of the passage that it cites first."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __new__(cls, text: str, name: str) -> Self:
+        """Return the text with a name beside it."""
+        sentence = super().__new__(cls, text)
+        sentence.name = name
+        return sentence
+
+
+def name_of(title: str, section: str) -> str:
+    """Return a passage's name: the title of its document, else its last heading.
+
+    >>> name_of("Fares", "Fares > Tickets"), name_of("", "Fares > Tickets")
+    ('Fares', 'Tickets')
+    """
+    return title or section.rpartition(" > ")[2]
+
 
 Reason = Literal[
     "no-hits",
@@ -28,7 +51,7 @@ Reason = Literal[
 REASONS: dict[Reason, str] = {
     "no-hits": "no passage of the index matches the question",
     "filtered-out": "passages match the question, but none within the filter",
-    "too-few-hits": "fewer passages match than answer.minimum_hits asks for",
+    "too-few-hits": "fewer passages match than answer.min_hits asks for",
     "below-threshold": "the best passages do not answer the question well enough (answer.refusal)",
     "budget": "nor do those of any other wording, as many as answer.steps allows",
     "contradictory": "passages of two documents that fit alike say different things",

@@ -13,7 +13,7 @@ from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
-from esrag.engines import Engine, EngineOptions
+from esrag.engines import Engine, engine_options
 from esrag.evidence.statements import Encode
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
@@ -21,6 +21,8 @@ from esrag.models.metering import MeteredModel, OnCall
 from esrag.models.profiles import NO_MODELS, Models, choose_model, open_models, with_recorder
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
+from esrag.runs.opening import open_runs
+from esrag.runs.store import RunStore
 from esrag.settings import EngineSettings, Settings, is_address
 from esrag.settings.layers import with_values
 
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 class Context:
     """Settings and opened parts. `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
 
-    `rerankers`, `models` and `generator` are opened when a question first needs them: an ingest has
-    no use for their keys.
+    `rerankers`, `models`, `generator` and `runs` are opened when a question first needs them: an
+    ingest has no use for their keys. `runs` is None if `runs.keep` is "off".
     """
 
     settings: Settings
@@ -43,6 +45,7 @@ class Context:
     rerankers: Callable[[], Chain] = tuple
     models: Callable[[], Models] = lambda: NO_MODELS
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
+    runs: Callable[[], RunStore | None] = lambda: None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
         """Return the same parts with other settings, by dotted key, that need no part opened again."""
@@ -138,7 +141,12 @@ def open_context(settings: Settings) -> Context:
         rerankers=once(partial(open_rerankers, settings, embedder)),
         models=once(partial(open_models, settings.models, cache)),
         generator=once(partial(open_generator, settings)),
+        runs=once(partial(_open_runs, settings)),
     )
+
+
+def _open_runs(settings: Settings) -> RunStore | None:
+    return None if settings.runs.keep == "off" else open_runs(settings)
 
 
 def open_generator(settings: Settings) -> Generator:
@@ -192,12 +200,3 @@ def open_engine(where: EngineSettings) -> Engine:
         engine_options(where)
     )
     return engine
-
-
-def engine_options(where: EngineSettings) -> EngineOptions:
-    """An engine's section of the settings, as engines take it."""
-    secrets = {
-        "password": where.password.get_secret_value(),
-        "api_key": where.api_key.get_secret_value(),
-    }
-    return EngineOptions(**{**where.model_dump(), **secrets})

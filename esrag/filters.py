@@ -175,12 +175,17 @@ def to_filter(where: Where) -> Filter | None:
             return None
         case str():
             return parse(where)
-        case Mapping():
+        case Mapping() if all(isinstance(field, str) for field in where):
             parts = tuple(Terms(field, _values(field, value)) for field, value in where.items())
             return None if not parts else parts[0] if len(parts) == 1 else And(parts)
-        case Sequence():
+        case Sequence() if all(isinstance(condition, str) for condition in where):
             return parse_all(where)
-    return where
+        case Terms() | Prefix() | Range() | And() | Or() | Not():
+            return where
+    raise UsageError(
+        f"expected a filter, found {str(where)[:MAX_SHOWN]!r}",
+        hint='write {"folder": "nist"}, "year>=2024" or a list of such conditions',
+    )
 
 
 def _values(field: str, value: Scalar | Sequence[Scalar]) -> tuple[Scalar, ...]:

@@ -16,7 +16,7 @@ from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement
-from esrag.evidence.algorithms import with_steps
+from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.selection import EvidenceBudget, compress_evidence, select
 from esrag.evidence.statements import statements
@@ -35,7 +35,10 @@ REACH = 3  # chunks before and after a hit that an algorithm may reach; the long
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the best search found for a question, and what it lacks; `steps` are all searches."""
+    """What the best search found for a question, and what it lacks; `steps` are all searches.
+
+    `algorithm` holds the steps of the algorithm in question, each with its marker; "" without one.
+    """
 
     retrieved: SearchResult
     evidence: tuple[Evidence, ...]
@@ -44,6 +47,7 @@ class Gathered:
     confidence: float
     lacks: Reason | None
     steps: tuple[Step, ...] = ()
+    algorithm: str = ""
 
 
 def retrieve_hits(question: str, context: Context, where: Filter | None = None) -> SearchResult:
@@ -150,6 +154,7 @@ def _gather(question: str, query: str, context: Context, where: Filter | None) -
         signals=signals,
         confidence=sureness,
         lacks=_lack(result, sureness, context),
+        algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
     )
 
 
@@ -167,9 +172,12 @@ def _select(
     )
     compress = limits.compress and context.generator().prompted
 
-    hits = retrieved.hits
-    if limits.algorithms:
-        hits = with_steps(question, hits, lambda chunk: engine.neighbours(chunk, REACH))
+    hits = with_steps(
+        question,
+        retrieved.hits,
+        lambda chunk: engine.neighbours(chunk, REACH),
+        enabled=limits.algorithms,
+    )
     around = with_neighbours(hits, engine, limits.neighbours)
     evidence = select(around, budget.without_sizes if compress else budget)
     stated = statements(question, evidence, context.encode, whole=compress)
@@ -182,7 +190,7 @@ def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason 
     limits = context.settings.answer
     if not retrieved.hits:
         return "no-hits"
-    if len(retrieved.hits) < limits.minimum_hits:
+    if len(retrieved.hits) < limits.min_hits:
         return "too-few-hits"
     return "below-threshold" if sureness < limits.refusal else None
 

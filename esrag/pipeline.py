@@ -13,6 +13,7 @@ from esrag.cached import cache_answers, cache_hits
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
 from esrag.engines import SearchResult
+from esrag.errors import EsragError
 from esrag.evidence.confidence import band
 from esrag.filters import Filter
 from esrag.gathering import gather_evidence, retrieve_hits
@@ -29,7 +30,7 @@ from esrag.models.metering import ModelCall
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
-from esrag.runs.keeping import keep_run
+from esrag.runs.store import RunStore
 from esrag.writing import write_answer
 
 
@@ -85,14 +86,25 @@ def ask(
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is what is returned:
     it is a refusal if a later sentence fails.
 
-    Raises: UsageError for an empty or over-long question, or a filter that cannot have been meant; IndexMissing,
-    IndexMismatch, ContextTooLarge, GeneratorError.
+    Raises: UsageError for an empty or over-long question, or a filter that cannot have been meant;
+    SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
     question = prepare_question(question)
     notes = check_filter(where, context.engine)
+    runs = context.runs()  # a store that cannot be meant is reported before an answer is paid for
 
     result = _answer(question, context, where, on_sentence).with_notes(notes)
-    return keep_run(result, context.settings, where)
+    return _keep(result, runs, context, where) if runs else result
+
+
+def _keep(result: AskResult, runs: RunStore, context: Context, where: Filter | None) -> AskResult:
+    """Return the result with the id of its kept record, or with a note that it was not kept."""
+    record = result.to_record(context, where)
+    try:
+        runs.add(record)
+    except EsragError as error:
+        return result.with_notes([f"the run was not kept: {error.line}"])
+    return replace(result, run_id=record["run_id"])
 
 
 @cache_answers

@@ -4,8 +4,8 @@ Offsets count characters of `Document.text`; a span is `text[start:end]`. Pages 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar]
@@ -93,6 +93,10 @@ class Chunk:
     keywords: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag chunks --json` prints."""
+        return {"schema": "esrag.chunk/1", **asdict(self), "keywords": [*self.keywords]}
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
@@ -122,6 +126,10 @@ class StoredDocument:
     chunk_count: int
     metadata: Metadata = field(default_factory=dict)
     source_documents: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag docs --json` prints."""
+        return {"schema": "esrag.document/1", **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)

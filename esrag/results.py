@@ -4,12 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, overload
 
+from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.evidence.confidence import Signals
 from esrag.evidence.selection import render_passage
+from esrag.filters import Filter
 from esrag.models import NO_PROMPT, Prompt
 from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
+from esrag.runs import build_record
+from esrag.verifying.drafts import judge_sentences
+from esrag.verifying.verify import is_refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,21 @@ class AskResult:
             **({"prompt": asdict(self.prompt)} if prompt else {}),
             **(self._explanation() if explain else {}),
         }
+
+    def to_record(self, context: Context, where: Filter | None) -> dict[str, Any]:
+        """Return the record of this run, which `esrag ask --save` writes.
+
+        Each sentence of the draft is checked again by itself, because a refusal ends a check.
+        """
+        quotes = context.settings.answer.quotes
+        draft = "" if is_refusal(self.draft) else self.draft
+        verdicts = judge_sentences(
+            draft, self.evidence, context.encode, question=self.question, quotes=quotes
+        )
+
+        answer = self.to_dict(evidence=True, prompt=True, explain=True)
+        sentences = [verdict.to_dict() for verdict in verdicts]
+        return build_record(answer, sentences, context.settings, where)
 
     def _explanation(self) -> dict[str, Any]:
         return {

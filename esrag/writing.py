@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from esrag.citations import REFUSAL, OnSentence
 from esrag.context import Context
 from esrag.engines.clock import Clock
-from esrag.evidence.algorithms import extract_steps
 from esrag.evidence.contradiction import contradiction
 from esrag.evidence.selection import documents
 from esrag.gathering import Gathered
@@ -84,6 +83,7 @@ class _Desk:
             prompt=prompt,
             model=model,
             on_piece=check.read,
+            algorithm=self.found.algorithm,
         )
 
         draft = context.generator().generate(task)
@@ -96,8 +96,8 @@ class _Desk:
     def finish(self, written: Written, notes: Sequence[str] = ()) -> Written:
         """Return the answer with its sources and notes; instead of a refusal, an algorithm's steps."""
         answer = replace(written.answer, notes=(*notes, *written.answer.notes))
-        if answer.refused and self.context.settings.answer.algorithms:
-            answer = _answer_with_steps(self.question, self.found, answer)
+        if answer.refused:
+            answer = _answer_with_steps(self.found, answer)
 
         answer = name_sources(answer, self.context.engine)
         self.clock.lap("verify")
@@ -129,9 +129,9 @@ def _prompt(question: str, found: Gathered, model: LanguageModel, context: Conte
     return replace(prompt, documents=documents(found.evidence)) if model.takes_documents else prompt
 
 
-def _answer_with_steps(question: str, found: Gathered, refused: Answer) -> Answer:
+def _answer_with_steps(found: Gathered, refused: Answer) -> Answer:
     """Return the steps of the algorithm in question if the evidence has them, else the refusal."""
-    steps = verify(extract_steps(question, found.evidence), found.evidence)
+    steps = verify(found.algorithm, found.evidence)
     if steps.refused:
         return refused
     note = f"the draft was refused ({refused.reason}): these are the document's own steps"

@@ -1,15 +1,21 @@
 """The Python API, used as a user would: the answers of the commands, from many threads, with named errors."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 
 import pytest
+from made_up_models import service, stream
 
 import esrag as package
+from esrag import errors
 from esrag.errors import IndexMissing, SettingsError, UsageError
+
+__all__ = ["service"]
 
 QUESTION = "How many litres does the kettle hold?"
 
@@ -56,6 +62,11 @@ def test_exports_are_what_the_commands_print(index, esrag):
     assert printed["took_ms"].keys() == exported["took_ms"].keys()
 
     assert esrag("search", QUESTION, "--json", *engine).json == index.search(QUESTION).to_dict()
+    for command, found in (("docs", index.documents()), ("chunks", index.chunks())):
+        assert esrag(command, "--json", *engine).lines == [each.to_dict() for each in found]
+    draft = {"draft": "It boils. [c1] It sings.", "passages": ["It boils."]}
+    verdict = index.verify(**draft).to_dict()
+    assert esrag("verify", "-", "--json", *engine, stdin=json.dumps(draft)).json == verdict
     again = index.ingest("docs").to_dict()
     assert esrag("ingest", "docs", "--json", *engine).json | {"took_ms": 0} == again | {
         "took_ms": 0
@@ -182,8 +193,159 @@ def test_all_names_are_there_and_typed():
     """Each name of `__all__`, and none besides; the marker for type checkers ships."""
     assert dir(package) == sorted(package.__all__)
     assert all(getattr(package, name) for name in package.__all__)
+    assert package.__version__ == version("esrag")
+    assert (package.open.__name__, package.verify.__name__) == ("open", "verify")
     with pytest.raises(AttributeError):
         _ = package.nothing
+
+
+def test_errors_and_types_of_the_signatures_have_names():
+    """What a docstring says is raised, and what an annotation names, can be imported."""
+    api = (package.open, package.verify, package.Index, package.AnswerStream)
+    public = [
+        member
+        for one in api
+        for name, member in ([("", one)] if not isinstance(one, type) else vars(one).items())
+        if name[:1] != "_" and callable(member)
+    ]
+    raised = {
+        error
+        for member in public
+        for error in re.findall(r"\b[A-Z]\w+\b", (member.__doc__ or "").partition("Raises:")[2])
+        if hasattr(errors, error)
+    }
+    assert {"UsageError", "IndexMissing"} <= raised <= set(package.__all__)
+    named = {"Settings", "Where", "Passage", "Progress", "SearchResult", "Signals", "Usage"}
+    assert named <= set(package.__all__)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_one_text_may_stand_for_a_list_of_one(index, corpus, as_list):
+    """A glob of an ingest and a source of a removal are not split into characters."""
+
+    def some(text):
+        return [text] if as_list else text
+
+    index.remove("kettle", "lamp", "toaster")
+    report = index.ingest(corpus, include=some("*.md"))
+    assert (report.added, [document.doc_id for document in index.documents()]) == (1, ["kettle"])
+    assert index.ingest(corpus, exclude=some("*.html")).added == 1
+    removed = index.remove(sources=some(str(corpus / "kitchen" / "kettle.md")))
+    assert [document.doc_id for document in removed] == ["kettle"]
+
+
+def test_an_argument_of_another_type_is_one_line(index, settings):
+    """With what was expected and what was found, and without a flag of the command line."""
+    calls = {
+        "question as text, found NoneType": lambda: index.ask(None),
+        "question as text, found int": lambda: index.search(3),
+        "filter, found '5'": lambda: index.ask(QUESTION, where=5),
+        "filter, found '[5]'": lambda: index.search(QUESTION, where=[5]),
+        "function of a sentence, found int": lambda: index.ask(QUESTION, on_sentence=3),
+        "question as text, found list": lambda: list(index.stream([QUESTION])),
+        "a number of hits as k, found bool": lambda: index.search(QUESTION, k=True),
+        "a number of hits as k, found str": lambda: index.search(QUESTION, k="3"),
+        "a path to ingest, found list": lambda: index.ingest(["docs"]),
+        "a glob as include, found int": lambda: index.ingest("docs", include=3),
+        "the id of a document as text, found list": lambda: index.remove(["lamp"]),
+        "ids, sources or a condition": index.remove,
+        "a draft as text, found NoneType": lambda: index.verify(None, ["a text"]),
+        "a list of passages, found str": lambda: package.verify("It boils. [c1]", "It boils."),
+        "passage 1 to be a text": lambda: index.verify("It boils. [c1]", [3]),
+        "a folder or an address, found int": lambda: package.open(3),
+        "a mapping of settings, found list": lambda: package.open(settings=[1]),
+        "the name or the folder of a preset, found int": lambda: package.open(preset=3),
+    }
+    for expected, call in calls.items():
+        with pytest.raises(UsageError, match=re.escape(expected)) as raised:
+            call()
+        assert "\n" not in raised.value.line
+        assert "--" not in raised.value.line
+
+
+def test_a_number_of_hits_that_cannot_be_is_named_as_a_setting(index):
+    """The line says that it came from code."""
+    with pytest.raises(SettingsError, match=re.escape("retrieval.k (from code)")):
+        index.search(QUESTION, k=0)
+
+
+def test_a_preset_may_be_a_path(esrag, corpus, settings, monkeypatch):
+    """A folder with an esrag.yaml."""
+    monkeypatch.chdir(esrag.folder)
+    preset = esrag.folder / "mine"
+    preset.mkdir()
+    (preset / "esrag.yaml").write_text("retrieval: {k: 7}\n")
+    with package.open("index", preset=preset, settings=settings) as opened:
+        assert opened.settings.retrieval.k == 7
+
+
+def test_paths_are_those_of_the_moment_of_opening(esrag, corpus, settings, monkeypatch):
+    """A program that changes its folder goes on with the same index, ledger, cache and runs."""
+    monkeypatch.chdir(esrag.folder)
+    files = {name: f"files/{name.partition('.')[0]}.db" for name in ("cache.url", "runs.url")}
+    more = settings | files | {"ledger.url": "files/ledger.db", "runs.keep": "whole"}
+    elsewhere = esrag.folder / "elsewhere"
+    elsewhere.mkdir()
+
+    with package.open("index", settings=more) as opened:
+        monkeypatch.chdir(elsewhere)
+        opened.ingest(corpus)
+        assert not opened.ask(QUESTION).refused
+    assert list(elsewhere.iterdir()) == []
+    made = {path.name for path in (esrag.folder / "files").iterdir()}
+    assert {"cache.db", "ledger.db", "runs.db"} <= made
+
+
+def test_a_stream_that_is_left_early_waits_for_nothing(
+    esrag, corpus, settings, service, monkeypatch
+):
+    """The reader goes on while the model still writes; then the thread ends, and nothing is kept."""
+    monkeypatch.chdir(esrag.folder)
+    is_left = threading.Event()
+    holds = "The kettle holds 1.7 litres. [c1]"
+
+    def write(events):
+        yield from events[:-5]
+        assert is_left.wait(60)
+        yield from events[-5:]
+
+    service.said = [holds, " It", " weighs", " 900 grams. [c1]"]
+    service.script = [lambda handler, honest: stream(handler, write(honest))]
+    model = {"name": "openai", "model": "made-up", "api_key": service.key}
+    more = {"generator": model | {"url": f"{service.url}/v1"}, "runs.keep": "whole"}
+
+    with package.open("index", settings=settings | more) as opened:
+        opened.ingest(corpus)
+        sentences = opened.stream(QUESTION)
+        for sentence in sentences:
+            assert sentence == holds
+            break
+        (thread,) = [each for each in threading.enumerate() if each.name == "esrag-stream"]
+        is_left.set()
+        thread.join(60)
+        assert not thread.is_alive()
+        with pytest.raises(UsageError, match="not complete"):
+            _ = sentences.result
+    assert not (esrag.folder / "index" / "runs.sqlite3").exists()
+
+
+def test_a_closed_index_says_so(index):
+    """Every use is one error with a hint; closing it again does nothing."""
+    index.close()
+    index.close()
+    for use in (
+        lambda: index.ask(QUESTION),
+        lambda: index.search(QUESTION),
+        lambda: index.ingest("docs"),
+        lambda: index.remove("lamp"),
+        lambda: index.verify("It boils. [c1]", ["It boils."]),
+        lambda: list(index.stream(QUESTION)),
+        index.documents,
+        index.chunks,
+    ):
+        with pytest.raises(package.EsragError, match="the index was closed") as raised:
+            use()
+        assert "esrag.open" in raised.value.hint
 
 
 def test_importing_loads_nothing_heavy():

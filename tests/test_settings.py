@@ -471,7 +471,15 @@ def test_a_text_is_taken_as_it_was_typed(tmp_path):
         ),
         (
             "rerank: {chain: [a, b, a]}",
-            "rerank.chain (from FILE): 'a' is there twice, got ['a', 'b', 'a']",
+            "rerank.chain[2] (from FILE): 'a' is there twice",
+        ),
+        (
+            "rerank: {indicators: [{words: [a], bonus: 1}, {words: [a], bonus: 1}]}",
+            "rerank.indicators[1] (from FILE): {'words': ['a'], 'bonus': 1.0} is there twice",
+        ),
+        (
+            "retrieval: {operations: {Sign: [a, a]}}",
+            "retrieval.operations.Sign[1] (from FILE): 'a' is there twice",
         ),
         (
             "rerank: {chain: [a, 1]}",
@@ -509,6 +517,30 @@ def test_a_variable_that_is_not_yaml_is_an_error(tmp_path):
     error = refused(environ={"ESRAG_RERANK__CHAIN": "[a"}, folder=tmp_path)
     assert str(error) == "rerank.chain (from environment) is not YAML: '[a'"
     assert error.hint.startswith("rerank.chain is: ")
+
+
+@pytest.mark.parametrize(
+    ("key", "form"),
+    [
+        ("rerank.chain", "a list, such as [a, b] or []"),
+        ("rerank.authority", "a table, such as {a: b} or {}"),
+        ("retrieval.k", "a value"),
+    ],
+)
+def test_an_empty_variable_is_told_what_to_write(tmp_path, key, form):
+    """A text may be empty; a list, a table or a number may not."""
+    error = refused(environ={variable(key): " "}, folder=tmp_path)
+    assert str(error) == f"{key} (from environment): expected {form}, found nothing"
+    assert resolve({}, {"ESRAG_CACHE__URL": ""}, tmp_path).settings.cache.url == ""
+
+
+def test_an_entry_of_a_table_is_told_to_be_set_with_the_whole_table(tmp_path):
+    """A table of a later layer replaces an earlier one, so that a part would drop the rest."""
+    error = refused({"rerank.authority.gov": "1"}, folder=tmp_path)
+    assert str(error) == (
+        "rerank.authority.gov (from flag) is an entry of rerank.authority, which is given as a whole"
+    )
+    assert error.hint == "give all its entries: rerank.authority={gov: …}"
 
 
 @pytest.fixture

@@ -64,8 +64,7 @@ def ask(
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
-    from esrag.runs import build_record
-    from esrag.runs.reading import write_record
+    from esrag.runs.reading import check_target, write_record
 
     stop_unread()
     if stream and as_json:
@@ -76,24 +75,34 @@ def ask(
     question = question_of(words)
     settings = settings_of(**options)
     kibana = _kibana(settings) if parts.explain else ""
+    if save:
+        check_target(save)
     context = open_context(settings)
     sentences: list[str] = []
     filter_ = parse_all(where)
     asked = run(question, context, filter_, partial(_streamed, sentences) if stream else ignore)
-    if save:
-        write_record(save, build_record(asked, settings, filter_))
     kibana_url = _kibana_url(kibana, asked, context)
+    _print(asked, kibana_url, parts, sentences, as_json=as_json)
+    if save:  # at the end: an answer is shown even if it cannot be saved
+        write_record(save, asked.to_record(context, filter_))
+    return REFUSED if asked.answer.refused else 0
+
+
+def _print(
+    asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str], *, as_json: bool
+) -> None:
     if as_json:
         print_json(to_dict(asked, kibana_url, parts))
     else:
         _show(asked, kibana_url, parts, sentences)
-    return REFUSED if asked.answer.refused else 0
 
 
 def _streamed(sentences: list[str], sentence: str) -> None:
     """Print a sentence at once, and remember it."""
+    from esrag.cli.citing import print_sentence
+
     sentences.append(sentence)
-    print_text(sentence)
+    print_sentence(sentence)
 
 
 def _kibana(settings: "Settings") -> str:

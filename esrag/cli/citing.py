@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import click
 
-from esrag.citations import MARKERS
+from esrag.citations import MARKERS, CheckedSentence, name_of
 from esrag.cli.output import one_line, pages, print_text
 from esrag.records import Answer, Citation
 
@@ -24,6 +24,12 @@ _MAX_TITLE_CHARACTERS = 80
 def print_answer(answer: Answer) -> None:
     """Print the text of an answer, with the passage's title after a sentence that lacks its subject."""
     print_text("".join(_pieces(answer)))
+
+
+def print_sentence(sentence: str) -> None:
+    """Print a sentence of a stream, with the passage's title if it lacks its subject."""
+    name = sentence.name if isinstance(sentence, CheckedSentence) else ""
+    print_text(f"{sentence}{_subject(sentence, name)}")
 
 
 def print_citations(citations: Sequence[Citation]) -> None:
@@ -41,20 +47,21 @@ def _pieces(answer: Answer) -> Iterator[str]:
     >>> "".join(_pieces(Answer("Thayer is an actress. [c1] She was born in Portland. [c1]", False, citations=(her,))))
     'Thayer is an actress. [c1] She was born in Portland. [c1] (Maria Thayer)'
     """
-    names = {
-        citation.key: citation.title or citation.section.rpartition(" > ")[2]
-        for citation in answer.citations
-    }
+    names = {each.key: name_of(each.title, each.section) for each in answer.citations}
     start = 0
 
     for markers in _MARKERS.finditer(answer.text):
         sentence, start = answer.text[start : markers.end()], markers.end()
         yield sentence
         keys = re.findall(r"c\d+", markers[0].lower())
-        name = one_line(names.get(keys[0], ""))[:_MAX_TITLE_CHARACTERS]
-        if name and _LACKS_SUBJECT.match(sentence.lstrip()):
-            yield f" ({name})"
+        yield _subject(sentence, names.get(keys[0], ""))
     yield answer.text[start:]
+
+
+def _subject(sentence: str, name: str) -> str:
+    """Return the name to print after a sentence that lacks its subject; "" after any other."""
+    shown = one_line(name)[:_MAX_TITLE_CHARACTERS]
+    return f" ({shown})" if shown and _LACKS_SUBJECT.match(sentence.lstrip()) else ""
 
 
 def _line(citation: Citation) -> str:

@@ -22,8 +22,8 @@ def install(*, as_json: bool, **options: Any) -> int:
 
     They are installed at kibana.url. Running the command again replaces them for this index.
     """
-    from esrag.context import engine_options
     from esrag.dashboards import install as run
+    from esrag.engines import engine_options
     from esrag.settings.transport import require_tls
 
     settings = settings_of(**options)

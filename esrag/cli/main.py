@@ -11,30 +11,49 @@ from esrag.cli.output import remark
 from esrag.cli.streams import finish, open_streams
 from esrag.errors import EsragError
 
-COMMANDS = {
-    "ingest": "esrag.cli.ingest:ingest",
-    "remove": "esrag.cli.remove:remove",
-    "jobs": "esrag.cli.jobs:jobs",
-    "worker": "esrag.cli.worker:worker",
-    "ask": "esrag.cli.ask:ask",
-    "chat": "esrag.cli.chat:chat",
-    "search": "esrag.cli.search:search",
-    "runs": "esrag.cli.runs:runs",
-    "replay": "esrag.cli.replay:replay",
-    "diff": "esrag.cli.replay:diff",
-    "feedback": "esrag.cli.runs:feedback",
-    "calibrate": "esrag.cli.calibrate:calibrate",
-    "docs": "esrag.cli.stored:docs",
-    "chunks": "esrag.cli.stored:chunks",
-    "index": "esrag.cli.index:index",
-    "cache": "esrag.cli.cache:cache",
-    "init": "esrag.cli.init:init",
-    "config": "esrag.cli.config:config",
-    "models": "esrag.cli.models:models",
-    "verify": "esrag.cli.verify:verify",
-    "plugins": "esrag.cli.plugins:plugins",
-    "doctor": "esrag.cli.doctor:doctor",
-    "kibana": "esrag.cli.kibana:kibana",
+# Where each command is, and its help in short: the list of commands imports none of them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "ingest": ("esrag.cli.ingest:ingest", "Update the index to match the files."),
+    "remove": ("esrag.cli.remove:remove", "Remove documents by id, by source or by a condition."),
+    "jobs": ("esrag.cli.jobs:jobs", "List, show, retry, cancel, resume and prune ingest jobs."),
+    "worker": ("esrag.cli.worker:worker", "Process queued ingest batches until stopped."),
+    "ask": ("esrag.cli.ask:ask", "Answer a question and cite a passage for every sentence."),
+    "chat": ("esrag.cli.chat:chat", "Ask questions in a conversation, with follow-ups."),
+    "search": ("esrag.cli.search:search", "Show the matching chunks, best first."),
+    "runs": ("esrag.cli.runs:runs", "List, show and export the records of questions."),
+    "replay": (
+        "esrag.cli.replay:replay",
+        "Repeat the question of a saved run, and show what changed.",
+    ),
+    "diff": ("esrag.cli.replay:diff", "Show what differs between two runs."),
+    "feedback": ("esrag.cli.runs:feedback", "Rate the answer of a kept run."),
+    "calibrate": ("esrag.cli.calibrate:calibrate", "Fit answer.refusal to your own questions."),
+    "docs": ("esrag.cli.stored:docs", "List the documents in the index."),
+    "chunks": (
+        "esrag.cli.stored:chunks",
+        "Print all chunks, those of one document, or a single one.",
+    ),
+    "index": ("esrag.cli.index:index", "Create, list, swap, migrate and remove indexes."),
+    "cache": ("esrag.cli.cache:cache", "Count and remove cached entries."),
+    "init": ("esrag.cli.init:init", "Write an esrag.yaml based on PRESET."),
+    "config": (
+        "esrag.cli.config:config",
+        "Show the settings in force, and allow or deny a settings file.",
+    ),
+    "models": ("esrag.cli.models:models", "List, download and check the encoder's weights."),
+    "verify": (
+        "esrag.cli.verify:verify",
+        "Check each sentence of a draft against the passages it cites.",
+    ),
+    "plugins": (
+        "esrag.cli.plugins:plugins",
+        "List the registered stages and where they come from.",
+    ),
+    "doctor": (
+        "esrag.cli.doctor:doctor",
+        "Check every part, and report each problem and its remedy.",
+    ),
+    "kibana": ("esrag.cli.kibana:kibana", "Explore the index in Kibana or OpenSearch Dashboards."),
 }
 
 INTERRUPTED = 130
@@ -51,9 +70,19 @@ class Commands(click.Group):
         """Import and return the command."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = COMMANDS[cmd_name].split(":")
+        module, name = COMMANDS[cmd_name][0].split(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands as click does, from the table above."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        rows = [
+            (name, click.Command(name, help=text).get_short_help_str(limit))
+            for name, (_, text) in COMMANDS.items()
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

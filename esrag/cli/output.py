@@ -1,13 +1,10 @@
 """Print JSON lines and plain text on stdout, and remarks on stderr."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import click
-
-from esrag.text import normalise
 
 # Bidirectional controls reorder the text around them, so that a reader sees another text.
 # Right-to-left scripts do not need them.
@@ -16,6 +13,8 @@ _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print a JSON object on one line, safe for any terminal."""
+    import json
+
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
     click.echo(_TURNS.sub(lambda turn: f"\\u{ord(turn[0]):04x}", text))
 
@@ -40,6 +39,8 @@ def one_line(text: str) -> str:
 
 
 def _harmless(text: str) -> str:
+    from esrag.text import normalise
+
     return normalise(_TURNS.sub("", text))
 
 

@@ -33,17 +33,22 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.context import open_context
     from esrag.filters import filter_from_dict
     from esrag.pipeline import ask
-    from esrag.runs import build_record, replayed_settings
+    from esrag.runs import replayed_settings
     from esrag.runs.comparing import compare
-    from esrag.runs.reading import read_record, write_record
+    from esrag.runs.reading import check_target, read_record, write_record
 
+    if save:
+        check_target(save)
     before = read_record(file)
     where = filter_from_dict(before["where"])
     context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
-    after = build_record(ask(before["answer"]["question"], context, where), context.settings, where)
+    result = ask(before["answer"]["question"], context, where)
+    after = result.to_record(context, where)
+
+    code = _show(compare(before, after), as_json=as_json)
     if save:
         write_record(save, after)
-    return _show(compare(before, after), as_json=as_json)
+    return code
 
 
 @click.command()
@@ -54,12 +59,13 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
 def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
     """Show what differs between two runs.
 
-    That is hits that entered, left or moved, and sentences that changed. A and B are files written
-    by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing differs, else 1.
+    That is hits that entered, left, moved or have another text, and sentences that changed. A and B
+    are files written by `esrag ask --save`, or ids of kept runs. The exit code is 0 if nothing
+    differs except version, filter and settings, else 1.
     """
     from esrag.runs.comparing import compare
+    from esrag.runs.opening import open_runs
     from esrag.runs.reading import read_record
-    from esrag.runs.store import open_runs
 
     settings = settings_of(**options)
     first, second = (

@@ -1,7 +1,7 @@
 """`esrag runs` and `esrag feedback`: show and rate the records of answered questions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +11,7 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
+    from esrag.records import Citation
     from esrag.runs import Feedback
 
 
@@ -27,7 +28,7 @@ def runs() -> None:
 @settings_options
 def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
     """List the kept runs, newest first."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     settings = settings_of(**options)
     found = False
@@ -47,8 +48,9 @@ def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
 @json_option
 @settings_options
 def show(run_id: str, *, as_json: bool, **options: Any) -> int:
-    """Show a run with its answer, its hits and its feedback."""
-    from esrag.runs.store import open_runs
+    """Show a run with its answer, sources, hits and feedback."""
+    from esrag.cli.citing import print_citations
+    from esrag.runs.opening import open_runs
 
     record, feedback = open_runs(settings_of(**options)).run(run_id)
     if as_json:
@@ -58,8 +60,8 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
     answer = record["answer"]
     print_text(_line(record, feedback))
     print_text(answer["answer"] or "(kept without its text)")
-    for citation in answer["citations"]:
-        print_text(f"[{citation['key']}] {citation['chunk_id']}  support {citation['support']:.2f}")
+    print_citations([_citation(each) for each in answer["citations"]])
+    print_text("")
     for rank, hit in enumerate(answer["hits"], 1):
         print_text(f"{rank}. {hit['chunk_id']}  {hit['score']:.4f}")
     for each in feedback:
@@ -71,7 +73,7 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
 @settings_options
 def export(**options: Any) -> int:
     """Print each kept run with its feedback as one line of JSON."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     for record, feedback in open_runs(settings_of(**options)).runs():
         print_json(record | {"feedback": [*map(asdict, feedback)]})
@@ -85,11 +87,20 @@ def export(**options: Any) -> int:
 @settings_options
 def feedback(run_id: str, verdict: Literal["good", "bad"], *, note: str, **options: Any) -> int:
     """Rate the answer of a kept run."""
-    from esrag.runs.store import open_runs
+    from esrag.runs.opening import open_runs
 
     open_runs(settings_of(**options)).rate(run_id, verdict, note)
     remark(f"noted: {run_id} is {verdict}")
     return 0
+
+
+def _citation(kept: Mapping[str, Any]) -> "Citation":
+    """Return a citation of a record, which an older or a newer esrag may have written."""
+    from esrag.records import Citation
+
+    return Citation(
+        **{each.name: kept[each.name] for each in fields(Citation) if each.name in kept}
+    )
 
 
 def _summary(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`esrag docs` and `esrag chunks`: show what the index contains."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +24,7 @@ def docs(*, as_json: bool, **options: Any) -> int:
     stop_unread()
     for document in open_context(settings_of(**options)).engine.documents():
         if as_json:
-            print_json({"schema": "esrag.document/1", **asdict(document)})
+            print_json(document.to_dict())
         else:
             size = f"{format_count(document.chunk_count, 'chunk')}, {format_count(document.characters, 'character')}"
             print_text(f"{document.doc_id}  ({document.kind}, {size})  {document.title}".rstrip())
@@ -64,7 +63,7 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
     parts: tuple[Filter, ...] = tuple(filter(None, (one, asked)))
     for chunk in engine.chunks(And(parts) if parts else None):
         if as_json:
-            print_json({"schema": "esrag.chunk/1", **asdict(chunk)})
+            print_json(chunk.to_dict())
         else:
             where_it_is = f"{chunk.chunk_id}  {pages(chunk.start_page, chunk.end_page)}  {chunk.section}".rstrip()
             print_text(f"{where_it_is}\n{chunk.text}\n")

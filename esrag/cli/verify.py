@@ -1,6 +1,5 @@
 """`esrag verify`: check the citations of a draft from any source."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -36,7 +35,7 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
     )
 
     if as_json:
-        print_json({"schema": "esrag.verdict/1", **asdict(found)})
+        print_json(found.to_dict())
     else:
         for sentence in found.sentences:
             print_text(f"{'supported' if sentence.supported else 'rejected':10} {sentence.text}")

@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
+from esrag.settings import EngineSettings
 
 Vectors = npt.NDArray[np.float32]
 UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
@@ -57,6 +58,15 @@ class EngineOptions:
     quantisation: Quantisation = "none"
     hnsw_m: int = 16
     hnsw_ef_construction: int = 100
+
+
+def engine_options(where: EngineSettings) -> EngineOptions:
+    """Return the section `engine` of the settings as engines take it."""
+    secrets = {
+        "password": where.password.get_secret_value(),
+        "api_key": where.api_key.get_secret_value(),
+    }
+    return EngineOptions(**{**where.model_dump(), **secrets})
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,14 +49,14 @@ def algorithm_asked(question: str) -> int | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return the steps of the algorithm in the question, verbatim, with a marker after each; "" without any.
+def extract_steps(question: str, evidence: Sequence[Evidence], *, enabled: bool = True) -> str:
+    """Return the steps of the algorithm in the question, verbatim, with a marker after each.
 
-    If several documents have an Algorithm N, the one with most of the question's technical words is
-    used, then the first in the evidence. If the evidence breaks off within an algorithm, so do the
-    steps.
+    Return "" without any, or if `answer.algorithms` is not `enabled`. If several documents have an
+    Algorithm N, the one with most of the question's technical words is used, then the first in the
+    evidence. If the evidence breaks off within an algorithm, so do the steps.
     """
-    number = algorithm_asked(question)
+    number = algorithm_asked(question) if enabled else None
     found = [
         (stretch, spans)
         for stretch in _stretches(evidence)
@@ -74,14 +74,19 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
 
 
 def with_steps(
-    question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]
+    question: str,
+    hits: Sequence[Hit],
+    around: Callable[[Chunk], Iterable[Chunk]],
+    *,
+    enabled: bool = True,
 ) -> tuple[Hit, ...]:
     """Return the hits; for an "Algorithm N" they begin with all passages from its heading to its last step.
 
     `around` returns the chunks before and after one, as far as an algorithm may extend. The best
-    hit in or near Algorithm N counts, and the chunks get its score.
+    hit in or near Algorithm N counts, and the chunks get its score. Nothing is added if
+    `answer.algorithms` is not `enabled`.
     """
-    number = algorithm_asked(question)
+    number = algorithm_asked(question) if enabled else None
     for hit in hits if number else ():
         near = [
             Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))

@@ -32,7 +32,8 @@ from esrag.records import Evidence
 class GenerationTask:
     """A question with its evidence in order, the statements in it, and how much to write.
 
-    `prompt` and `model` are for generators that are `prompted`.
+    `prompt` and `model` are for generators that are `prompted`. `algorithm` is a draft of the steps
+    if the question asks for an "Algorithm N" that the evidence has, else "".
     """
 
     question: str
@@ -42,6 +43,7 @@ class GenerationTask:
     prompt: Prompt = NO_PROMPT
     model: LanguageModel | None = None
     on_piece: Callable[[str], None] = ignore
+    algorithm: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
-from esrag.evidence.algorithms import extract_steps, sentences
+from esrag.evidence.algorithms import sentences
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.text.figures import in_figures
 from esrag.text.terms import compounds, terms
@@ -40,7 +40,7 @@ class ExtractiveGenerator:
 
 def _steps(task: GenerationTask) -> str:
     """Return the steps of the algorithm in question; "" for any other question."""
-    return extract_steps(task.question, task.evidence) if _STEPS.search(task.question) else ""
+    return task.algorithm if _STEPS.search(task.question) else ""
 
 
 def _sentences(task: GenerationTask) -> str:

@@ -1,10 +1,12 @@
 """What one process works with, whether it is the command itself or a worker."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from esrag.context import Context, open_context, open_engine
 from esrag.engines import Engine
+from esrag.errors import SettingsError
 from esrag.ingesting.batches import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
@@ -62,3 +64,6 @@ class Work:
             engine.close()
         if "context" in opened and self.context.cache:
             self.context.cache.close()
+        with suppress(SettingsError):  # a wrong runs.url, which an ingest does not need
+            if "context" in opened and (runs := self.context.runs()):
+                runs.close()

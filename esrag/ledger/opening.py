@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from esrag.context import engine_options
+from esrag.engines import engine_options
 from esrag.errors import SettingsError
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.rows import Store

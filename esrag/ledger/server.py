@@ -1,24 +1,17 @@
-"""The ledger as an index on Elasticsearch or OpenSearch, for programs of several machines.
-
-The index is written through its alias only: after the index was deleted, a late write creates no other one.
-"""
+"""The ledger as an index on Elasticsearch or OpenSearch, for programs of several machines."""
 
 import json
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from esrag.engines.server.connection import BUSY, Connection, Refused, refusal
-from esrag.errors import EngineError, LedgerError
+from esrag.engines.server.connection import Connection, refusal
+from esrag.engines.server.siblings import CONFLICT, NOT_FOUND, Kind, Sibling
+from esrag.errors import LedgerError
 from esrag.ledger.rows import GIVEN_UP, NEW, SCHEMA_VERSION, SUMS, Query, Row, Total, batch_of
 
 _FIELDS = ("key", "kind", "job_id", "state", "due_ms", "queued_ms", "body")
-_BULK_BYTES = 8 * 2**20  # both servers advise 5 to 15 MiB a request
-_WAITS_S = (0.5, 1, 2, 4, 8, 16)
-_CONFLICT, _NOT_FOUND, _FORBIDDEN = 409, 404, 403
-_NO_INDEX, _INDEX_THERE = "index_not_found_exception", "resource_already_exists_exception"
+_LEDGER = Kind("ledger", "ledger", SCHEMA_VERSION, LedgerError)
 
 
 class ServerStore:
@@ -28,27 +21,26 @@ class ServerStore:
     """
 
     def __init__(self, connection: Connection, index: str) -> None:
-        self._connection = connection
-        self._alias = f"{index}-ledger"
-        self._is_ours = False
+        self._sibling = Sibling(connection, index, _LEDGER)
 
     def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
         """The rows of these keys, as last written; see `Store.get`."""
-        return [_row(entry) for entry in self._entries(keys, "mark" if bodies else "mark,body")]
+        without = "mark" if bodies else "mark,body"
+        return [_row(entry) for entry in self._sibling.entries(keys, without)]
 
     def write(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Writes rows, each by itself; see `Store.write`."""
         mark = uuid4().hex
-        answers = self._bulk([_action(row, mark) for row in rows])
+        answers = self._sibling.bulk([_action(row, mark) for row in rows])
 
         for row, answer in zip(rows, answers, strict=True):
-            if "error" in answer and answer["status"] != _CONFLICT:
-                raise refusal(self._connection.shown_url, answer["status"], answer, about=row.key)
+            if "error" in answer and answer["status"] != CONFLICT:
+                raise refusal(self._sibling.shown_url, answer["status"], answer, about=row.key)
         refused = [row.key for row, answer in zip(rows, answers, strict=True) if "error" in answer]
         # A request whose answer got lost was sent again, and came upon what it had written itself.
         ours = {
             entry["_source"]["key"]
-            for entry in self._entries(refused)
+            for entry in self._sibling.entries(refused, "body")
             if entry["_source"]["mark"] == mark
         }
         return [row.key not in refused or row.key in ours for row in rows]
@@ -56,9 +48,9 @@ class ServerStore:
     def remove(self, keys: Sequence[str]) -> None:
         """Removes rows; see `Store.remove`."""
         actions = [json.dumps({"delete": {"_id": key}}) + "\n" for key in keys]
-        for key, answer in zip(keys, self._bulk(actions), strict=True):
-            if "error" in answer and answer["status"] != _NOT_FOUND:
-                raise refusal(self._connection.shown_url, answer["status"], answer, about=key)
+        for key, answer in zip(keys, self._sibling.bulk(actions), strict=True):
+            if "error" in answer and answer["status"] != NOT_FOUND:
+                raise refusal(self._sibling.shown_url, answer["status"], answer, about=key)
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
         """The first rows by key; see `Store.find`."""
@@ -72,7 +64,7 @@ class ServerStore:
             **({"search_after": [after]} if after else {}),
         }
         return (
-            [_row(entry) for entry in self._searched(body, refresh=not after)["hits"]["hits"]]
+            [_row(entry) for entry in self._sibling.search(body, refresh=not after)["hits"]["hits"]]
             if limit
             else []
         )
@@ -89,7 +81,7 @@ class ServerStore:
             "aggs": {"states": {"terms": {"field": "state"}, "aggs": figures}},
         }
         states = (
-            self._searched(body, refresh=True)
+            self._sibling.search(body, refresh=True)
             .get("aggregations", {})
             .get("states", {})
             .get("buckets", ())
@@ -98,107 +90,7 @@ class ServerStore:
 
     def close(self) -> None:
         """Gives the connections back; see `Store.close`."""
-        self._connection.close()
-        self._is_ours = False
-
-    def _entries(self, keys: Sequence[str], without: str = "body") -> list[Mapping[str, Any]]:
-        """What stands under keys, as last written."""
-        if not keys or not self._is_there():
-            return []
-        return self._connection.read(self._alias, keys, _source_excludes=without)
-
-    def _refresh(self) -> None:
-        """Lets what was written be found; who may only read finds what was there a second ago."""
-        try:
-            self._connection.request("POST", f"/{self._alias}/_refresh", ignore_unavailable=True)
-        except Refused as error:
-            if error.status != _FORBIDDEN:
-                raise
-
-    def _searched(self, body: Mapping[str, Any], *, refresh: bool) -> Mapping[str, Any]:
-        """Yield everything that a search finds, or raise an error; nothing without a ledger."""
-        if not self._is_there():
-            return {"hits": {"hits": []}}
-        if refresh:
-            self._refresh()
-        parameters: dict[str, Any] = {
-            "ignore_unavailable": True,
-            "allow_partial_search_results": False,
-        }
-        answer: Mapping[str, Any] = self._connection.request(
-            "POST", f"/{self._alias}/_search", body, **parameters
-        )
-        return answer
-
-    def _bulk(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
-        """What the server says of each action; those that it had no room or no index for are sent again."""
-        if not self._is_there():
-            self._make()
-        answers: dict[int, Mapping[str, Any]] = {}
-        left: Sequence[int] = range(len(actions))
-
-        for wait_s in (*_WAITS_S, None):
-            for some in _portions(left, actions):
-                answers |= zip(
-                    some, self._answers([actions[number] for number in some]), strict=True
-                )
-            left = [number for number in left if self._is_to_be_sent_again(answers[number])]
-            if not left or wait_s is None:
-                break
-            if any(answers[number]["status"] == _NOT_FOUND for number in left):
-                self._make()
-            time.sleep(wait_s)
-
-        return [answers[number] for number in range(len(actions))]
-
-    def _is_to_be_sent_again(self, answer: Mapping[str, Any]) -> bool:
-        """Whether an action was turned away for now; a full disk does not pass by itself."""
-        if "error" not in answer:
-            return False
-        error = refusal(self._connection.shown_url, answer["status"], answer)
-        return error.kind == _NO_INDEX or (error.status in BUSY and not error.hint)
-
-    def _answers(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
-        """One request. Raises: EngineError where the server does not speak of each action."""
-        answer = self._connection.request(
-            "POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True
-        )
-        items = [next(iter(item.values())) for item in answer.get("items", ())]
-        if len(items) != len(actions):
-            said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
-            raise EngineError(said, hint="run the command again")
-        return items
-
-    def _is_there(self) -> bool:
-        """Whether there is a ledger. Raises: LedgerError for something else under its name, or a newer one."""
-        if self._is_ours:
-            return True
-        answer = self._connection.found(f"/{self._alias}/_mapping")
-        for name, index in (answer or {}).items():
-            _require_ours(name, index["mappings"].get("_meta", {}).get("esrag_ledger"))
-            self._is_ours = True
-        return self._is_ours
-
-    def _make(self) -> None:
-        """The index and its alias in one step, unless another program was quicker."""
-        body = json.loads((files("esrag.mappings") / "ledger.json").read_text(encoding="utf-8"))
-        try:
-            self._connection.request(
-                "PUT", f"/{self._alias}-{SCHEMA_VERSION}", {**body, "aliases": {self._alias: {}}}
-            )
-        except Refused as error:
-            if error.kind != _INDEX_THERE:
-                raise
-
-
-def _require_ours(name: str, made: Mapping[str, Any] | None) -> None:
-    hint = "set ledger.url to a file, or move it away"
-    if made is None:
-        raise LedgerError(f"the index {name} is not a ledger of esrag", hint=hint)
-    if made["schema"] > SCHEMA_VERSION:
-        version = made["schema"]
-        message = f"the ledger {name} was made by a newer esrag: version {version}, this one reads {SCHEMA_VERSION}"
-        raise LedgerError(message, hint="upgrade esrag, or set ledger.url to a file")
+        self._sibling.close()
 
 
 def _filters(query: Query) -> list[Mapping[str, Any]]:
@@ -259,18 +151,3 @@ def _row(entry: Mapping[str, Any]) -> Row:
 def _total(state: Mapping[str, Any]) -> Total:
     sums = tuple(round(state[name]["value"]) for name in SUMS)
     return Total(state["doc_count"], round(state["due_ms"]["value"]), sums)
-
-
-def _portions(numbers: Iterable[int], actions: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the numbers of actions in portions of at most _BULK_BYTES; a larger action is alone."""
-    portion: list[int] = []
-    size_bytes = 0
-
-    for number in numbers:
-        if portion and size_bytes + len(actions[number]) > _BULK_BYTES:
-            yield portion
-            portion, size_bytes = [], 0
-        portion.append(number)
-        size_bytes += len(actions[number])
-    if portion:
-        yield portion

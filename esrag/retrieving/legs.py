@@ -28,7 +28,7 @@ def retrieve(
     """
     question = prepare_question(question)
     if embedder is None and settings.method == "vector":
-        hint = "set embedding.model, or use --method keyword"
+        hint = "set embedding.model, or set retrieval.method to keyword"
         raise UsageError(
             'the vector method needs a model, but embedding.model is "none"', hint=hint
         )

@@ -1,10 +1,11 @@
 """Runs: one record of everything that one question did, to be kept, saved, replayed and compared.
 
-A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults, the filter, and the
-answer with all its parts. Nothing is kept unless `runs.keep` says so.
+A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults,
+the filter, the answer with all its parts, and a verdict on each sentence of its draft. Nothing is
+kept unless `runs.keep` says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,6 @@ from uuid import uuid4
 from pydantic import SecretStr
 
 from esrag.filters import Filter, filter_to_dict
-from esrag.results import AskResult
 from esrag.settings import Settings, fields, to_plain, value_of
 
 SCHEMA = "esrag.run/1"
@@ -37,8 +37,16 @@ class Feedback:
     at: str
 
 
-def build_record(asked: AskResult, settings: Settings, where: Filter | None) -> dict[str, Any]:
-    """Return the record of a question that was just answered."""
+def build_record(
+    answer: Mapping[str, Any],
+    sentences: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    where: Filter | None,
+) -> dict[str, Any]:
+    """Return the record of a question that was just answered.
+
+    `answer` has all its parts; `sentences` are the verdicts on those of its draft.
+    """
     now = datetime.now(UTC)
     return {
         "schema": SCHEMA,
@@ -48,7 +56,8 @@ def build_record(asked: AskResult, settings: Settings, where: Filter | None) -> 
         "index": settings.engine.index,
         "settings": _differing(settings),
         "where": filter_to_dict(where),
-        "answer": asked.to_dict(evidence=True, prompt=True, explain=True),
+        "answer": dict(answer),
+        "sentences": [*sentences],
     }
 
 
@@ -58,11 +67,19 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     answer = bare["answer"]
     bare["where"] = {}
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
-    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
-    answer["citations"] = [each | no_texts for each in answer["citations"]]
+    answer["citations"] = _without_texts(answer["citations"])
     answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
+    bare["sentences"] = [
+        each | {"text": "", "note": "", "citations": _without_texts(each["citations"])}
+        for each in bare["sentences"]
+    ]
     return bare
+
+
+def _without_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
+    return [{**each, **no_texts} for each in citations]
 
 
 def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:

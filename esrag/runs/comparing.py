@@ -1,5 +1,6 @@
 """What differs between two runs of a question."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,47 +19,68 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """What the second run has and the first has not, and the other way round; `fields` are (name, before, after)."""
+class Change:
+    """A named value, or the text of a passage, in the first and in the second run."""
 
-    fields: tuple[tuple[str, str, str], ...]
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What the second run has and the first has not, and the other way round.
+
+    `conditions` are the version, the filter and the settings. They explain a difference and are
+    none themselves. `fields` are parts of the answer, and `changed` are hits with another text.
+    """
+
+    conditions: tuple[Change, ...]
+    fields: tuple[Change, ...]
     entered: tuple[str, ...]
     left: tuple[str, ...]
     moved: tuple[Moved, ...]
+    changed: tuple[Change, ...]
     removed_sentences: tuple[str, ...]
     added_sentences: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        return bool(
-            self.fields
-            or self.entered
-            or self.left
-            or self.moved
-            or self.removed_sentences
-            or self.added_sentences
+        return any(
+            (
+                self.fields,
+                self.entered,
+                self.left,
+                self.moved,
+                self.changed,
+                self.removed_sentences,
+                self.added_sentences,
+            )
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag diff --json` prints."""
         return {
             "schema": "esrag.diff/1",
-            "fields": [
-                {"name": name, "before": before, "after": after}
-                for name, before, after in self.fields
-            ],
+            "conditions": [asdict(each) for each in self.conditions],
+            "fields": [asdict(each) for each in self.fields],
             "entered": [*self.entered],
             "left": [*self.left],
             "moved": [asdict(each) for each in self.moved],
+            "changed": [
+                {"chunk_id": each.name, "before": each.before, "after": each.after}
+                for each in self.changed
+            ],
             "removed_sentences": [*self.removed_sentences],
             "added_sentences": [*self.added_sentences],
         }
 
     def lines(self) -> Iterator[str]:
         """Yield the difference as lines of text."""
+        for each in (*self.conditions, *self.fields):
+            yield f"{each.name}: {each.before or '(empty)'} → {each.after or '(empty)'}"
         if not self:
-            yield "nothing differs"
-        for name, before, after in self.fields:
-            yield f"{name}: {before or '(empty)'} → {after or '(empty)'}"
+            yield "nothing else differs" if self.conditions else "nothing differs"
+
         yield from (f"- {sentence}" for sentence in self.removed_sentences)
         yield from (f"+ {sentence}" for sentence in self.added_sentences)
         yield from (f"hit left: {chunk_id}" for chunk_id in self.left)
@@ -66,18 +88,20 @@ class Difference:
         yield from (
             f"hit moved: {each.chunk_id} from {each.before} to {each.after}" for each in self.moved
         )
+        yield from (f"hit changed: {each.name}" for each in self.changed)
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
-    """Return what differs between two records; times, ids and versions are not compared."""
+    """Return what differs between two records; times and ids are not compared."""
     old, new = before["answer"], after["answer"]
     names = ("question", "refused", "reason", "confidence", "model")
     ranks, others = _ranks(old), _ranks(new)
     said, says = _sentences(old["answer"]), _sentences(new["answer"])
 
     return Difference(
-        fields=tuple(
-            (name, str(old[name]), str(new[name])) for name in names if old[name] != new[name]
+        conditions=_changes(_conditions(before), _conditions(after)),
+        fields=_changes(
+            {name: str(old[name]) for name in names}, {name: str(new[name]) for name in names}
         ),
         entered=tuple(chunk_id for chunk_id in others if chunk_id not in ranks),
         left=tuple(chunk_id for chunk_id in ranks if chunk_id not in others),
@@ -86,9 +110,45 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
             for chunk_id, rank in ranks.items()
             if others.get(chunk_id, rank) != rank
         ),
+        changed=_changed_texts(_texts(old), _texts(new)),
         removed_sentences=tuple(sentence for sentence in said if sentence not in says),
         added_sentences=tuple(sentence for sentence in says if sentence not in said),
     )
+
+
+def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a run was asked with; a filter and settings as they are written in JSON."""
+    settings = {key: _written(value) for key, value in record["settings"].items()}
+    where = _written(record["where"]) if record["where"] else ""
+    return {"version": str(record.get("version", "")), "filter": where, **settings}
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+    """Return the names whose values differ; a setting that is missing has its default."""
+    names = [*before, *(name for name in after if name not in before)]
+    return tuple(
+        Change(name, before.get(name, "(default)"), after.get(name, "(default)"))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def _changed_texts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+    """Return the hits of both runs whose passages differ; one without its text is not compared."""
+    return tuple(
+        Change(chunk_id, text, after[chunk_id])
+        for chunk_id, text in before.items()
+        if text and after.get(chunk_id, "") not in ("", text)
+    )
+
+
+def _texts(answer: Mapping[str, Any]) -> dict[str, str]:
+    """Return the passages of the hits by id; "" if they were kept without texts."""
+    return {hit["chunk_id"]: str(hit.get("text", "")) for hit in answer["hits"]}
 
 
 def _ranks(answer: Mapping[str, Any]) -> dict[str, int]:

@@ -1,12 +1,14 @@
 """Saved records, which are files that anybody may have written."""
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from esrag.errors import UsageError
+from esrag.errors import EsragError, UsageError
 from esrag.private import opener
 from esrag.runs import SCHEMA
 
@@ -68,8 +70,30 @@ def read_record(path: Path) -> dict[str, Any]:
 _HINT = "esrag ask --save FILE writes a record"
 
 
-def write_record(path: Path, record: dict[str, Any]) -> None:
-    """Write a record to a file that only its user can read. Raises: OSError."""
-    with open(path, "w", encoding="utf-8", opener=opener) as file:
-        json.dump(record, file, ensure_ascii=False, allow_nan=False, indent=1)
-        file.write("\n")
+def check_target(path: Path) -> None:
+    """Check that a record can be written to a file. Raises: UsageError."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(
+            f"cannot write {path}: there is no folder {folder}",
+            hint="name a file in a folder that exists",
+        )
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(
+            f"cannot write {path}: it is a folder, or you may not write there",
+            hint="name a file that you may write",
+        )
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record to a file that only its user can read. Raises: EsragError."""
+    try:
+        with open(path, "w", encoding="utf-8", opener=opener) as file:
+            json.dump(record, file, ensure_ascii=False, allow_nan=False, indent=1)
+            file.write("\n")
+    except (OSError, ValueError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "it holds no valid text"
+        raise EsragError(
+            f"the run was not saved: {path} cannot be written: {cause}",
+            hint="what was printed is complete; name another file",
+        ) from error

@@ -16,11 +16,19 @@ ENVIRONMENT_PREFIX = "ESRAG_"
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
 
-def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the values. Raises: ValueError for one that is there twice."""
+class DuplicateEntryError(ValueError):
+    """An entry of a list is there twice; `place` is where it comes again, from 0."""
+
+    def __init__(self, entry: object, place: int) -> None:
+        super().__init__(f"{entry!r} is there twice")
+        self.place = place
+
+
+def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values. Raises: DuplicateEntryError."""
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise ValueError(f"{value!r} is there twice")
+            raise DuplicateEntryError(to_plain(value), place)
     return values
 
 
@@ -246,7 +254,7 @@ class RerankSettings(Section):
         default={600: 0.1, 400: 0.05},
         description="Bonus of quality for more than this number of characters.",
     )
-    indicators: tuple[Indicator, ...] = Field(
+    indicators: Annotated[tuple[Indicator, ...], AfterValidator(_unique)] = Field(
         default=(
             Indicator(words=("digit",), bonus=0.03),
             Indicator(words=("is", "are", "must", "requires", "allows"), bonus=0.02),
@@ -359,7 +367,7 @@ class AnswerSettings(Section):
         default=True,
         description='Answer a question about an "Algorithm N" with its steps, whole and in order.',
     )
-    minimum_hits: int = Field(
+    min_hits: int = Field(
         default=1, ge=1, description="Minimum number of hits; fewer are a refusal."
     )
     max_sentences: int = Field(
@@ -459,7 +467,8 @@ class RunsSettings(Section):
         description="Record of each question: none, one without any text, or a whole one.",
     )
     url: str = Field(
-        default="", description="File of the records; nothing: in the folder of the index."
+        default="",
+        description="File of the records; nothing: with the index, in its folder or on its server.",
     )
     max_days: float = Field(
         default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days."

@@ -21,6 +21,7 @@ from esrag.errors import SettingsError
 from esrag.settings import (
     DEFAULT_MODEL,
     ENVIRONMENT_PREFIX,
+    DuplicateEntryError,
     Settings,
     fields,
     is_address,
@@ -155,9 +156,18 @@ def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
     """Return the settings with some values replaced, by dotted key. Raises: SettingsError as `resolve` does."""
     known = dict(fields())
     for key in values:
-        _require_known(key, known, "overlay")
+        _require_known(key, known, "code")
     flat = {key: value_of(settings, key) for key in known}
-    return _build(flat | dict(values), dict.fromkeys(values, "overlay"))
+    return _build(flat | dict(values), dict.fromkeys(values, "code"))
+
+
+def with_absolute_paths(settings: Settings) -> Settings:
+    """Return the settings with their relative paths as they are seen from the current folder."""
+    here = Path.cwd()
+    values = {key: value_of(settings, key) for key in (*_PATHS, *_MODELS)}
+    return with_values(
+        settings, {key: _from_folder(key, value, here) for key, value in values.items()}
+    )
 
 
 def presets() -> tuple[str, ...]:
@@ -366,6 +376,12 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
 def _require_known(key: str, known: Iterable[str], origin: str) -> None:
     if key in known:
         return
+    if table := next((each for each in known if key.startswith(f"{each}.")), ""):
+        entry = key.removeprefix(f"{table}.")
+        raise SettingsError(
+            f"{key} (from {origin}) is an entry of {table}, which is given as a whole",
+            hint=f"give all its entries: {table}={{{entry}: …}}",
+        )
     if key in _sections():
         raise SettingsError(
             f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…"
@@ -395,12 +411,28 @@ def _parse(key: str, value: Any, info: FieldInfo, origin: str) -> Any:
     """
     if not isinstance(value, str) or _is_text(info.annotation):
         return value
+    if not value.strip():
+        raise SettingsError(
+            f"{key} (from {origin}): expected {_form(info.annotation)}, found nothing",
+            hint=f"{key} is: {info.description}",
+        )
     try:
         return read_yaml(value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"{key} (from {origin}) is not YAML: {value!r}", hint=f"{key} is: {info.description}"
         ) from error
+
+
+def _form(annotation: Any) -> str:
+    """Return what a value looks like that was typed as YAML.
+
+    >>> _form(tuple[str, ...]), _form(Mapping[str, int]), _form(int)
+    ('a list, such as [a, b] or []', 'a table, such as {a: b} or {}', 'a value')
+    """
+    if get_origin(annotation) is tuple:
+        return "a list, such as [a, b] or []"
+    return "a table, such as {a: b} or {}" if get_origin(annotation) is Mapping else "a value"
 
 
 def _is_text(annotation: Any) -> bool:
@@ -463,6 +495,9 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
     first = error.errors(include_url=False)[0]
     known = dict(fields())
     location = [part for part in first["loc"] if part != "[key]"]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, DuplicateEntryError):
+        location.append(cause.place)
     key = next(
         (key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]),
         "",
@@ -471,9 +506,10 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
     secret = key.endswith("url") or (
         key and known[key].annotation is SecretStr
     )  # an address may hold a password
-    came = "" if secret else f", got {first['input']!r}"
+    is_shown = not (secret or isinstance(cause, DuplicateEntryError))  # which names its entry
+    came = f", got {first['input']!r}" if is_shown else ""
     problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    problem = problem if problem.startswith("'") else problem[:1].lower() + problem[1:]
+    problem = problem if problem[:1] in "'{" else problem[:1].lower() + problem[1:]
     origin = origins.get(key, "default")
     return SettingsError(
         f"{_path(location)} (from {origin}): {problem}{came}",

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from esrag.citations import MARKERS
 from esrag.errors import UsageError
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
-from esrag.verifying.verify import MARKED, MAX_DRAFT, take_sentence, verify
+from esrag.verifying.verify import MARKED, MAX_DRAFT, Check, Rules, take_sentence, verify
 
 MAX_PASSAGES = 1000
 HINT = 'write {"draft": "A sentence. [c1]", "passages": ["text of c1", …]}'
@@ -27,6 +28,10 @@ class SentenceVerdict:
     support: float
     citations: tuple[Citation, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentence as `esrag verify --json` prints it."""
+        return {**asdict(self), "citations": [asdict(each) for each in self.citations]}
+
 
 @dataclass(frozen=True, slots=True)
 class DraftVerdict:
@@ -36,6 +41,14 @@ class DraftVerdict:
     reason: str
     note: str
     sentences: tuple[SentenceVerdict, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag verify --json` prints."""
+        return {
+            "schema": "esrag.verdict/1",
+            **asdict(self),
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
+        }
 
 
 def read_request(text: str) -> tuple[str, list[Passage]]:
@@ -62,18 +75,38 @@ def verify_draft(
     `encode`, words alone decide. With `quotes`, each sentence has to quote its passage verbatim.
     Raises: UsageError.
     """
+    if not isinstance(draft, str):
+        raise UsageError(f"expected a draft as text, found {type(draft).__name__}", hint=HINT)
+    if isinstance(passages, str | bytes) or not isinstance(passages, Sequence):
+        raise UsageError(f"expected a list of passages, found {type(passages).__name__}", hint=HINT)
     if len(passages) > MAX_PASSAGES:
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
     evidence = to_evidence(passages)
 
     whole = verify(draft, evidence, encode, quotes=quotes)
-    sentences = tuple(
-        _verdict(sentence, verify(sentence, evidence, encode, quotes=quotes))
-        for sentence in (_sentences(draft) if len(draft) <= MAX_DRAFT else ())
-    )
+    sentences = judge_sentences(draft, evidence, encode, quotes=quotes)
     note = "; ".join(whole.notes) if whole.refused else ""
     return DraftVerdict(
         supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences
+    )
+
+
+def judge_sentences(
+    draft: str,
+    evidence: Sequence[Evidence],
+    encode: Encode | None = None,
+    *,
+    question: str = "",
+    quotes: bool = False,
+) -> tuple[SentenceVerdict, ...]:
+    """Check every sentence of a draft by itself; none if the draft is longer than any answer."""
+    if len(draft) > MAX_DRAFT:
+        return ()
+
+    rules = Rules(quotes=quotes)
+    return tuple(
+        _verdict(sentence, Check(question, evidence, rules, encode).answer(sentence))
+        for sentence in _sentences(draft)
     )
 
 

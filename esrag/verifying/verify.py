@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esrag.citations import MARKERS, REASONS, REFUSAL, OnSentence, Reason, ignore
+from esrag.citations import (
+    MARKERS,
+    REASONS,
+    REFUSAL,
+    CheckedSentence,
+    OnSentence,
+    Reason,
+    ignore,
+    name_of,
+)
 from esrag.evidence.statements import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.text import format_count, normalise, sentence_spans
@@ -231,7 +240,9 @@ class Check:
             self._dropped.append(f"dropped {claim.text[:80]!r}: {note}")
             return
         self._claims.append(claim)
-        self._on_sentence(claim.cited)
+        self._on_sentence(
+            CheckedSentence(claim.cited, name_of(passages[0].title, passages[0].section))
+        )
 
     def _stops_before(self, claim: Claim) -> bool:
         """Return whether this is a new sentence after the last allowed one. Raises: Violation for too many parts."""

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from esrag.caching.opening import open_cache
-from esrag.context import engine_options, open_context
+from esrag.context import open_context
+from esrag.engines import engine_options
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import ContextTooLarge, UsageError
 from esrag.filters import parse

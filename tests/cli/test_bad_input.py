@@ -445,7 +445,7 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
             ran = esrag("ingest", *arguments)
             assert (ran.code, ran.out) == (1, "")
             assert "cannot write the index in .esrag/esrag" in ran.err
-            assert "hint: make it writable, or choose another folder with --engine" in ran.err
+            assert "hint: make it writable, or set engine.url to another folder" in ran.err
         index.chmod(0)
         for arguments in (["ask", "kettle"], ["ingest", "docs", "--dry-run"]):
             ran = esrag(*arguments)

@@ -41,6 +41,9 @@ def test_a_sentence_without_its_subject_has_the_title_beside_it(people):
         "62 metres. [c1] (Maria Tolle)\n"
         in people("ask", question, "--set", "answer.refusal=0").out
     )
+    streamed = people("ask", question, "--set", "answer.refusal=0", "--stream").out
+    assert "62 metres. [c1] (Maria Tolle)\n" in streamed
+    assert streamed.count("62 metres") == 1
     assert "(" not in people("ask", question, "--set", "answer.refusal=0", "--json").json["answer"]
 
 

@@ -124,7 +124,7 @@ def test_an_index_on_a_read_only_disk_is_read_as_ever(esrag, corpus, private):
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [
         "error: cannot write the index in .esrag/esrag: Read-only file system",
-        "hint: make it writable, or choose another folder with --engine",
+        "hint: make it writable, or set engine.url to another folder",
     ]
 
 

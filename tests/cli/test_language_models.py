@@ -125,7 +125,7 @@ def test_sentences_are_streamed_as_they_pass(kitchen, service):
     thought = ["<thi", f"nk>{HOLDS} It is steel. [c1]</thi", "nk>\n"]
     service.said = [*thought, "The kettle holds", " 1.7 litres. [", "c1] It weighs 900 grams. [c1]"]
     ran = kitchen("ask", QUESTION, "--stream")
-    assert ran.out.split("\n")[:2] == [HOLDS, "It weighs 900 grams. [c1]"]
+    assert ran.out.split("\n")[:2] == [HOLDS, "It weighs 900 grams. [c1] (Kettle)"]
     assert ran.out.count(HOLDS) == 1
     service.said = [f"{HOLDS} It weighs 901 grams. [c1]"]
     ran = kitchen("ask", QUESTION, "--stream")
@@ -147,7 +147,7 @@ def test_no_more_sentences_than_are_allowed(kitchen, service):
         == HOLDS
     )
     shown, cited, _ = kitchen("ask", QUESTION, "--stream").out.split("\n\n")
-    assert shown.split("\n") == [HOLDS, "It weighs 900 grams. [c1]", HOLDS]
+    assert shown.split("\n") == [HOLDS, "It weighs 900 grams. [c1] (Kettle)", HOLDS]
     assert cited == "[c1] Kettle, page 1: docs/kitchen/kettle.md"
 
 
@@ -174,7 +174,7 @@ def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):
         rest, _ = running.communicate(timeout=60)
 
     assert first == f"{HOLDS}\n"
-    assert rest.startswith("It weighs 900 grams. [c1]\n")
+    assert rest.startswith("It weighs 900 grams. [c1] (Kettle)\n")
     assert (running.returncode, len(service.asked)) == (0, 1)
 
 
@@ -192,7 +192,8 @@ def test_every_sentence_is_backed_by_words_of_its_passage_where_that_is_set(kitc
     (citation,) = ran.json["citations"]
     assert citation["quote"] == "kettle holds 1.7 litres"
     assert citation["end"] - citation["start"] == len(citation["quote"])
-    assert kitchen("ask", QUESTION, "--stream", **QUOTES).out.startswith(f"{ran.json['answer']}\n")
+    streamed = kitchen("ask", QUESTION, "--stream", **QUOTES).out
+    assert streamed.startswith(f"{ran.json['answer']} (Kettle)\n")
     service.said = [HOLDS.replace("The kettle", "It")]
     ran = kitchen("ask", QUESTION, "--json", **QUOTES)
     assert (ran.code, ran.json["reason"]) == (3, "unsupported")
@@ -319,6 +320,21 @@ def test_the_steps_of_an_algorithm_are_given_where_a_model_refuses(kitchen, serv
         ESRAG_GENERATOR__NAME="extractive",
     )
     assert plain.json["answer"] == ran.json["answer"]
+
+
+def test_a_setting_turns_the_steps_of_algorithms_off(kitchen, service):
+    """With every generator: a refusal stays one, and the extractive answer is a sentence or two."""
+    (kitchen.folder / "docs" / "boil.txt").write_text(ALGORITHM)
+    kitchen("ingest", "docs")
+    service.said = ["I could not find that in the passages."]
+    question, off = "What are the steps in Algorithm 7 BoilWater?", "answer.algorithms=false"
+
+    assert kitchen("ask", question, "--set", off, "--json").json["reason"] == "model-refused"
+    plain = {"ESRAG_GENERATOR__NAME": "extractive", "ESRAG_ANSWER__MAX_SENTENCES": "2"}
+    assert "5: return tea" in kitchen("ask", question, "--json", **plain).json["answer"]
+    ran = kitchen("ask", question, "--set", off, "--json", **plain)
+    assert "5: return tea" not in ran.json["answer"]
+    assert len(ran.json["citations"]) <= 2
 
 
 def test_cohere_cites_its_documents(kitchen, service):

@@ -62,9 +62,20 @@ def test_help_imports_no_model_engine_web_or_settings_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "ingest" in done.stdout
-    assert {
-        name for name in done.stderr.strip().split(",") if name.partition(".")[0] in HEAVY
-    } == set()
+    loaded = done.stderr.strip().split(",")
+    assert {name for name in loaded if name.partition(".")[0] in HEAVY} == set()
+    ours = {name for name in loaded if name.partition(".")[0] == "esrag"}
+    assert ours <= {
+        *("esrag", "esrag.cli", "esrag.cli.main", "esrag.cli.output", "esrag.cli.streams"),
+        "esrag.errors",
+    }
+
+
+def test_the_list_of_commands_has_the_help_of_each():
+    """The texts are written down a second time, so that the list imports no command."""
+    context = click.Context(cli)
+    helps = {name: cli.get_command(context, name).get_short_help_str(1000) for name in COMMANDS}
+    assert {name: text for name, (_, text) in COMMANDS.items()} == helps
 
 
 @pytest.mark.parametrize("command", COMMANDS)

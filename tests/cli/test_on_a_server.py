@@ -40,6 +40,23 @@ def test_a_question_is_answered_and_cited(there, engine):
     assert there("doctor").code == 0
 
 
+def test_runs_are_kept_beside_the_index(there, esrag):
+    """Without a file they are on the server; they are listed, shown, rated and compared."""
+    question = "How many litres does the kettle hold?"
+    keep = {"ESRAG_RUNS__KEEP": "whole"}
+    first, second = [there("ask", question, "--json", **keep).json["run_id"] for _ in range(2)]
+    assert there("feedback", first, "good", "--note", "to the point").code == 0
+
+    listed = there("runs", "list", "--json").lines
+    assert [run["run_id"] for run in listed] == [second, first]
+    assert "feedback: good: to the point\n" in there("runs", "show", first).out
+    assert there("diff", first, second).out == "nothing differs\n"
+    assert not list(esrag.folder.glob("**/runs.sqlite3"))
+    names = [index["name"] for index in there("index", "list", "--json").lines]
+    assert f"{listed[0]['index']}-000001" in names
+    assert not [name for name in names if "-runs" in name]
+
+
 def test_an_ingest_is_a_sync(there, corpus):
     """A second run embeds nothing; a changed file replaces its chunks, and one that is gone goes."""
     again = there("ingest", "docs", "--json").json

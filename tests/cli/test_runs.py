@@ -4,8 +4,11 @@ import json
 import stat
 
 import pytest
+from made_up_models import service
 
 import esrag as package
+
+__all__ = ["service"]
 
 QUESTION = "How many litres does the kettle hold?"
 WHOLE = {"ESRAG_RUNS__KEEP": "whole"}
@@ -35,9 +38,50 @@ def test_a_changed_document_shows_in_replay_and_diff(kitchen, corpus):
     assert "hit left: lamp::p0001::c001\n" in changed.out
     assert kitchen("diff", "a.json", "c.json").out == changed.out
 
+    assert "hit changed: kettle::p0001::c001\n" in changed.out
     found = kitchen("diff", "c.json", "a.json", "--json").json
     assert (found["schema"], found["entered"]) == ("esrag.diff/1", ["lamp::p0001::c001"])
+    (text,) = [each for each in found["changed"] if each["chunk_id"] == "kettle::p0001::c001"]
+    assert ("2.5 litres" in text["before"], "1.7 litres" in text["after"]) == (True, True)
     assert found["added_sentences"] == ["The kettle holds 1.7 litres."]
+
+
+def test_a_difference_names_version_filter_and_settings(kitchen):
+    """They explain what differs, and are no difference of the answers: the exit code stays 0."""
+    kitchen("ask", QUESTION, "--save", "a.json")
+    kitchen(
+        "ask", QUESTION, "--save", "b.json", "--where", "folder=kitchen", "--set", "answer.steps=2"
+    )
+    newer = json.loads((kitchen.folder / "a.json").read_text()) | {"version": "9.9"}
+    (kitchen.folder / "c.json").write_text(json.dumps(newer))
+
+    ran = kitchen("diff", "a.json", "c.json")
+    assert (ran.code, ran.out) == (
+        0,
+        f"version: {package.__version__} → 9.9\nnothing else differs\n",
+    )
+    out = kitchen("diff", "a.json", "b.json").out
+    assert 'filter: (empty) → {"field": "folder", "values": ["kitchen"]}\n' in out
+    assert "answer.steps: (default) → 2\n" in out
+    assert "hit left: lamp::p0001::c001\n" in out
+
+
+def test_a_record_judges_each_sentence_of_the_draft(kitchen, service):
+    """Also those that a refusal never reached, with the reason of each."""
+    service.said = ["It holds 9 litres. [c1] The kettle holds 1.7 litres. [c1] It is blue."]
+    ran = kitchen("ask", QUESTION, "--save", "a.json", **_model(service))
+    assert ran.code == 3
+    sentences = json.loads((kitchen.folder / "a.json").read_text())["sentences"]
+    assert [(each["text"], each["supported"], each["reason"]) for each in sentences] == [
+        ("It holds 9 litres. [c1]", False, "unsupported"),
+        ("The kettle holds 1.7 litres. [c1]", True, ""),
+        ("It is blue.", False, "contract"),
+    ]
+    assert sentences[1]["citations"][0]["chunk_id"] == "kettle::p0001::c001"
+
+    service.said = ["not found in provided docs"]
+    kitchen("ask", QUESTION, "--save", "b.json", **_model(service))
+    assert json.loads((kitchen.folder / "b.json").read_text())["sentences"] == []
 
 
 def test_a_record_is_what_json_prints(kitchen):
@@ -89,6 +133,7 @@ def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
     ]
     shown = kitchen("runs", "show", first).out
     assert "The kettle holds 1.7 litres. [c1]\n" in shown
+    assert "\n[c1] Kettle, page 1: docs/kitchen/kettle.md\n" in shown
     assert "feedback: good: to the point\n" in shown
     exported = kitchen("runs", "export").lines
     assert [run["run_id"] for run in exported] == [second, first]
@@ -174,7 +219,8 @@ def test_a_record_cannot_send_anything_anywhere(kitchen):
     }
     record["settings"] = hostile
     (kitchen.folder / "b.json").write_text(json.dumps(record))
-    assert kitchen("replay", "b.json").out == "nothing differs\n"
+    ran = kitchen("replay", "b.json")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "nothing else differs")
     assert not (kitchen.folder / "x.db").exists()
 
     for where in ({"field": "folder"}, {"and": 1}, {"field": "x", "values": [[]]}, {"not": {}}):
@@ -210,7 +256,47 @@ def test_runs_are_kept_from_python_too(kitchen, monkeypatch):
     assert [run["run_id"] for run in kitchen("runs", "list", "--json").lines] == [run_id]
 
 
-def test_runs_of_an_index_on_a_server_need_a_file(esrag):
-    """A setting names it; without one it is an error before anything is asked."""
-    ran = esrag("runs", "list", "--engine", "http://127.0.0.1:9")
-    assert (ran.code, "set runs.url to a file" in ran.err) == (2, True)
+def test_a_wrong_place_is_refused_before_a_model_is_asked(kitchen, service):
+    """A store of runs that cannot be meant, and files that cannot be written."""
+    (kitchen.folder / "folder").mkdir()
+    for arguments, variables, said in (
+        ([], WHOLE | {"ESRAG_RUNS__URL": "redis://h/0"}, "runs.url must be a file, found an"),
+        (["--save", "/nonexistent/x.json"], {}, "there is no folder /nonexistent"),
+        (["--save", "docs/lamp.html/x.json"], {}, "there is no folder docs/lamp.html"),
+        (["--save", "folder"], {}, "is a directory"),
+    ):
+        ran = kitchen("ask", QUESTION, *arguments, **_model(service), **variables)
+        assert (ran.code, ran.out) == (2, ""), ran
+        assert said in ran.err
+    assert service.asked == []
+
+    kitchen("ask", QUESTION, "--save", "a.json")
+    ran = kitchen("replay", "a.json", "--save", "/nonexistent/x.json", **_model(service))
+    assert (ran.code, ran.out, service.asked) == (2, "", [])
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"], ["--stream"]])
+def test_an_answer_is_printed_even_if_it_cannot_be_saved(kitchen, service, as_json):
+    """First the answer, then the error in one line, exit 1: the answer was paid for."""
+    ran = kitchen("ask", QUESTION, "--save", "/dev/full", *as_json, **_model(service))
+    assert (ran.code, "The kettle holds 1.7 litres. [c1]" in ran.out) == (1, True)
+    assert "error: the run was not saved: /dev/full cannot be written: No space" in ran.err
+    assert len(service.asked) == 1
+
+
+def test_a_difference_is_printed_even_if_its_run_cannot_be_saved(kitchen):
+    """`replay` behaves as `ask` does."""
+    kitchen("ask", QUESTION, "--save", "a.json")
+    ran = kitchen("replay", "a.json", "--save", "/dev/full")
+    assert (ran.code, ran.out) == (1, "nothing differs\n")
+    assert "the run was not saved" in ran.err
+
+
+def _model(service):
+    """The variables that make a language model write the answers."""
+    return {
+        "ESRAG_GENERATOR__NAME": "openai",
+        "ESRAG_GENERATOR__MODEL": "made-up",
+        "ESRAG_GENERATOR__URL": f"{service.url}/v1",
+        "ESRAG_GENERATOR__API_KEY": service.key,
+    }

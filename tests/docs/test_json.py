@@ -168,14 +168,17 @@ def draft(esrag):
 
 
 @pytest.fixture
-def runs(filled):
+def runs(filled, corpus):
     """Two kept and saved runs that differ in every way, one with feedback."""
     kept = {"ESRAG_RUNS__KEEP": "whole"}
     one = ("ask", "How many litres does the kettle hold?", "--method", "keyword")
     run_id = filled(*one, "--save", "a.json", "--json", **kept).json["run_id"]
+    kettle = corpus / "kitchen" / "kettle.md"
+    kettle.write_text(kettle.read_text().replace("900 grams", "950 grams"))
+    filled("ingest", "docs")
     other = "The toaster has two slots. Its cable is 80 centimetres long. kettle litres"
     filled(
-        "ask", other, "--method", "keyword", "--save", "b.json", "--set", "answer.refusal=1", **kept
+        "ask", other, "--method", "keyword", "--save", "b.json", "--set", "answer.steps=2", **kept
     )
     filled("feedback", run_id, "good")
     filled("feedback", filled("runs", "list", "--json").lines[0]["run_id"], "bad")

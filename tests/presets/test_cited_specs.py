@@ -10,8 +10,7 @@ import yaml
 from fpdf import FPDF
 
 from esrag.citations import REFUSAL
-from esrag.context import engine_options
-from esrag.engines import SearchResult
+from esrag.engines import SearchResult, engine_options
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.fusing import fuse_legs, hits
 from esrag.engines.fusion import ranking
@@ -198,9 +197,7 @@ def test_neighbours_come_along_as_far_as_there_is_room(opened):
 def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
     """The refusal says that there were too few."""
     generator = Says("Anything. [c1]")
-    asked = ask(
-        "KeyGen", with_answer(replace(opened, generator=lambda: generator), minimum_hits=99)
-    )
+    asked = ask("KeyGen", with_answer(replace(opened, generator=lambda: generator), min_hits=99))
 
     assert (asked.answer.text, asked.answer.reason, generator.count) == (REFUSAL, "too-few-hits", 0)
 
