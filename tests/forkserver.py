@@ -162,7 +162,7 @@ def main():
     """Import what the commands need, then run those that are asked for, each in a fork."""
     from esrag.cli.main import COMMANDS
 
-    for module in {*IMPORTED_LATE, *(path.split(":")[0] for path in COMMANDS.values())}:
+    for module in {*IMPORTED_LATE, *(target.split(":")[0] for target, _ in COMMANDS.values())}:
         import_module(module)
     gc.collect()
     gc.freeze()  # a collection in a fork would copy what it shares with this process

@@ -311,8 +311,8 @@ def test_a_stream_that_is_left_early_waits_for_nothing(
 
     service.said = [holds, " It", " weighs", " 900 grams. [c1]"]
     service.script = [lambda handler, honest: stream(handler, write(honest))]
-    model = {"name": "openai", "model": "made-up", "api_key": service.key}
-    more = {"generator": model | {"url": f"{service.url}/v1"}, "runs.keep": "whole"}
+    model = {"model": "made-up", "api_key": service.key, "url": f"{service.url}/v1"}
+    more = {"generator.name": "model", "models.default": model, "runs.keep": "whole"}
 
     with package.open("index", settings=settings | more) as opened:
         opened.ingest(corpus)

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from pydantic import SecretStr
 
 from esrag.filters import Filter, filter_to_dict
 from esrag.settings import Settings, fields, to_plain, value_of
+from esrag.settings.trust import redirects
 
 SCHEMA = "esrag.run/1"
 Keep = Literal["off", "without-texts", "whole"]
@@ -87,7 +89,9 @@ def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
     return {
         key: value
         for key, value in record["settings"].items()
-        if key.partition(".")[0] in _REPLAYED and key not in _ADDRESSES_AND_FILES
+        if key.partition(".")[0] in _REPLAYED
+        and key not in _ADDRESSES_AND_FILES
+        and not redirects(key, value, Path())
     }
 
 

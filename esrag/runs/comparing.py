@@ -117,8 +117,15 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
 
 
 def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a run was asked with; a filter and settings as they are written in JSON."""
-    settings = {key: _written(value) for key, value in record["settings"].items()}
+    """Return what a run was asked with; a filter and settings as they are written in JSON.
+
+    Settings of `runs` decide nothing about an answer.
+    """
+    settings = {
+        key: _written(value)
+        for key, value in record["settings"].items()
+        if not key.startswith("runs.")
+    }
     where = _written(record["where"]) if record["where"] else ""
     return {"version": str(record.get("version", "")), "filter": where, **settings}
 

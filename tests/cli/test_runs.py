@@ -213,6 +213,7 @@ def test_a_record_cannot_send_anything_anywhere(kitchen):
     }
     hostile |= {
         "rerank.model": "/etc",
+        "rerank.chain": ["cohere"],
         "rerank.api_key": "k",
         "cache.url": "x.db",
         "runs.keep": "whole",
@@ -295,8 +296,8 @@ def test_a_difference_is_printed_even_if_its_run_cannot_be_saved(kitchen):
 def _model(service):
     """The variables that make a language model write the answers."""
     return {
-        "ESRAG_GENERATOR__NAME": "openai",
-        "ESRAG_GENERATOR__MODEL": "made-up",
-        "ESRAG_GENERATOR__URL": f"{service.url}/v1",
-        "ESRAG_GENERATOR__API_KEY": service.key,
+        "ESRAG_GENERATOR__NAME": "model",
+        "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+        "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
     }
