@@ -1,6 +1,7 @@
 """The ledger as an index on Elasticsearch or OpenSearch, for programs of several machines.
 
-The index is written through its alias only: after the index was deleted, a late write creates no other one.
+The index is written through its alias only: after the index was deleted, a late write creates no
+other one.
 """
 
 import json
@@ -24,7 +25,8 @@ _NO_INDEX, _INDEX_THERE = "index_not_found_exception", "resource_already_exists_
 class ServerStore:
     """Rows as entries of one index; an entry's version is its sequence number and primary term.
 
-    `index` is the alias that the ledger belongs to. The name gives the same rights as those on that index.
+    `index` is the alias that the ledger belongs to. The name gives the same rights as those on that
+    index.
     """
 
     def __init__(self, connection: Connection, index: str) -> None:
@@ -33,11 +35,11 @@ class ServerStore:
         self._is_ours = False
 
     def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
-        """The rows of these keys, as last written; see `Store.get`."""
+        """Return the rows of these keys, as last written; see `Store.get`."""
         return [_row(entry) for entry in self._entries(keys, "mark" if bodies else "mark,body")]
 
     def write(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Writes rows, each by itself; see `Store.write`."""
+        """Write rows, each by itself; see `Store.write`."""
         mark = uuid4().hex
         answers = self._bulk([_action(row, mark) for row in rows])
 
@@ -54,14 +56,14 @@ class ServerStore:
         return [row.key not in refused or row.key in ours for row in rows]
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Removes rows; see `Store.remove`."""
+        """Remove rows; see `Store.remove`."""
         actions = [json.dumps({"delete": {"_id": key}}) + "\n" for key in keys]
         for key, answer in zip(keys, self._bulk(actions), strict=True):
             if "error" in answer and answer["status"] != _NOT_FOUND:
                 raise refusal(self._connection.shown_url, answer["status"], answer, about=key)
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
-        """The first rows by key; see `Store.find`."""
+        """Return the first rows by key; see `Store.find`."""
         body = {
             "query": {"bool": {"filter": _filters(query)}},
             "size": limit,
@@ -78,7 +80,7 @@ class ServerStore:
         )
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
-        """The batches of a job by state; see `Store.totals`."""
+        """Return the batches of a job by state; see `Store.totals`."""
         figures = {
             "due_ms": {"min": {"field": "due_ms"}},
             **{name: {"sum": {"field": name}} for name in SUMS},
@@ -97,18 +99,21 @@ class ServerStore:
         return {state["key"]: _total(state) for state in states}
 
     def close(self) -> None:
-        """Gives the connections back; see `Store.close`."""
+        """Close the connections; see `Store.close`."""
         self._connection.close()
         self._is_ours = False
 
     def _entries(self, keys: Sequence[str], without: str = "body") -> list[Mapping[str, Any]]:
-        """What stands under keys, as last written."""
+        """Return the entries under keys, as last written."""
         if not keys or not self._is_there():
             return []
         return self._connection.read(self._alias, keys, _source_excludes=without)
 
     def _refresh(self) -> None:
-        """Lets what was written be found; who may only read finds what was there a second ago."""
+        """Make all writes visible to searches.
+
+        A user who may only read finds what was there a second ago.
+        """
         try:
             self._connection.request("POST", f"/{self._alias}/_refresh", ignore_unavailable=True)
         except Refused as error:
@@ -131,7 +136,10 @@ class ServerStore:
         return answer
 
     def _bulk(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
-        """What the server says of each action; those that it had no room or no index for are sent again."""
+        """Return the server's answer to each action.
+
+        Actions that it had no room or no index for are sent again.
+        """
         if not self._is_there():
             self._make()
         answers: dict[int, Mapping[str, Any]] = {}
@@ -152,25 +160,34 @@ class ServerStore:
         return [answers[number] for number in range(len(actions))]
 
     def _is_to_be_sent_again(self, answer: Mapping[str, Any]) -> bool:
-        """Whether an action was turned away for now; a full disk does not pass by itself."""
+        """Return whether an action was rejected for now; a full disk does not pass by itself."""
         if "error" not in answer:
             return False
         error = refusal(self._connection.shown_url, answer["status"], answer)
         return error.kind == _NO_INDEX or (error.status in BUSY and not error.hint)
 
     def _answers(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
-        """One request. Raises: EngineError where the server does not speak of each action."""
+        """Send one request.
+
+        Raises: EngineError if the server does not answer each action.
+        """
         answer = self._connection.request(
             "POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True
         )
         items = [next(iter(item.values())) for item in answer.get("items", ())]
         if len(items) != len(actions):
-            said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
+            said = (
+                f"{self._connection.shown_url} answered for {len(items)} of "
+                f"{len(actions)} entries of a bulk"
+            )
             raise EngineError(said, hint="run the command again")
         return items
 
     def _is_there(self) -> bool:
-        """Whether there is a ledger. Raises: LedgerError for something else under its name, or a newer one."""
+        """Return whether there is a ledger.
+
+        Raises: LedgerError for something else under its name, or a newer one.
+        """
         if self._is_ours:
             return True
         answer = self._connection.found(f"/{self._alias}/_mapping")
@@ -180,7 +197,7 @@ class ServerStore:
         return self._is_ours
 
     def _make(self) -> None:
-        """The index and its alias in one step, unless another program was quicker."""
+        """Create the index and its alias in one step, unless another program was quicker."""
         body = json.loads((files("esrag.mappings") / "ledger.json").read_text(encoding="utf-8"))
         try:
             self._connection.request(
@@ -197,15 +214,20 @@ def _require_ours(name: str, made: Mapping[str, Any] | None) -> None:
         raise LedgerError(f"the index {name} is not a ledger of esrag", hint=hint)
     if made["schema"] > SCHEMA_VERSION:
         version = made["schema"]
-        message = f"the ledger {name} was made by a newer esrag: version {version}, this one reads {SCHEMA_VERSION}"
+        message = (
+            f"the ledger {name} was made by a newer esrag: version {version}, "
+            f"this one reads {SCHEMA_VERSION}"
+        )
         raise LedgerError(message, hint="upgrade esrag, or set ledger.url to a file")
 
 
 def _filters(query: Query) -> list[Mapping[str, Any]]:
-    """The terms of a query.
+    """Return the terms of a query.
 
-    >>> _filters(Query("batch", states=("running",), due_ms=7))
-    [{'term': {'kind': 'batch'}}, {'terms': {'state': ['running']}}, {'range': {'due_ms': {'lte': 7}}}]
+    >>> _filters(Query("batch", states=("running",)))
+    [{'term': {'kind': 'batch'}}, {'terms': {'state': ['running']}}]
+    >>> _filters(Query("batch", due_ms=7))
+    [{'term': {'kind': 'batch'}}, {'range': {'due_ms': {'lte': 7}}}]
     """
     filters: list[Mapping[str, Any]] = [{"term": {"kind": query.kind}}]
     if query.job_id:
@@ -222,7 +244,7 @@ def _filters(query: Query) -> list[Mapping[str, Any]]:
 
 
 def _action(row: Row, mark: str) -> str:
-    """A row as two lines of a bulk, on the condition that it is as it was read."""
+    """Return a row as two lines of a bulk request, on the condition that it is as it was read."""
     number = (
         {"if_seq_no": row.version[0], "if_primary_term": row.version[1]}
         if row.version != NEW
@@ -239,7 +261,7 @@ def _action(row: Row, mark: str) -> str:
 
 
 def _causes(row: Row) -> list[str]:
-    """Why files of a batch failed, each reason once: for dashboards, nothing here reads it."""
+    """Return why files of a batch failed, each reason once; only dashboards read it."""
     if not row.sums[SUMS.index("failed")]:
         return []
     batch = batch_of(row)
