@@ -64,8 +64,8 @@ def test_what_is_named_leaves_the_index(esrag, arguments, gone):
 
 
 WRONG = [
-    ([], "in one way"),
-    (["kettle", "--source", "docs"], "in one way"),
+    ([], "exactly one of"),
+    (["kettle", "--source", "docs"], "exactly one of"),
     (["ketle"], "did you mean kettle?"),
     (["kettle", "nothing"], "no document 'nothing'"),
     (["--source", "doc"], "no source"),

@@ -114,7 +114,7 @@ class Connection:
             self._open_elasticsearch()
             server = self._told()
         except ValueError as error:  # raised by a client for an invalid host
-            message = f"no server can be asked at {self.shown_url}: {_said(error)}"
+            message = f"invalid server address {self.shown_url}: {_said(error)}"
             raise SettingsError(message, hint="look at engine.url") from error
         except Refused as error:
             if error.status == _FORBIDDEN and error.kind == "security_exception":
