@@ -16,7 +16,8 @@ PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
 
 BRIEFLY_S = 60.0  # for refusals and empty results: the missing document may be added soon
-WAIT_S = 20.0  # for another process that computes the same; also the lifetime of a crashed process's lock
+# For another process that computes the same; also the lifetime of a crashed process's lock.
+WAIT_S = 20.0
 _POLL_S = 0.05
 _adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(
     TypeAdapter
@@ -24,7 +25,9 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(
 
 
 def key_of(kind: Kind, *parts: object) -> str:
-    """Return a key for everything that the value depends on. Parts of different types give different keys.
+    """Return a key for everything that the value depends on.
+
+    Parts of different types give different keys.
 
     >>> key_of(Kind.QUERY, "kettle", 1) == key_of(Kind.QUERY, "kettle", True)
     False
@@ -66,7 +69,10 @@ def get_or_compute(
 
 
 def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]:
-    """Return the lock to compute the value, or the value that another process computed; neither on timeout."""
+    """Return the lock to compute the value, or the value that another process computed.
+
+    Both are None on timeout.
+    """
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         token = cache.lock(key, WAIT_S)

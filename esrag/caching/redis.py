@@ -128,10 +128,12 @@ class RedisCache:
 
 
 def client(url: str, setting: str, timeout_s: float) -> "Redis":
-    """Return a client that waits at most `timeout_s` to connect and for each answer, and never retries.
+    """Return a client that waits at most `timeout_s` for each answer, and never retries.
 
-    By default, redis-py waits 59 s for a server that accepts connections and never answers. Raises:
-    SettingsError.
+    The limit also holds for connecting. By default, redis-py waits 59 s for a server that accepts
+    connections and never answers.
+
+    Raises: SettingsError.
     """
     try:
         from redis import Redis

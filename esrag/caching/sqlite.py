@@ -34,7 +34,7 @@ _SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 
 
 class SqliteCache:
-    """Entries in a table, with the promises of `Cache`. A process's first write removes expired entries."""
+    """Entries in a table, as `Cache` promises; a process's first write removes expired entries."""
 
     def __init__(self, path: Path, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self.ttl_s = ttl_s

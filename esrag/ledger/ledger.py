@@ -235,7 +235,7 @@ class Ledger:
         self._held(batch, lambda it: _ended(it, "failed", error, traceback))
 
     def reap(self, is_dead: Callable[[str], bool] = lambda _owner: False) -> Sequence[Batch]:
-        """Take back batches whose claim is over, or whose owner `is_dead`, and return their new state.
+        """Take back batches whose claim is over or whose owner `is_dead`; return their new state.
 
         With attempts left they are pending. Otherwise a batch of several files is split into one
         per file, and a batch of a single file is dead.

@@ -1,4 +1,4 @@
-"""Conditions: a filter against what the index holds, so that a typing mistake is an error, not an empty result."""
+"""Conditions: a filter checked against the index, so that a typing mistake is an error."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -49,10 +49,10 @@ class _Condition:
 
 
 def check_filter(filter_: Filter | None, engine: Engine) -> tuple[str, ...]:
-    """Check every condition of a filter against the index, and return a note for each that no passage meets.
+    """Check every condition of a filter, and return a note for each that no passage meets.
 
-    Raises: UsageError for a field that no passage has, a value of another kind than the field's, and an unknown value
-    of a field that has few; IndexMissing, EngineError.
+    Raises: UsageError for a field that no passage has, a value of another kind than the field's,
+    and an unknown value of a field that has few; IndexMissing, EngineError.
     """
     if filter_ is None:
         return ()
@@ -71,7 +71,10 @@ def require_of_documents(filter_: Filter) -> None:
     """Raise UsageError for a condition on a passage, where one on whole documents is wanted."""
     for condition in _conditions(filter_):
         if condition.leaf.field in _OF_PASSAGES:
-            hint = "whole documents are chosen by doc_id, source, title, folder, kind or a field of their own"
+            hint = (
+                "whole documents are chosen by doc_id, source, title, folder, "
+                "kind or a field of their own"
+            )
             raise UsageError(
                 f"{condition.leaf.field} is a field of a passage, not of a document", hint=hint
             )
@@ -99,12 +102,12 @@ class _Stored:
 
     @cached_property
     def sample(self) -> Sequence[StoredDocument]:
-        """The first documents, one more than are looked at where there are more."""
+        """Return the first documents, one more than are examined if there are more."""
         return list(islice(self.engine.documents(), MAX_DOCUMENTS + 1))
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sample is all there is."""
+        """Return whether the sample has all documents."""
         return len(self.sample) <= MAX_DOCUMENTS
 
     def kinds(self, name: str) -> frozenset[str]:
@@ -131,7 +134,7 @@ class _Stored:
 
 
 def _explain(condition: _Condition, stored: _Stored) -> str:
-    """Say why nothing meets a condition. Raises: UsageError where it cannot have been meant."""
+    """Say why nothing meets a condition. Raises: UsageError if it cannot have been meant."""
     leaf = condition.leaf
     kinds = stored.kinds(leaf.field)
     if not kinds:
@@ -175,7 +178,10 @@ def _require_kind(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> None:
             isinstance(leaf, Terms) and "text" in kinds
         )  # a text may be written as a number is
         if not fits:
-            came = f"the field {leaf.field} holds {_said(kinds)}, and {_cut(format_value(value))!r} is {_said({kind})}"
+            came = (
+                f"the field {leaf.field} holds {_said(kinds)}, "
+                f"and {_cut(format_value(value))!r} is {_said({kind})}"
+            )
             raise UsageError(came, hint=_example(leaf, kinds, stored))
 
 
