@@ -19,9 +19,8 @@ BRIEFLY_S = 60.0  # for refusals and empty results: the missing document may be 
 # For another process that computes the same; also the lifetime of a crashed process's lock.
 WAIT_S = 20.0
 _POLL_S = 0.05
-_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(
-    TypeAdapter
-)  # each adapter takes some milliseconds to build
+# Each adapter takes some milliseconds to build.
+_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)
 
 
 def key_of(kind: Kind, *parts: object) -> str:
@@ -76,9 +75,8 @@ def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         token = cache.lock(key, WAIT_S)
-        if (
-            found := _kept(cache, key, shape)
-        ) is not None:  # the lock's last holder may have stored it
+        # The lock's last holder may have stored it.
+        if (found := _kept(cache, key, shape)) is not None:
             if token:
                 cache.unlock(key, token)
             return None, found

@@ -26,9 +26,8 @@ class RedisCache:
 
     def __init__(self, url: str, ttl_s: float) -> None:
         self.ttl_s = ttl_s
-        self._client: Any = client(
-            url, "cache.url", TIMEOUT_S
-        )  # Any: its types say str for values that are bytes
+        # Any: its types say str for values that are bytes.
+        self._client: Any = client(url, "cache.url", TIMEOUT_S)
         import redis
 
         self._where = mask_value(url)
@@ -96,9 +95,8 @@ class RedisCache:
 
         try:
             self._client.eval(_RELEASE, 1, name, token)
-        except (
-            NoPermissionError
-        ):  # a user without +eval: another caller may take the lock in between, and computes too
+        except NoPermissionError:
+            # A user without +eval: another caller may take the lock in between, and computes too.
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 

@@ -56,10 +56,8 @@ class Measured:
 
         They rise, and each token has 1 to `_TOKEN_CHARACTERS` characters.
         """
-        starts, ends = (
-            array("q"),
-            array("q"),
-        )  # a list would take five times the memory: 600 MB for a long text
+        # A list would take five times the memory: 600 MB for a long text.
+        starts, ends = array("q"), array("q")
         for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
             tokens = self._budget.tokens(self._text[piece_start:piece_end])
             if not all(0 < end - start <= _TOKEN_CHARACTERS for start, end in tokens):

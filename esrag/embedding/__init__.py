@@ -89,8 +89,7 @@ def check_vectors(vectors: Vectors, count: int, dimensions: int) -> Vectors:
         raise EmbeddingError(
             f"the encoder returned shape {vectors.shape}, expected {(count, dimensions)}"
         )
-    if count and not np.allclose(
-        np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3
-    ):  # NaN and infinity fail this too
+    # NaN and infinity fail this too.
+    if count and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
         raise EmbeddingError("the encoder returned rows that are not unit vectors")
     return vectors

@@ -107,9 +107,8 @@ class Limits:
         ]
         while (wait_s := self._take(shares)) > 0:
             self._sleep(wait_s)
-            if (
-                self._take(()) <= 0
-            ):  # nothing was blocked meanwhile, which would call for a new place in the line
+            # Nothing was blocked meanwhile, which would call for a new place in the line.
+            if self._take(()) <= 0:
                 return
 
     def block(self, wait_s: float) -> None:
@@ -256,11 +255,8 @@ class _RedisBucket:
         try:
             self._client = self._client or self._opened()
             return self._client.register_script(script)([self._key], arguments)
-        except (
-            redis.RedisError,
-            OSError,
-            ValueError,
-        ) as error:  # its words may hold the address, and a password
+        except (redis.RedisError, OSError, ValueError) as error:
+            # Its words may hold the address, and a password.
             raise _Away(type(error).__name__) from None
 
     def _opened(self) -> Any:

@@ -66,9 +66,8 @@ class OnnxEmbedder:
         Raises: ModelError for weights that are missing, not the pinned ones, or refused.
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        longest_first = sorted(
-            range(len(texts)), key=lambda number: -len(texts[number])
-        )  # no worker ends alone
+        # No worker ends alone.
+        longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
         vectors = self._workers.map(
             self._model.sentence, [texts[number] for number in longest_first]
         )

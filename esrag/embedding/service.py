@@ -163,9 +163,8 @@ class ServiceEmbedder(ABC):
             try:
                 rows = self._send([piece.text for piece in batch], kind)
                 return _unit_rows(rows, len(batch))
-            except (
-                Failed
-            ) as failed:  # the cause would show the answer's own words, which may hold the key
+            except Failed as failed:
+                # The cause would show the answer's own words, which may hold the key.
                 if tried == TRIES or not failed.is_transient:
                     raise self._error(failed, batch) from None
                 self._pause(failed, tried)

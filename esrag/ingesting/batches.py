@@ -95,9 +95,8 @@ class Ingestion:
 
         Raises: EngineError, ModelError, EmbeddingError.
         """
-        if (
-            tasks and self._embedder and not self._cache
-        ):  # with a cache perhaps nothing is to be encoded
+        # With a cache perhaps nothing is to be encoded.
+        if tasks and self._embedder and not self._cache:
             self._parser.start()
             self._embedder.embed(())  # opens the model while the parser starts
         batch = _Batch(
@@ -174,15 +173,13 @@ class _Batch:
     max_bytes: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
-    hidden: Counter[str] = field(
-        default_factory=Counter
-    )  # characters of a file that a reader would not see
+    # Characters of a file that a reader would not see.
+    hidden: Counter[str] = field(default_factory=Counter)
     replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
-    untold: dict[str, int] = field(
-        default_factory=dict
-    )  # chunks of the files of which `step` was not told yet
+    # Chunks of the files of which `step` was not told yet.
+    untold: dict[str, int] = field(default_factory=dict)
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:

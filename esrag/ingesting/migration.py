@@ -80,9 +80,8 @@ def move(
         held = fresh.info()
         require_generation(source.generation(), before)
     except BaseException as error:
-        if not isinstance(
-            error, EngineUnreachable
-        ):  # it was waited for; the next move removes what is left
+        # It was waited for; the next move removes what is left.
+        if not isinstance(error, EngineUnreachable):
             with suppress(EsragError):
                 target.drop(name)
         raise

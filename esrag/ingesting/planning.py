@@ -176,9 +176,8 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     rest = [file for file in files if file.source not in known]
 
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
-        uses = Counter(
-            candidate(file) for file in files
-        )  # all of them: an ingest cut short must not free a name
+        # All of them: an ingest cut short must not free a name.
+        uses = Counter(candidate(file) for file in files)
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
         named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named

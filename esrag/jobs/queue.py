@@ -113,9 +113,8 @@ class Queue:
 
         try:
             with app.connection_for_write() as connection:
-                connection.ensure_connection(
-                    max_retries=1, interval_start=_AGAIN_S
-                )  # kombu's own wait is 2 s
+                # kombu's own wait is 2 s.
+                connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)
                 with connection.channel() as channel:
                     yield channel
         except (RedisError, KombuError, OSError) as error:
@@ -127,9 +126,8 @@ class Queue:
             raise QueueUnreachable(
                 f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint
             ) from error
-        except (
-            ValueError
-        ) as error:  # a port that is not a number; not shown: it may quote a password
+        except ValueError as error:
+            # A port that is not a number; not shown: it may quote a password.
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
 
@@ -165,9 +163,8 @@ def celery_settings(settings: QueueSettings) -> dict[str, Any]:
     a batch: one that is killed is cut into its files, and the guilty one is found. Nor a limit on a
     process's memory: Celery measures it after a batch, and would reload a large encoder each time.
     """
-    hard_s = (
-        settings.time_limit_s + _GRACE_S
-    )  # a batch that is too slow ends its own process; this is the net
+    # A batch that is too slow ends its own process; this is the net.
+    hard_s = settings.time_limit_s + _GRACE_S
     visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
     return {
         **_STEADY,

@@ -24,19 +24,18 @@ _UNFINISHED: Sequence[BatchState] = ("pending", "running", "dead")
 
 
 def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
-    """Record a job, so that none of its work can be lost.
+    """Record a job, so that none of its work can be lost, in place of an open one of its key.
 
-    It replaces an older open job of the same key, and batches which that one had begun keep their
-    attempts. A dead file that has not changed is left out.
+    Batches that the older job had begun keep their attempts. Dead files that are unchanged are left
+    out.
     """
     ledger = work.ledger
     ledger.reap(is_dead)
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
     older = [it for it in known if it.state == "open" and it.key == key]
 
-    if (
-        not work.settings.queue.url
-    ):  # no worker has it, and no other command: that would hold the index
+    # No worker has it, and no other command: that would hold the index.
+    if not work.settings.queue.url:
         lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
         ledger.reap(lambda owner: owner in lost)
     plan = without_dead(work, plan, rebuild=rebuild, but=older)

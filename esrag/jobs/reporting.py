@@ -106,9 +106,8 @@ def problems(work: Work) -> Iterator[Finding]:
 
 def _disagreements(work: Work) -> Iterator[str]:
     """Yield a line for each kind of difference between the index and the ledger."""
-    words = last_words(
-        work
-    )  # before the index is read: a batch that ends in between is pending here
+    # Before the index is read: a batch that ends in between is pending here.
+    words = last_words(work)
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (

@@ -132,9 +132,8 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
         if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
-            ledger.requeue(
-                round(1000 * time.time()) + 1
-            )  # what a queue was given is this command's now
+            # Batches that were queued belong to this command now.
+            ledger.requeue(round(1000 * time.time()) + 1)
             ledger.reap(is_dead)
         time.sleep(_LOOKS_S)
 
@@ -256,9 +255,8 @@ def _load(
     """
     with _Held(work.ledger, batch, work.settings.queue.lease_s) as held:
         into = target()
-        with (
-            into.writing()
-        ):  # else what cannot be stored for now is parsed and embedded at each turn, in vain
+        # Else what cannot be stored for now is parsed and embedded at each turn, in vain.
+        with into.writing():
             held()
         return work.ingestion.load(batch.left, into, progress, held, budgets)
 
@@ -330,9 +328,8 @@ class _Held:
         trace: TracebackType | None,
     ) -> None:
         self._over.set()
-        self._renewing.join(
-            self._every_s
-        )  # one that waits for a server is left: what it renews has ended by then
+        # One that waits for a server is left: what it renews has ended by then.
+        self._renewing.join(self._every_s)
 
     def __call__(self) -> None:
         if self._lost:

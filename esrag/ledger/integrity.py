@@ -62,10 +62,8 @@ def _of_batch(batch: Batch, job_state: str | None) -> Iterator[str]:
     name, running = f"batch {batch.batch_id}", batch.state == "running"
     if job_state is None:
         yield f"{name}: its job {batch.job_id} is not there"
-    if job_state == "recording" and batch.state not in {
-        "pending",
-        "dead",
-    }:  # dead: it was so in the job before
+    # A dead batch was dead in the job before.
+    if job_state == "recording" and batch.state not in {"pending", "dead"}:
         yield f"{name}: is {batch.state} while its job is being recorded"
     if running != (batch.until_ms > 0):
         yield f"{name}: is {batch.state} until {batch.until_ms}"

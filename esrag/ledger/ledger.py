@@ -501,7 +501,7 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
     The first of the finished ones carries the batch's counts.
     """
     error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
-    told, result = {outcome.source: outcome for outcome in batch.result.outcomes}, batch.result
+    told, result = ({outcome.source: outcome for outcome in batch.result.outcomes}, batch.result)
 
     for number, task in enumerate(batch.tasks, start=1):
         piece = Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,))

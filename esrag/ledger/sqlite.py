@@ -146,9 +146,8 @@ class SqliteStore:
         """
         with self._turn, self._failures():
             file = _identity(self._path)
-            if file != self._file or self._is_of_no_use(
-                writing=writing
-            ):  # it was removed, or another has its place
+            # It was removed, or another has its place.
+            if file != self._file or self._is_of_no_use(writing=writing):
                 self.close()
             if file and not self._connection:
                 self._open("rw", writing=writing)
@@ -251,10 +250,8 @@ class SqliteStore:
             if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
                 hint = REPLAY_HINT
             raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
-        except (
-            OSError,
-            ValueError,
-        ) as error:  # a path with a null byte, a name that is not Unicode
+        except (OSError, ValueError) as error:
+            # A path with a null byte, a name that is not Unicode.
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
         except (LookupError, TypeError, OverflowError) as error:

@@ -9,10 +9,8 @@ from esrag.errors import ParsingError
 
 _MIB = 2**20
 _MAX_UNPACKED = 512 * _MIB
-_MAX_RATIO, _SMALL = (
-    200,
-    64 * _MIB,
-)  # a sheet of a million equal cells packs 17 : 1; a small part is harmless
+# A sheet of a million equal cells packs 17 : 1; a small part is harmless.
+_MAX_RATIO, _SMALL = 200, 64 * _MIB
 _OLE = b"\xd0\xcf\x11\xe0"
 
 

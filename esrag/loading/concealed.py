@@ -16,14 +16,8 @@ _NAMES = {
     "rgb(255,255,255)": "#ffffff",
     "rgb(0,0,0)": "#000000",
 }
-_SMALLEST = {
-    "": 1.0,
-    "px": 1.0,
-    "pt": 1.0,
-    "em": 0.1,
-    "rem": 0.1,
-    "%": 10.0,
-}  # a size below cannot be read
+# A size below cannot be read.
+_SMALLEST = {"": 1.0, "px": 1.0, "pt": 1.0, "em": 0.1, "rem": 0.1, "%": 10.0}
 _FAR = -900.0  # pixels: nothing is so far out of a page by accident
 _OFFSETS = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
 _KEPT = {"html", "body", "head"}  # a page that hides all of itself is shown by its script

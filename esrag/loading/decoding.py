@@ -13,9 +13,8 @@ _MARKS = (  # UTF-32's mark starts with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROLS = re.compile(
-    rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]"
-)  # a terminal's bell, backspace and escape are text's
+# Bell, backspace and escape of a terminal may occur in text.
+_CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _NOT_TEXT = "holds bytes that are no text in any known encoding"
 
 

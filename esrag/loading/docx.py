@@ -13,7 +13,7 @@ from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _BOX = f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}txbxContent"
-# A text box, said a second time.
+# The copy of a text box for older programs.
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LEFT_OUT = {_BOX, _FALLBACK, f"{_WORD}del", f"{_WORD}moveFrom"}
 _CHARACTERS = {

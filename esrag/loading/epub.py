@@ -60,11 +60,8 @@ def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -
         tree = html.parse_page(html.page_text(files.read(name)))
     except KeyError:
         return "is missing in the archive"
-    except (
-        BadZipFile,
-        RuntimeError,
-        ParsingError,
-    ) as error:  # RuntimeError: zipfile needs a password
+    except (BadZipFile, RuntimeError, ParsingError) as error:
+        # RuntimeError: zipfile needs a password.
         return str(error)
     if tree is not None:
         html.write_page(layout, tree, keep_hidden=keep_hidden)

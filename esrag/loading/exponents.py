@@ -16,9 +16,8 @@ def with_exponents(page: Any, text: str) -> str:
     """Return the text of one of pdfium's text pages, with ^ before digits raised behind a digit."""
     marked, done, wide = "", 0, 0
     for second in _SECOND_DIGIT.finditer(text):
-        wide += sum(
-            character > "\uffff" for character in text[done : second.start()]
-        )  # two units each for pdfium
+        # For pdfium they are two units each.
+        wide += sum(character > "\uffff" for character in text[done : second.start()])
         marked += text[done : second.start()]
         done = second.start()
         if _is_raised(page, done - 1 + wide, second.end() + wide, text[done - 1]):

@@ -90,9 +90,8 @@ def parse_page(text: str) -> Any:
     try:
         return etree.fromstring(text.encode(), parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        if (
-            getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY
-        ):  # reported as a fault of the page
+        # Reported as a fault of the page.
+        if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         return None
 
@@ -200,9 +199,8 @@ def _counts(root: Any) -> tuple[int, int]:
 
 
 def _is(element: Any, tags: re.Pattern[str]) -> bool:
-    return isinstance(element.tag, str) and bool(
-        tags.fullmatch(element.tag)
-    )  # the tag of a comment is not a text
+    # The tag of a comment is not a text.
+    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))
 
 
 def _level(element: Any) -> int:

@@ -217,9 +217,8 @@ def _characters(page: Any, handle: Any) -> int:
     """Return how many characters a text object has, without white space."""
     import pypdfium2.raw as pdfium
 
-    size = pdfium.FPDFTextObj_GetText(
-        handle, page, None, 0
-    )  # in bytes of UTF-16, the NUL at its end among them
+    # In bytes of UTF-16, the NUL at its end among them.
+    size = pdfium.FPDFTextObj_GetText(handle, page, None, 0)
     buffer = (c_ushort * (size // 2 + 1))()
     pdfium.FPDFTextObj_GetText(handle, page, buffer, size)
     return sum(not chr(unit).isspace() for unit in buffer if unit)

@@ -126,9 +126,8 @@ class Parser:
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome
                     with suppress(ParsingError):
-                        deque(
-                            outcome.documents, maxlen=0
-                        )  # the rest must not be read as the next source's
+                        # The rest must not be read as the next source's.
+                        deque(outcome.documents, maxlen=0)
                     outcome = None
                 asked = self._ask(*source) if source else None
                 name = source[0] if source else ""

@@ -191,9 +191,8 @@ def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
     for name, value in values.items():
         key = re.sub(r"[^\w.-]+", "_", normalise(str(name))).strip("_.-")
         typed = _scalar(value)
-        if (
-            key and typed is not None and key.casefold() != "title"
-        ):  # a document has a title of its own
+        # A document has a title of its own.
+        if key and typed is not None and key.casefold() != "title":
             kept[f"{key}_" if key in _OWN_FIELDS else key] = typed
     return kept
 

@@ -96,11 +96,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
 
     try:
         fields = yaml.safe_load(match[1] or "")
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError: a date such as 2024-13-01
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date such as 2024-13-01.
         return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
     if fields is not None and not isinstance(fields, dict):
         return {}, text, ""  # a thematic break, not front matter

@@ -15,10 +15,8 @@ from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
 _EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
-_REPEATED, _MIN_PAGES = (
-    0.4,
-    3,
-)  # left and right pages may differ, so a head may be on under half of them
+# Left and right pages may differ, so a head may be on under half of them.
+_REPEATED, _MIN_PAGES = 0.4, 3
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
@@ -49,18 +47,10 @@ _FUNCTION_WORDS = frozenset(
     ]
 )
 _MIN_PROSE = 6  # words
-_HYPHENATED = re.compile(
-    "\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)"
-)  # pdfium marks a cut word by U+FFFE
-_ENDS = (
-    ".",
-    "!",
-    "?",
-    ":",
-    ";",
-    "”",
-    ")",
-)  # a page that ends otherwise breaks off within a sentence
+# pdfium marks a cut word by U+FFFE.
+_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")
+# A page that ends otherwise breaks off within a sentence.
+_ENDS = (".", "!", "?", ":", ";", "”", ")")
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 

@@ -7,9 +7,8 @@ from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout
 from esrag.records import Document, Source
 
-_COLOUR = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"
-)  # or another command to a terminal, as logs have them
+# A colour or another command to a terminal, as in logs.
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class PlainLoader:

@@ -57,9 +57,8 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
 
     path = path_of(source)
     try:
-        require_regular(
-            path.stat().st_mode
-        )  # before it is opened, which a device may take as a command
+        # Checked first, because a device may take its opening as a command.
+        require_regular(path.stat().st_mode)
         with open(path, "rb", opener=_without_waiting) as file:
             return _sha256_of_file(file, max_bytes)
     except OSError as error:
@@ -115,9 +114,8 @@ def read_unlinked(path: Path, max_bytes: int) -> bytes:
 
 def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
     """Return the bytes, or None if the file changed meanwhile."""
-    require_regular(
-        path.stat().st_mode
-    )  # before it is opened, which a device may take as a command
+    # Checked first, because a device may take its opening as a command.
+    require_regular(path.stat().st_mode)
     with open(path, "rb", opener=_without_waiting) as file:
         before = os.fstat(file.fileno())
         require_regular(before.st_mode)
@@ -141,9 +139,8 @@ def _require_inside(path: Path, opened: os.stat_result, root: str) -> None:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(
-        path, flags | os.O_NONBLOCK
-    )  # else a named pipe put in its place waits for a writer
+    # Else a named pipe put in its place waits for a writer.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _without_links(path: str, flags: int) -> int:

@@ -177,9 +177,8 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
         except csv.Error:
             alone = _Lines(text, place)
             broken = next(alone)
-            if first + reader.line_num == line + 1 and alone.end < len(
-                text
-            ):  # a stray quote within one line
+            # A stray quote within one line.
+            if first + reader.line_num == line + 1 and alone.end < len(text):
                 yield line, next(csv.reader([broken], delimiter=delimiter))
             else:
                 yield line, Skipped(f"line {line}", "has a quote that is never closed")
@@ -243,9 +242,8 @@ def _whole_table(
 
 def _shown(value: object) -> str:
     if isinstance(value, list):
-        return "\n".join(
-            _shown(item) for item in value
-        )  # SciFact's abstracts are lists of sentences
+        # SciFact's abstracts are lists of sentences.
+        return "\n".join(_shown(item) for item in value)
     return "" if value is None or isinstance(value, dict) else str(value)
 
 

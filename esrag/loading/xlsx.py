@@ -16,9 +16,8 @@ from esrag.records import Document, Source
 _PIECE_BYTES = 2**20
 MAX_MERGED = 100_000  # cells of a sheet
 
-Merged = dict[
-    tuple[int, int], tuple[int, int]
-]  # (row, column) from 0 → how many of each a cell covers
+# (row, column) from 0 → how many of each a cell covers.
+Merged = dict[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +60,10 @@ class XlsxLoader:
         archive.open_archive(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of extensions it leaves out: formatting and validation, no text
-            reader = ExcelReader(
-                BytesIO(source.data), read_only=True, data_only=True
-            )  # as `load_workbook` does
+            # openpyxl warns of extensions that it leaves out: formatting and validation, no text.
+            warnings.simplefilter("ignore")
+            # Opened as `load_workbook` does.
+            reader = ExcelReader(BytesIO(source.data), read_only=True, data_only=True)
             reader.read()
             book = reader.wb
             parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}

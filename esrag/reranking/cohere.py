@@ -50,9 +50,8 @@ class CohereReranker:
         texts = [text_to_index(hit.chunk) for hit in hits]
         try:
             scores = self._scores(question, texts, min(left_s, _MAX_WAIT_S))
-        except (
-            Failed
-        ) as failed:  # the cause would show the answer's own words, which may hold the key
+        except Failed as failed:
+            # The cause would show the answer's own words, which may hold the key.
             raise self._error(failed) from None
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             raise RerankError(f"{self._url} does not answer as Cohere does") from None

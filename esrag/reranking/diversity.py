@@ -70,7 +70,7 @@ class MaximalMarginalRelevance:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """Return additions that put the hits in that order; encode question and hits."""
-        encoder, texts = self._embedder, [text_to_index(hit.chunk) for hit in hits]
+        encoder, texts = (self._embedder, [text_to_index(hit.chunk) for hit in hits])
         asked = check_vectors(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
         rows = check_vectors(encoder.embed(texts), len(texts), encoder.dimensions)
         relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)

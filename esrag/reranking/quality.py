@@ -13,9 +13,8 @@ from esrag.reranking import Added, Cost, RerankOptions
 
 _DIGIT = "digit"
 _ADDRESSES = ("url", "source_url")  # of a hit's metadata
-_ADDRESS = re.compile(
-    r"https?://[^\s\\@]+", re.IGNORECASE
-)  # no user, and nothing that programs read in several ways
+# No user, and nothing that programs read in several ways.
+_ADDRESS = re.compile(r"https?://[^\s\\@]+", re.IGNORECASE)
 
 
 class Quality:

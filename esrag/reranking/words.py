@@ -22,7 +22,7 @@ class ExactTokens:
 
     def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """Return for each of these words more than the range of all scores."""
-        wanted, scores = compounds(question), [hit.score for hit in hits]
+        wanted, scores = (compounds(question), [hit.score for hit in hits])
         step = 1 + max(scores) - min(scores)
         return by("exact-tokens", [step * len(wanted & _words(hit)) for hit in hits])
 

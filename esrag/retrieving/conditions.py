@@ -31,11 +31,8 @@ MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
 _OF_PASSAGES = ("chunk_id", "keywords", "page", "section")
-_LOWEST: dict[str, Scalar] = {
-    "number": -math.inf,
-    "text": "",
-    "boolean": False,
-}  # value of each kind
+# The lowest value of each kind.
+_LOWEST: dict[str, Scalar] = {"number": -math.inf, "text": "", "boolean": False}
 
 Leaf = Terms | Prefix | Range
 
@@ -149,9 +146,8 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
     suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
 
     has_few = kinds == {"text"} and len(values) <= MAX_LISTED and leaf.field not in _IDENTIFYING
-    if (
-        condition.negated
-    ):  # to leave out what is not there does no harm, unless it was meant to be another value
+    # To leave out what is not there does no harm, unless it was meant to be another value.
+    if condition.negated:
         is_slip = _text(leaf).casefold() in {value.casefold() for value in values}
     else:
         is_slip = bool(alike) or (bool(values) and stored.is_whole)
@@ -174,9 +170,8 @@ def _require_kind(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> None:
     """Check that a condition's values are of a kind that its field has. Raises: UsageError."""
     for value in _values(leaf):
         kind = _kind(value)
-        fits = kind in kinds or (
-            isinstance(leaf, Terms) and "text" in kinds
-        )  # a text may be written as a number is
+        # A text may be written as a number is.
+        fits = kind in kinds or (isinstance(leaf, Terms) and "text" in kinds)
         if not fits:
             came = (
                 f"the field {leaf.field} holds {_said(kinds)}, "
@@ -192,9 +187,8 @@ def _values(leaf: Leaf) -> tuple[Scalar, ...]:
         case Range(_, low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case Prefix(name, value):
-            return (
-                (f"{value}*",) if name == "page" else ()
-            )  # other numbers are compared as they are written
+            # Other numbers are compared as they are written.
+            return (f"{value}*",) if name == "page" else ()
 
 
 def _kind(value: Scalar) -> str:

@@ -98,9 +98,8 @@ def _named(
     schemes = [word for word in words if "." not in word]
     for phrase, name in operations.items():
         pattern = r"\s+".join(map(re.escape, phrase.split()))
-        described = re.search(
-            rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE
-        )  # a signing key signs nothing
+        # A signing key signs nothing.
+        described = re.search(rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE)
         if described and (scheme := _nearest(question, schemes, described)):
             dotted = f"{_PARAMETERS.sub('', scheme[0])}.{name}"
             yield dotted, f"{question[: scheme.start()]}{dotted}{question[scheme.end() :]}"
