@@ -30,7 +30,7 @@ class _Stretch:
     parts: tuple[_Part, ...]
 
     def keys(self, start: int, end: int) -> list[str]:
-        """Return the first key whose passage contains the span, else the keys of all that overlap it."""
+        """Return the first key whose passage contains the span, else all keys that overlap it."""
         whole = [part.key for part in self.parts if part.start <= start and end <= part.end]
         return whole[:1] or self.all_keys(start, end)
 
@@ -42,15 +42,16 @@ class _Stretch:
 def algorithm_asked(question: str) -> int | None:
     """Return the N of a question about one "Algorithm N", else None.
 
-    >>> algorithm_asked("What are the steps of algorithm 2?"), algorithm_asked("Does Algorithm 2 call Algorithm 4?")
-    (2, None)
+    >>> algorithm_asked("What are the steps of algorithm 2?")
+    2
+    >>> algorithm_asked("Does Algorithm 2 call Algorithm 4?")
     """
     numbers = {int(number) for number in _ASKED.findall(question)}
     return numbers.pop() if len(numbers) == 1 else None
 
 
 def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return the steps of the algorithm in the question, verbatim, with a marker after each; "" without any.
+    """Return the steps of the question's algorithm, verbatim, each with a marker; "" without any.
 
     If several documents have an Algorithm N, the one with most of the question's technical words is
     used, then the first in the evidence. If the evidence breaks off within an algorithm, so do the
@@ -76,7 +77,7 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
 def with_steps(
     question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]
 ) -> tuple[Hit, ...]:
-    """Return the hits; for an "Algorithm N" they begin with all passages from its heading to its last step.
+    """Return the hits; for an "Algorithm N" its passages, from heading to last step, come first.
 
     `around` returns the chunks before and after one, as far as an algorithm may extend. The best
     hit in or near Algorithm N counts, and the chunks get its score.
@@ -125,11 +126,10 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 
 
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
-    """Yield a step on one line with its markers; if it reads as several sentences, each gets them."""
+    """Yield a step on one line with its markers; each of several sentences gets them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = strip_markers(
-        " ".join(stretch.text[start:end].split())
-    )  # so that an array's [c1] is not a marker
+    # So that an array's [c1] is not a marker.
+    said = strip_markers(" ".join(stretch.text[start:end].split()))
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 
