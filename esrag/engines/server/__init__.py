@@ -51,13 +51,15 @@ class ServerEngine:
         self._options = options
         self._connection = Connection(options)
         self._indexes = Indexes(self._connection, options)
-        self._fuses: dict[
-            str, bool
-        ] = {}  # whether the server fuses by ranks, by the index this was tried with
+        # Whether the server fuses by ranks, by the index this was tried with.
+        self._fuses: dict[str, bool] = {}
 
     @property
     def product(self) -> Product:
-        """Product of the server. Raises: EngineError, EngineUnreachable."""
+        """Return the product of the server.
+
+        Raises: EngineError, EngineUnreachable.
+        """
         return self._connection.server.product
 
     def exists(self) -> bool:
@@ -73,7 +75,10 @@ class ServerEngine:
         return generation(self._connection, self._indexes.current().name)
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
-        """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
+        """Yield the stored documents in the order of their ids, all or those of `doc_ids`.
+
+        Raises: IndexMissing.
+        """
         named = [] if doc_ids is None else [{"terms": {"doc_id": [*doc_ids]}}]
         query = {"bool": {"filter": [{"term": {"entry": "document"}}, *named]}}
         sources = self._pages(query, ["doc_id"], {"excludes": ["chunk_ids"]})
@@ -108,9 +113,8 @@ class ServerEngine:
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
-            except (
-                Refused
-            ) as error:  # a trial licence may expire while we run; the question is answered anyway
+            except Refused as error:
+                # A trial licence may expire while we run; the question is answered anyway.
                 if not _cannot_fuse(error):
                     raise
                 self._fuses.pop(index.name, None)  # another thread may have been faster
@@ -118,7 +122,10 @@ class ServerEngine:
         return asked.client(self._connection, index.name)
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
-        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing, EngineError, UsageError."""
+        """Return, for each filter, whether any chunk passes it.
+
+        Raises: IndexMissing, EngineError, UsageError.
+        """
         return any_match(self._connection, self._indexes.current().name, filters)
 
     @contextmanager
@@ -188,9 +195,8 @@ class ServerEngine:
         """Create an empty index next to the one in use; see `Engine.create`."""
         current = self._indexes.found()
         self._indexes.require_alias(current)
-        with (
-            self._holding(current) if current else nullcontext()
-        ):  # a rebuild of it creates one as well
+        # A rebuild of it creates one as well.
+        with self._holding(current) if current else nullcontext():
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:

@@ -24,7 +24,10 @@ from esrag.records import Fingerprint
 
 _TRIES = 5
 # Only these parts of a mapping are read before every question; the whole would be long.
-_READ = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
+_READ = (
+    "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,"
+    "*.settings.index.number_of_shards"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +143,8 @@ class Indexes:
 
     def make(self, fingerprint: Fingerprint) -> Index:
         """Create an index behind the alias; if another program was faster, return its index."""
-        name = (
-            self.free_name()
-        )  # before the lookup: a program that comes in between has the same name, or is seen
+        # Before the lookup: a program that comes in between has the same name, or is seen.
+        name = self.free_name()
         if self.found() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
@@ -161,9 +163,8 @@ class Indexes:
     def _create(self, name: str, fingerprint: Fingerprint, generation: int, alias: str) -> None:
         """Create an empty index together with its alias in one step."""
         body = index_body(self._connection.server.product, fingerprint, self._options)
-        self._put_template(
-            body
-        )  # first, since an earlier template would be mixed into the new index
+        # First, since an earlier template would be mixed into the new index.
+        self._put_template(body)
         try:
             self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
         except Refused as error:
@@ -200,9 +201,8 @@ class Indexes:
         try:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:
-            if list(self.described(alias) or ()) != [
-                new
-            ]:  # else it was done, and only the response was lost
+            # Else it was done, and only the response was lost.
+            if list(self.described(alias) or ()) != [new]:
                 raise
 
     def drop(self, name: str) -> None:
@@ -222,7 +222,7 @@ class Indexes:
 
     @property
     def _unfinished(self) -> str:
-        """Alias that marks unfinished indexes.
+        """Return the alias that marks unfinished indexes.
 
         It contains capitals, which `engine.index` cannot have, so the two never clash.
         """
