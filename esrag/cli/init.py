@@ -16,9 +16,9 @@ _COMMON = """
 # retrieval:
 #   k: 10                    # number of hits
 # answer:
-#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it to your questions
+#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it
 #   max_sentences: 3
-# generator:                 # the key is read from ESRAG_GENERATOR__API_KEY; allow the file: esrag config allow
+# generator:                 # set ESRAG_GENERATOR__API_KEY; allow the file: esrag config allow
 #   name: openai             # any service with OpenAI's interface
 #   model: gemini-2.5-flash
 #   url: https://generativelanguage.googleapis.com/v1beta/openai
@@ -48,6 +48,7 @@ def init(preset: str, *, force: bool) -> int:
     name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
     path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
     remark(
-        f"wrote esrag.yaml, based on preset {preset}; esrag config show --origin lists the settings in force"
+        f"wrote esrag.yaml, based on preset {preset}; "
+        "esrag config show --origin lists the settings in force"
     )
     return 0

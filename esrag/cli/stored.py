@@ -27,7 +27,10 @@ def docs(*, as_json: bool, **options: Any) -> int:
         if as_json:
             print_json({"schema": "esrag.document/1", **asdict(document)})
         else:
-            size = f"{format_count(document.chunk_count, 'chunk')}, {format_count(document.characters, 'character')}"
+            size = (
+                f"{format_count(document.chunk_count, 'chunk')}, "
+                f"{format_count(document.characters, 'character')}"
+            )
             print_text(f"{document.doc_id}  ({document.kind}, {size})  {document.title}".rstrip())
     return 0
 
@@ -66,7 +69,8 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
         if as_json:
             print_json({"schema": "esrag.chunk/1", **asdict(chunk)})
         else:
-            where_it_is = f"{chunk.chunk_id}  {pages(chunk.start_page, chunk.end_page)}  {chunk.section}".rstrip()
+            place = pages(chunk.start_page, chunk.end_page)
+            where_it_is = f"{chunk.chunk_id}  {place}  {chunk.section}".rstrip()
             print_text(f"{where_it_is}\n{chunk.text}\n")
     return 0
 

@@ -1,7 +1,7 @@
 """Runs: one record of everything that one question did, to be kept, saved, replayed and compared.
 
-A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults, the filter, and the
-answer with all its parts. Nothing is kept unless `runs.keep` says so.
+A record is JSON: `esrag.run/1` with an id, the time, the settings that differ from their defaults,
+the filter, and the answer with all its parts. Nothing is kept unless `runs.keep` says so.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,8 @@ SCHEMA = "esrag.run/1"
 Keep = Literal["off", "without-texts", "whole"]
 Verdict = Literal["good", "bad"]
 
-# Sections whose values decide what an answer is, and can be applied again without sending anything anywhere.
+# Sections whose values decide what an answer is, and can be applied again without sending anything
+# anywhere.
 _REPLAYED = ("retrieval", "rerank", "answer")
 _ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
 
@@ -66,7 +67,10 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
-    """Return the settings of a record that can be applied again; none of them is an address, a file or a secret."""
+    """Return the settings of a record that can be applied again.
+
+    None of them is an address, a file or a secret.
+    """
     return {
         key: value
         for key, value in record["settings"].items()

@@ -19,7 +19,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What the second run has and the first has not, and the other way round; `fields` are (name, before, after)."""
+    """What only one of two runs has; `fields` are (name, before, after)."""
 
     fields: tuple[tuple[str, str, str], ...]
     entered: tuple[str, ...]
@@ -96,6 +96,6 @@ def _ranks(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of an answer without their markers, whose numbers follow the evidence."""
+    """Return the sentences of an answer without markers, whose numbers follow the evidence."""
     bare = MARKERS.sub("", text)
     return [" ".join(bare[start:end].split()) for start, end in sentence_spans(bare)]

@@ -54,7 +54,7 @@ def open_runs(settings: Settings) -> "RunStore":
 
 
 class RunStore:
-    """Runs by id. The oldest are removed when there are too many bytes, or when they are too old."""
+    """Runs by id; the oldest are removed if there are too many bytes, or if they are too old."""
 
     def __init__(self, path: Path, settings: RunsSettings) -> None:
         self._path, self._settings = path, settings
@@ -90,7 +90,10 @@ class RunStore:
             return self._found(connection, run_id)
 
     def rate(self, run_id: str, verdict: Verdict, note: str) -> Feedback:
-        """Keep what a reader says of a run. Raises: UsageError for an unknown id or a long note, EsragError."""
+        """Record a reader's verdict on a run.
+
+        Raises: UsageError for an unknown id or a long note, EsragError.
+        """
         if len(note) > MAX_NOTE_CHARACTERS:
             raise UsageError(
                 f"expected a note of at most {MAX_NOTE_CHARACTERS} characters, found {len(note)}"

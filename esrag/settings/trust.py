@@ -1,8 +1,9 @@
 """Which settings files may decide where texts, keys and passwords go.
 
-A file that lies in a folder may be anybody's: it came with an archive, a clone or a shared disk. Until the user has
-allowed it, it may not name an address, nor a path outside its own folder, nor change what TLS trusts. What was allowed
-is kept in the user's state folder, a file for each settings file, with the hash of its content: a change ends it.
+A file that lies in a folder may be anybody's: it came with an archive, a clone or a shared disk.
+Until the user has allowed it, it may not name an address, nor a path outside its own folder, nor
+change what TLS trusts. What was allowed is kept in the user's state folder, a file for each
+settings file, with the hash of its content: a change ends it.
 """
 
 import os
@@ -29,10 +30,12 @@ Standing = Literal["allowed", "changed", "unknown"]
 
 
 def redirects(key: str, value: Any, folder: Path) -> bool:
-    """Whether a value of a settings file in `folder` decides where texts or secrets go.
+    """Return whether a value of a settings file in `folder` decides where texts or secrets go.
 
-    >>> redirects("generator.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
-    (True, False)
+    >>> redirects("generator.url", "http://localhost", Path())
+    True
+    >>> redirects("cache.url", "cache.db", Path())
+    False
     """
     if key in _ADDRESSES or key in _TRANSPORT:
         return True
@@ -43,7 +46,7 @@ def redirects(key: str, value: Any, folder: Path) -> bool:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file belongs to somebody who is neither the user nor root."""
+    """Return whether a file belongs to somebody who is neither the user nor root."""
     return path.stat().st_uid not in (os.geteuid(), 0)
 
 
@@ -75,7 +78,7 @@ def deny(path: Path) -> None:
 
 
 def _is_within(path: str, folder: Path) -> bool:
-    """Whether a path, its links followed, lies in the folder."""
+    """Return whether a path, with its links followed, is in the folder."""
     try:
         return (folder / path).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL
@@ -83,7 +86,10 @@ def _is_within(path: str, folder: Path) -> bool:
 
 
 def _record(path: Path) -> Path:
-    """Return where it is kept whether a file is allowed. Raises: SettingsError for a user without a home."""
+    """Return the file that records whether a file is allowed.
+
+    Raises: SettingsError for a user without a home.
+    """
     stated = Path(os.environ.get("XDG_STATE_HOME", ""))
     try:
         state = stated if stated.is_absolute() else Path.home() / ".local" / "state"
@@ -97,4 +103,7 @@ def _record(path: Path) -> Path:
 
 def _line(path: Path, content: bytes) -> str:
     """Return what is kept of an allowed file, in the form of sha256sum."""
-    return f"{sha256(content).hexdigest()}  {os.fsencode(path.resolve()).decode(errors='backslashreplace')}\n"
+    return (
+        f"{sha256(content).hexdigest()}  "
+        f"{os.fsencode(path.resolve()).decode(errors='backslashreplace')}\n"
+    )
