@@ -1,4 +1,4 @@
-"""The Python API: an index that is opened once and then asked, searched and filled, on the path of the commands."""
+"""The Python API: an index that is opened once and then asked, searched and filled."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,8 +36,9 @@ def open_index(
 ) -> "Index":
     """Open an index for questions and ingests; it need not exist yet.
 
-    `location` is the folder of the index or the address of a server (the setting `engine.url`). `settings` are dotted
-    keys or nested mappings, and may hold secrets. They override the environment, the settings file and the preset.
+    `location` is the folder of the index or the address of a server (the setting `engine.url`).
+    `settings` are dotted keys or nested mappings, and may hold secrets. They override the
+    environment, the settings file and the preset.
 
     Raises: SettingsError, ModelError.
     """
@@ -48,7 +49,10 @@ def open_index(
 
 
 class Index:
-    """An open index. Questions and searches may come from many threads; ingests and removals wait for each other."""
+    """An open index.
+
+    Questions and searches may come from many threads; ingests and removals wait for each other.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._work = Work(settings)
@@ -68,7 +72,7 @@ class Index:
 
     @property
     def settings(self) -> Settings:
-        """The settings that are in force."""
+        """Return the settings of the index."""
         return self._context.settings
 
     def ask(
@@ -76,19 +80,24 @@ class Index:
     ) -> AskResult:
         """Return the cited answer to a question, or the refusal.
 
-        `where` restricts the passages, such as `{"folder": "nist", "year": [2023, 2024]}` or `["year>=2023"]`.
-        `on_sentence` is called with each sentence as it passes its check.
+        `where` restricts the passages, such as `{"folder": "nist", "year": [2023, 2024]}` or
+        `["year>=2023"]`. `on_sentence` is called with each sentence as it passes its check.
 
         Raises: UsageError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
         """
         return ask(question, self._context, to_filter(where), on_sentence)
 
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
-        """Return an iterable over the sentences of an answer. Raises: as `ask`, while it is iterated."""
+        """Return an iterable over the sentences of an answer.
+
+        Raises: as `ask`, during the iteration.
+        """
         return AnswerStream(self, question, where)
 
     def search(self, question: str, *, k: int | None = None, where: Where = None) -> Hits:
-        """Return the best `k` chunks for a question (the setting `retrieval.k` by default), best first.
+        """Return the best `k` chunks for a question, best first.
+
+        `k` is the setting `retrieval.k` by default.
 
         Raises: as `ask`.
         """
@@ -106,9 +115,11 @@ class Index:
         rebuild: bool = False,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Make the index hold what files, folders and globs hold, in this process even if a queue is set.
+        """Make the index hold what files, folders and globs hold now.
 
-        Raises: UsageError, EngineError, EmbeddingError, LedgerError. A file that cannot be loaded is in the report.
+        This process does it, even if a queue is set. A file that cannot be loaded is in the report.
+
+        Raises: UsageError, EngineError, EmbeddingError, LedgerError.
         """
         if not paths and not rebuild:
             raise UsageError(
@@ -137,14 +148,20 @@ class Index:
     def remove(
         self, *doc_ids: str, sources: Sequence[StrPath] = (), where: Where = None
     ) -> tuple[StoredDocument, ...]:
-        """Remove documents by id, by source or by condition, and return them. Raises: UsageError, EngineError."""
+        """Remove documents by id, source or condition, and return them.
+
+        Raises: UsageError, EngineError.
+        """
         removal = Removal(doc_ids, [os.fspath(source) for source in sources], to_filter(where))
         with self._writing:
             documents, _ = find_documents(removal, self._work)
             return remove_documents(documents, self._work)
 
     def verify(self, draft: str, passages: Sequence[Passage]) -> DraftVerdict:
-        """Check each sentence of a draft against the passages that it cites: the first is `c1`. Raises: UsageError."""
+        """Check each sentence of a draft against the passages that it cites, from `c1`.
+
+        Raises: UsageError.
+        """
         return verify_draft(
             draft, passages, self._context.encode, quotes=self.settings.answer.quotes
         )
@@ -155,9 +172,10 @@ class Index:
 
 
 class AnswerStream:
-    """The sentences of an answer as they pass their checks; `result` is the whole answer once they are read.
+    """The sentences of an answer as they pass their checks.
 
-    The result is a refusal if a later sentence failed. A cached answer yields its sentences at once.
+    `result` is the whole answer once they are read. It is a refusal if a later sentence failed. A
+    cached answer yields its sentences at once.
     """
 
     def __init__(self, index: Index, question: str, where: Where) -> None:
@@ -176,7 +194,10 @@ class AnswerStream:
 
     @property
     def result(self) -> AskResult:
-        """The whole answer. Raises: UsageError before the stream was read to its end."""
+        """Return the whole answer.
+
+        Raises: UsageError before the stream was read to its end.
+        """
         if self._result is None:
             raise UsageError(
                 "the answer is not complete yet", hint="read the stream to its end first"
@@ -187,13 +208,15 @@ class AnswerStream:
 def verify(
     draft: str, passages: Sequence[Passage], *, settings: Mapping[str, object] | None = None
 ) -> DraftVerdict:
-    """Check each sentence of a draft against the passages that it cites, as `esrag verify` does; no index is needed.
+    """Check each sentence of a draft against the passages that it cites, without an index.
 
-    The first passage is `c1`: its text, or a mapping of `text`, `title` and `section`. `settings` are as in `open`.
+    It does what `esrag verify` does. The first passage is `c1`: its text, or a mapping of `text`,
+    `title` and `section`. `settings` are as in `open`.
 
-    Raises: UsageError for something else than passages, SettingsError, ModelError.
+    Raises: UsageError for values that are not passages, SettingsError, ModelError.
 
-    >>> found = verify("It has 7 watts. [c1]", ["It has 7 watts."], settings={"embedding.model": "none"})
+    >>> settings = {"embedding.model": "none"}
+    >>> found = verify("It has 7 watts. [c1]", ["It has 7 watts."], settings=settings)
     >>> found.supported
     True
     """

@@ -1,4 +1,4 @@
-"""Citations: the markers that tie a sentence to its passages, the refusal, and the reasons for one."""
+"""Citations: the markers from sentences to passages, the refusal, and the reasons for one."""
 
 import re
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from typing import Literal
 
 REFUSAL = "not found in provided docs"
 
-# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that int() takes every key.
+# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that
+# int() takes every key.
 MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
 
-OnSentence = Callable[
-    [str], None
-]  # called with each sentence, with its markers, as it passes its check
+# Called with each sentence, with its markers, as it passes its check.
+OnSentence = Callable[[str], None]
 
 Reason = Literal[
     "no-hits",
@@ -39,4 +39,4 @@ REASONS: dict[Reason, str] = {
 
 
 def ignore(_: str) -> None:
-    """Do nothing with a sentence or a piece of a draft. A no-op callback for answers that are not streamed."""
+    """Do nothing with a sentence or a piece of a draft, for answers that are not streamed."""
