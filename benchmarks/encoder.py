@@ -1,8 +1,11 @@
-"""How fast the encoders are beside each other: `python benchmarks/encoder.py [--texts FILE] [--rounds N]`.
+"""Encoders: how fast they are, compared with each other.
 
-Each encoder is a process of its own, so that its peak memory is its own; they take turns, round by round, so that all
-meet the same machine. Figures are medians of the rounds; a ratio is the median of the rounds' ratios. Texts are one a
-line, plain or as JSON objects with "text"; without a file they are made of words, about 240 tokens each.
+`python benchmarks/encoder.py [--texts FILE] [--rounds N]`
+
+Each encoder is a process of its own, so that its peak memory is its own; they take turns, round by
+round, so that all meet the same machine. Figures are medians of the rounds; a ratio is the median
+of the rounds' ratios. Texts are one a line, plain or as JSON objects with "text"; without a file
+they are made of words, about 240 tokens each.
 """
 
 import argparse
@@ -21,10 +24,14 @@ from esrag.settings import DEFAULT_MODEL
 
 ENCODERS = ("sentence-transformers", "onnx fp32", "onnx int8")
 VOCABULARY = (
-    "key size of the encapsulation mechanism is given in bytes and every parameter set has a table with values that "
-    "describe security strength against known attacks while patients with high levels of protein in blood were "
-    "followed for years to see whether treatment lowers risk compared to control groups results show no significant "
-    "difference between them although older participants reported fewer symptoms after therapy began in spring"
+    "key size of the encapsulation mechanism is given in bytes and every parameter set has a "
+    "table with values that "
+    "describe security strength against known attacks while patients with high levels of "
+    "protein in blood were "
+    "followed for years to see whether treatment lowers risk compared to control groups results "
+    "show no significant "
+    "difference between them although older participants reported fewer symptoms after "
+    "therapy began in spring"
 )
 
 
@@ -41,7 +48,10 @@ def read_texts(path: Path, count: int) -> list[str]:
 
 
 def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
-    """What encodes texts; sentence-transformers is used as its users do, in padded batches of 32."""
+    """Return a function that encodes texts.
+
+    sentence-transformers is used as its users do, in padded batches of 32.
+    """
     if name.startswith("onnx"):
         from esrag.embedding.onnx import OnnxEmbedder
 
@@ -57,7 +67,10 @@ def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
 
 
 def encode_in_turns(name: str, workers: int) -> None:
-    """The child: reads texts, then encodes them once for each line it is sent, and answers with what it took."""
+    """Run the child: read texts, and encode them once for each line on stdin.
+
+    It answers with the time and the memory that this took.
+    """
     texts = json.loads(sys.stdin.readline())
     encode = opened(name, workers)
     encode(texts[:2])

@@ -1,8 +1,9 @@
 """What a question costs beyond the server's own time: `python benchmarks/overhead.py URL [chunks]`.
 
-Made-up chunks and questions as in search.py. Each question is asked twice, in turns: as `esrag search` does once the
-question has its vector, and as the very searches that the engine sent, through a plain HTTP client that reads the
-answers and does nothing with them. `cpu` is the processor's time in this process, which other load hardly changes.
+Made-up chunks and questions as in search.py. Each question is asked twice, in turns: as `esrag
+search` does once the question has its vector, and as the very searches that the engine sent,
+through a plain HTTP client that reads the answers and does nothing with them. `cpu` is the
+processor's time in this process, which other load hardly changes.
 """
 
 import http.client
@@ -30,7 +31,8 @@ def main(url: str, chunks: int) -> None:
     engine = ServerEngine(EngineOptions(url, INDEX))
     build(engine, chunks)
     print(
-        "| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine cpu ms | bare cpu ms |"
+        "| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine "
+        "cpu ms | bare cpu ms |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for method in METHODS:
@@ -38,7 +40,10 @@ def main(url: str, chunks: int) -> None:
             engine, url, RetrievalSettings(method=method)
         )
         beyond_ms = whole_ms - bare_ms
-        shown = f"| {method} | {path} | {whole_ms:.1f} | {bare_ms:.1f} | {beyond_ms:.1f} | {beyond_ms / bare_ms:.0%} |"
+        shown = (
+            f"| {method} | {path} | {whole_ms:.1f} | {bare_ms:.1f} | {beyond_ms:.1f} | "
+            f"{beyond_ms / bare_ms:.0%} |"
+        )
         print(f"{shown} {cpu_ms:.1f} | {bare_cpu_ms:.1f} |")
     engine.close()
 
@@ -68,7 +73,10 @@ def build(engine: ServerEngine, chunks: int) -> None:
 def measure(
     engine: ServerEngine, url: str, settings: RetrievalSettings
 ) -> tuple[str, tuple[float, float], tuple[float, float]]:
-    """The path, and of both ways the medians in ms, by the clock and by the processor; ten questions warm up."""
+    """The path, and of both ways the medians in ms, by the clock and by the processor.
+
+    Ten questions warm up.
+    """
     connection = http.client.HTTPConnection(urlsplit(url).netloc)
     whole, bare, path = [], [], ""
     for question in questions():

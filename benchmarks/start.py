@@ -1,4 +1,4 @@
-"""How long a newcomer waits: `esrag --help`, and `esrag ask` in a fresh process on a small index."""
+"""How long a new user waits: `esrag --help`, and `esrag ask` on a small index."""
 
 import statistics
 import subprocess
@@ -38,7 +38,8 @@ def main() -> None:
     print("| command | seconds, median | against the bare interpreter |\n| --- | --- | --- |")
     for name, seconds in took.items():
         print(
-            f"| {name} | {statistics.median(seconds):.2f} | {statistics.median(seconds) / base:.0f} × |"
+            f"| {name} | {statistics.median(seconds):.2f} | "
+            f"{statistics.median(seconds) / base:.0f} × |"
         )
 
 

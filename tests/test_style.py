@@ -33,7 +33,9 @@ def imported(tree):
 
 
 def public(tree):
-    """Public functions and classes of a file, and the public methods of public classes that are no one's override."""
+    """Public functions and classes of a file, and the public methods of public classes that are no
+    one's override.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield node
@@ -101,7 +103,10 @@ def test_nothing_runs_data():
 
 
 def test_esrag_never_imports_its_workers():
-    """Workers are started as processes by name; importing one would bring its limits or its libraries along."""
+    """Workers are started as processes by name.
+
+    Importing one would bring its limits or its libraries along.
+    """
     files = {name: tree for name, tree in TREES.items() if name.startswith("esrag/")}
     assert [
         name

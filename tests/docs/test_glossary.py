@@ -14,7 +14,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "glossary.md").read_te
 ENTRY = re.compile(r"^- \*\*(`?)([^*`]+)\1\*\*: (\S.*\.)$", re.MULTILINE)
 TERMS = re.findall(
     r"\w+",
-    "document chunk passage hit leg fusion RRF rerank evidence statement citation quote support verdict refusal"
+    "document chunk passage hit leg fusion RRF rerank evidence statement citation quote "
+    "support verdict refusal"
     " confidence gate ledger batch job lease heartbeat sweep fingerprint migration alias",
 )
 RECORDS = [

@@ -1,7 +1,9 @@
-"""Files that are not as they were written: what is told is right, or a named error, and never anything else.
+"""Files that are not as they were written: what is told is right, or a named error, and never
+anything else.
 
-A bit is flipped, the end is cut off or a sector is overwritten, at random places of each file that lies in the folder
-of an index, with the ledger and the cache. `ESRAG_DAMAGES=5000 pytest -s tests/engines/test_damage.py` does more of it.
+A bit is flipped, the end is cut off or a sector is overwritten, at random places of each file that
+lies in the folder of an index, with the ledger and the cache. `ESRAG_DAMAGES=5000 pytest -s
+tests/engines/test_damage.py` does more of it.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""The chain: what each reranker adds, what is done with those that fail, are late or break their promise."""
+"""The chain: what each reranker adds, what is done with those that fail, are late or break their
+promise.
+"""
 
 import math
 
@@ -106,7 +108,10 @@ def test_who_has_nothing_to_say_changes_nothing():
 
 
 def test_depth_follows_the_time_a_hit_takes():
-    """A hit takes 0.1 s; of 1.25 s, opening the model and measuring take 0.7 s: there is time for five."""
+    """A hit takes 0.1 s.
+
+    Of 1.25 s, opening the model and measuring take 0.7 s: there is time for five.
+    """
     clock = Clock()
     slow = Later(clock, hit_s=0.1, first_s=0.2)
     reranked = rerank("?", HITS, (("slow", slow),), Limits(10, 1.25, clock))
@@ -116,7 +121,9 @@ def test_depth_follows_the_time_a_hit_takes():
 
 
 def test_no_time_leaves_the_order():
-    """A reranker that costs all there is changes nothing, the one after it is not even asked, and both are said."""
+    """A reranker that costs all there is changes nothing, the one after it is not even asked, and
+    both are said.
+    """
     clock = Clock()
     slow, never = Later(clock, hit_s=1.0), Later(clock)
     reranked = rerank("?", HITS, (("slow", slow), ("never", never)), Limits(10, 2.0, clock))
@@ -128,7 +135,9 @@ def test_no_time_leaves_the_order():
 
 
 def test_the_next_one_keeps_what_was_not_reached_behind():
-    """A model's scores lie far below the fusion's: those that it had no time for do not overtake the others by it."""
+    """A model's scores lie far below the fusion's: those that it had no time for do not overtake
+    the others by it.
+    """
     clock = Clock()
     model = type("Model", (Later,), {"added": lambda self, question, hits, left_s: self.low(hits)})(
         clock, hit_s=0.1
