@@ -15,7 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from texts import as_file, made_up
+from texts import as_file, make_documents
 
 from esrag.caching.vectors import VectorCache
 from esrag.context import Context, open_context
@@ -34,7 +34,9 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = arguments.path or as_file(folder / "made-up.jsonl", made_up(arguments.documents))
+        path = arguments.path or as_file(
+            folder / "made-up.jsonl", make_documents(arguments.documents)
+        )
         cache = arguments.url or str(folder / "cache.db")
         first, second = (_ingest(path, folder / made, cache) for made in ("first", "second"))
         encoded, found, texts = _vectors(folder, cache)
@@ -106,7 +108,7 @@ def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
         encoded = time.perf_counter()
         vectors.keep(texts, rows)
         kept = time.perf_counter()
-        vectors.known(texts)
+        vectors.look_up(texts)
         return encoded - started, time.perf_counter() - kept, len(texts)
 
 

@@ -35,7 +35,7 @@ VOCABULARY = (
 )
 
 
-def made_up_texts(count: int, words: int = 220) -> list[str]:
+def make_texts(count: int, words: int = 220) -> list[str]:
     """Texts of words drawn at random, the same on every machine."""
     draw = random.Random(240)  # noqa: S311 -- for texts, not for secrets
     return [" ".join(draw.choices(VOCABULARY.split(), k=words)) + "." for _ in range(count)]
@@ -47,7 +47,7 @@ def read_texts(path: Path, count: int) -> list[str]:
     return [json.loads(line)["text"] if line.startswith("{") else line for line in lines]
 
 
-def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
+def open_encoder(name: str, workers: int) -> Callable[[Sequence[str]], object]:
     """Return a function that encodes texts.
 
     sentence-transformers is used as its users do, in padded batches of 32.
@@ -72,7 +72,7 @@ def encode_in_turns(name: str, workers: int) -> None:
     It answers with the time and the memory that this took.
     """
     texts = json.loads(sys.stdin.readline())
-    encode = opened(name, workers)
+    encode = open_encoder(name, workers)
     encode(texts[:2])
     for _ in sys.stdin:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -93,7 +93,7 @@ def peak_bytes() -> int:
     )
 
 
-def measured(
+def measure(
     names: Sequence[str], texts: Sequence[str], rounds: int, workers: int
 ) -> dict[str, list[dict[str, float]]]:
     """For each encoder what each round took."""
@@ -153,7 +153,7 @@ def main() -> None:
     texts = (
         read_texts(arguments.texts, arguments.count)
         if arguments.texts
-        else made_up_texts(arguments.count)
+        else make_texts(arguments.count)
     )
     from esrag.embedding.onnx import usable_cores
 
@@ -164,7 +164,7 @@ def main() -> None:
             flush=True,
         )
         names.remove("sentence-transformers")
-    results = measured(names, texts, arguments.rounds, arguments.workers)
+    results = measure(names, texts, arguments.rounds, arguments.workers)
     print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")
     print(table(results, len(texts)))
 

@@ -85,9 +85,9 @@ def measure(
             return retrieve(question.text, engine, Ready(question.vector), settings)
 
         sent = bodies(engine, ask)
-        took, result = timed(ask)
+        took, result = time_call(ask)
         whole.append(took)
-        bare.append(timed(lambda sent=sent: post(connection, sent))[0])
+        bare.append(time_call(lambda sent=sent: post(connection, sent))[0])
         path = result.path
     connection.close()
     return path, medians(whole[10:]), medians(bare[10:])
@@ -103,12 +103,12 @@ def bodies(engine: ServerEngine, ask: Callable[[], SearchResult]) -> list[bytes]
     """What the engine sends for a question: each of its `_msearch`."""
     request, sent = engine._connection.request, []  # noqa: SLF001 -- nothing else sees it
 
-    def kept(method: str, path: str, body: object = None, **parameters: object) -> object:
+    def keep(method: str, path: str, body: object = None, **parameters: object) -> object:
         if path == "/_msearch":
             sent.append("".join(json.dumps(line) + "\n" for line in body).encode())
         return request(method, path, body, **parameters)
 
-    engine._connection.request = kept  # noqa: SLF001
+    engine._connection.request = keep  # noqa: SLF001
     try:
         ask()
     finally:
@@ -123,7 +123,7 @@ def post(connection: http.client.HTTPConnection, sent: Sequence[bytes]) -> None:
         connection.getresponse().read()
 
 
-def timed(call: Callable[[], object]) -> tuple[tuple[float, float], object]:
+def time_call(call: Callable[[], object]) -> tuple[tuple[float, float], object]:
     """Milliseconds a call took, by the clock and by the processor, and what it gave."""
     started, busy = time.perf_counter(), time.process_time()
     given = call()

@@ -28,7 +28,7 @@ def rows(documents: int) -> list[dict[str, str]]:
             "and have less to a chunk than SciFact's\n",
             flush=True,
         )
-        return made_up(documents)
+        return make_documents(documents)
     corpus = Path(os.environ["BEIR_DATA"], "scifact", "corpus.jsonl").read_text(encoding="utf-8")
     wanted = map(json.loads, corpus.splitlines()[:documents])
     return [
@@ -37,7 +37,7 @@ def rows(documents: int) -> list[dict[str, str]]:
     ]
 
 
-def made_up(documents: int) -> list[dict[str, str]]:
+def make_documents(documents: int) -> list[dict[str, str]]:
     """The same on every machine: about a hundred words each that no encoder knows."""
     rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
     words = [

@@ -120,14 +120,14 @@ def parts(response: HTTPResponse, max_bytes: int) -> Iterator[bytes]:
         raise Failed(0, "the connection ended before the answer did")
 
 
-def server_sent(body: Iterable[bytes]) -> Iterator[str]:
+def iter_events(body: Iterable[bytes]) -> Iterator[str]:
     r"""Yield the data of each event of a stream (WHATWG, HTML, 9.2.6).
 
     Empty and incomplete events are skipped.
 
-    >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\n"]))
+    >>> list(iter_events([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\n"]))
     ['1\n2']
-    >>> list(server_sent([b"event: end\ndata: [DONE]\n\ndata: half"]))
+    >>> list(iter_events([b"event: end\ndata: [DONE]\n\ndata: half"]))
     ['[DONE]']
     """
     decoder = IncrementalNewlineDecoder(
@@ -149,6 +149,9 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
                 if any(data):
                     yield "\n".join(data)
                 data = []
+
+
+server_sent = iter_events  # its former name, in esrag.generating.openai
 
 
 def within(

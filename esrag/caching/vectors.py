@@ -19,7 +19,7 @@ class VectorCache:
         self._dimensions = dimensions
         self._prefix = f"{Kind.VECTOR}:{_hash(f'{fingerprint} passage {dimensions}', 8)}"
 
-    def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
+    def look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the cached vectors by text: unit rows, float32, shape (dimensions,).
 
         Damaged ones are missing.
@@ -35,7 +35,7 @@ class VectorCache:
         return dict(zip(whole, _units(rows), strict=True))
 
     def keep(self, texts: Sequence[str], rows: Vectors) -> Vectors:
-        """Store the rows and return them as `known` will, so a cache never changes an index."""
+        """Store the rows and return them as `look_up` will, so a cache never changes an index."""
         stored = rows.astype(_STORED)
         bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
         self._cache.set_many(

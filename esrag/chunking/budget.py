@@ -99,7 +99,7 @@ class Measured:
         starts, ends = self._offsets
         return next((at for at in range(low, high) if starts[at] > ends[at - 1]), high)
 
-    def fitted(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    def fit(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
         """Yield the units, with those that are too long cut into windows."""
         for start, end in units:
             yield from self.windows(start, end)

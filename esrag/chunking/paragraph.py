@@ -24,9 +24,7 @@ class ParagraphChunker:
                 units.append(Span(start, end))
             else:
                 inner = sentence_spans(document.text[start:end])
-                units.extend(
-                    measured.fitted((start + first, start + last) for first, last in inner)
-                )
+                units.extend(measured.fit((start + first, start + last) for first, last in inner))
 
         return measured.pack(units)
 

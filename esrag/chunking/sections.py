@@ -103,4 +103,4 @@ class SectionsChunker:
         spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
         if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
-        return list(measured.fitted(spans))
+        return list(measured.fit(spans))

@@ -24,4 +24,4 @@ class SentenceChunker:
     def __call__(self, document: Document) -> Iterator[Span]:
         """Return spans in order that cover the text."""
         measured = self._budget.measure(document.text)
-        return measured.pack(list(measured.fitted(sentence_spans(document.text))))
+        return measured.pack(list(measured.fit(sentence_spans(document.text))))

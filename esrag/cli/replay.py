@@ -33,13 +33,13 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.context import open_context
     from esrag.filters import filter_from_dict
     from esrag.pipeline import ask
-    from esrag.runs import build_record, replayed_settings
+    from esrag.runs import build_record, select_settings
     from esrag.runs.comparing import compare
     from esrag.runs.reading import read_record, write_record
 
     before = read_record(file)
     where = filter_from_dict(before["where"])
-    context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
+    context = open_context(resolve(**_flags(options, select_settings(before))).settings)
     after = build_record(ask(before["answer"]["question"], context, where), context.settings, where)
     if save:
         write_record(save, after)

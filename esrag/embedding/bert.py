@@ -42,7 +42,7 @@ def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
     """
     bert = _Bert(checkpoint, Weights(checkpoint.folder), precision)
     hidden = checkpoint.config.hidden_size
-    states = bert.encode(bert.first_type_embeddings())
+    states = bert.encode(bert.add_first_type_embeddings())
     bert.pool(states, checkpoint.pooling)
     bert.graph.inputs = [Port(TOKEN_IDS, "int32", ("n", "length"))]
     bert.graph.outputs = [
@@ -62,7 +62,7 @@ def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
     weights = Weights(checkpoint.folder)
     bert = _Bert(checkpoint, weights, precision)
     labels = weights.length("classifier.bias")
-    bert.classify(bert.encode(bert.typed_embeddings()), labels)
+    bert.classify(bert.encode(bert.add_typed_embeddings()), labels)
     bert.graph.inputs = [Port(name, "int32", ("n", "length")) for name in (TOKEN_IDS, TOKEN_TYPES)]
     bert.graph.outputs = [Port(LOGITS, "float32", ("n", labels))]
     return bert.graph.to_bytes()
@@ -91,7 +91,7 @@ class _Bert:
     precision: Precision
     graph: Graph = field(default_factory=Graph)
 
-    def first_type_embeddings(self) -> str:
+    def add_first_type_embeddings(self) -> str:
         """Add token embeddings for tokens of the first type.
 
         The row of that type is folded into the positions.
@@ -99,7 +99,7 @@ class _Bert:
         first_type = self._type_rows()[0]
         return self._embeddings(self._position_rows() + first_type)
 
-    def typed_embeddings(self) -> str:
+    def add_typed_embeddings(self) -> str:
         """Add token embeddings with a type for each token, for pairs."""
         table = self.graph.constant("types", self._type_rows())
         words = self._embeddings(self._position_rows())

@@ -39,12 +39,12 @@ class _Stretch:
         return [part.key for part in self.parts if part.start < end and start < part.end]
 
 
-def algorithm_asked(question: str) -> int | None:
+def find_algorithm_number(question: str) -> int | None:
     """Return the N of a question about one "Algorithm N", else None.
 
-    >>> algorithm_asked("What are the steps of algorithm 2?")
+    >>> find_algorithm_number("What are the steps of algorithm 2?")
     2
-    >>> algorithm_asked("Does Algorithm 2 call Algorithm 4?")
+    >>> find_algorithm_number("Does Algorithm 2 call Algorithm 4?")
     """
     numbers = {int(number) for number in _ASKED.findall(question)}
     return numbers.pop() if len(numbers) == 1 else None
@@ -57,7 +57,7 @@ def extract_steps(question: str, evidence: Sequence[Evidence]) -> str:
     used, then the first in the evidence. If the evidence breaks off within an algorithm, so do the
     steps.
     """
-    number = algorithm_asked(question)
+    number = find_algorithm_number(question)
     found = [
         (stretch, spans)
         for stretch in _stretches(evidence)
@@ -82,7 +82,7 @@ def with_steps(
     `around` returns the chunks before and after one, as far as an algorithm may extend. The best
     hit in or near Algorithm N counts, and the chunks get its score.
     """
-    number = algorithm_asked(question)
+    number = find_algorithm_number(question)
     for hit in hits if number else ():
         near = [
             Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))

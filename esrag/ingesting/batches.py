@@ -118,7 +118,7 @@ class Ingestion:
                     for one in self._all_prepared(task, parsed, batch, target.made, progress):
                         chunks += len(one.chunks)
                         portions.add(one)
-                    batch.loaded(task, chunks)
+                    batch.mark_loaded(task, chunks)
                     batch.tell(portions)
             batch.take(portions)
             tasks = [task for task in tasks if task.source in batch.changed]
@@ -128,7 +128,7 @@ class Ingestion:
         batch.fail(tasks)
         if batch.replaced:
             with target.writing() as writer:
-                writer.remove_former(batch.kept())
+                writer.remove_former(batch.collect_replaced())
 
         return batch.result(encoding)
 
@@ -236,7 +236,7 @@ class _Batch:
         except LoadingError as error:  # the parser was killed
             self.outcomes[source] = _unreadable(task, error)
 
-    def loaded(self, task: Task, chunks: int) -> None:
+    def mark_loaded(self, task: Task, chunks: int) -> None:
         """Note that all of a file is about to be stored."""
         outcome = self.outcomes[task.source]
         if outcome.state == "failed":
@@ -294,7 +294,7 @@ class _Batch:
             self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
             self.step(task.source, f"failed: {_CHANGES}")
 
-    def kept(self) -> dict[str, str]:
+    def collect_replaced(self) -> dict[str, str]:
         """Return the files that keep only the documents just read, with their hash.
 
         This is called under the writer's lock. A file that failed, or has changed since, keeps

@@ -48,7 +48,7 @@ class Encoding:
         texts = list(dict.fromkeys(text for one in documents for text in one.indexed_texts))
         vectors = dict(self._known(texts))
         if self._cache:
-            vectors |= self._cache.known([text for text in texts if text not in vectors])
+            vectors |= self._cache.look_up([text for text in texts if text not in vectors])
         new = [text for text in texts if text not in vectors]
         for start in range(0, len(new), _ENCODED_TEXTS):
             portion = new[start : start + _ENCODED_TEXTS]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from esrag.errors import LoadingError
 from esrag.ingesting import Skip, State, Task
-from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, source_named
+from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, to_source
 from esrag.loading.object_stores import place_of
 from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of
@@ -310,7 +310,7 @@ def _unlisted(
 
 def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     """Return why a source cannot be listed, and how to remove its stored documents, if any."""
-    place = source_named(problem.source) if problem.reason.startswith("no such ") else ""
+    place = to_source(problem.source) if problem.reason.startswith("no such ") else ""
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason

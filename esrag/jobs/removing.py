@@ -8,7 +8,7 @@ from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.jobs.recording import record_removal
 from esrag.jobs.work import Work
-from esrag.loading.listing import source_named
+from esrag.loading.listing import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.conditions import check_filter, require_of_documents
@@ -64,7 +64,7 @@ def _by_source(
 
     Raises: UsageError for an unknown place.
     """
-    places = [source_named(source) for source in sources]
+    places = [to_source(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:
         if not any(is_below(source, place) for source in known):

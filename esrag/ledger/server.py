@@ -190,7 +190,7 @@ class ServerStore:
         """
         if self._is_ours:
             return True
-        answer = self._connection.found(f"/{self._alias}/_mapping")
+        answer = self._connection.get(f"/{self._alias}/_mapping")
         for name, index in (answer or {}).items():
             _require_ours(name, index["mappings"].get("_meta", {}).get("esrag_ledger"))
             self._is_ours = True

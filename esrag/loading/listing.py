@@ -126,7 +126,7 @@ def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> 
     )
 
 
-def source_named(argument: str) -> str:
+def to_source(argument: str) -> str:
     """Return the source that a path or an address names, whether something is there or not."""
     return argument.rstrip("/") if is_address(argument) else source_of(_absolute(argument))
 

@@ -10,7 +10,7 @@ from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
-from esrag.loading.pages import page_read
+from esrag.loading.pages import report_page
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
@@ -122,7 +122,7 @@ def _page_lines(texts: Sequence[str]) -> list[list[str]]:
 
 def _read_page(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
     found = _page_text(pdf, index, keep_hidden=keep_hidden)
-    page_read(index + 1, len(pdf))
+    report_page(index + 1, len(pdf))
     return found
 
 

@@ -4,7 +4,7 @@ The contract, for every class registered under `esrag.rerankers`:
 
 - `Reranker(options)` does nothing slow. Raises: SettingsError if something is missing that it
   needs.
-- `added(question, hits, left_s)` → for each hit what is added to its score, finite numbers by what
+- `score(question, hits, left_s)` → for each hit what is added to its score, finite numbers by what
   they are for. The same question and hits give the same numbers. Hits come best first, at least
   one; `left_s` is how long it may take.
 - `cost` is "free" where words are counted, "hit" where each hit takes its time: then that is
@@ -55,7 +55,7 @@ class Reranker(Protocol):
 
     def __init__(self, options: RerankOptions) -> None: ...
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """Return what is added to the score of each hit."""
         ...
 

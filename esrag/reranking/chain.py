@@ -69,7 +69,7 @@ def _reordered(
     """
     if reranker.cost == "hit" and end < math.inf:
         hits = hits[: _affordable(question, hits, reranker, end, clock)]
-    given = reranker.added(
+    given = reranker.score(
         question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf
     )
     if len(given) != len(hits):
@@ -88,10 +88,10 @@ def _affordable(
 
     The first hit opens a model, so its time says nothing about the others.
     """
-    reranker.added(question, hits[:1], _left_s(end, clock))
+    reranker.score(question, hits[:1], _left_s(end, clock))
     probed = hits[:PROBED_HITS]
     began = clock()
-    reranker.added(question, probed, _left_s(end, clock))
+    reranker.score(question, probed, _left_s(end, clock))
     hit_s = max((clock() - began) / len(probed), 1e-9)
     affordable = int(_left_s(end, clock) / hit_s)
     if not affordable:

@@ -45,7 +45,7 @@ class CohereReranker:
         # Now: importing it takes longer than an answer may.
         self._client = cohere_client(self, self._url, self._key, _MAX_WAIT_S)
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
         """Return the model's relevance in place of the hits' scores."""
         texts = [text_to_index(hit.chunk) for hit in hits]
         try:

@@ -35,7 +35,7 @@ class CrossEncoder:
         """Return weights and precision."""
         return f"{_folder(self._options).sha256} {self._options.precision}"
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """Return the head's scores in place of the hits'.
 
         Raises: ModelError for another model.
@@ -71,7 +71,7 @@ class SentenceTransformersCrossEncoder:
         """Return the hash of the weights."""
         return _folder(self._options).sha256
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """Return the model's scores in place of the hits'.
 
         Raises: ModelError for another model.

@@ -27,7 +27,7 @@ class RoundRobin:
     def __init__(self, options: RerankOptions) -> None:
         self._group_by = options.group_by
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """Return additions that put the first hits of all sources first, then the second ones."""
         seen: Counter[str] = Counter()
         turns = []
@@ -68,7 +68,7 @@ class MaximalMarginalRelevance:
             )
         self._embedder, self._relevance = options.embedder, options.relevance
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """Return additions that put the hits in that order; encode question and hits."""
         encoder, texts = (self._embedder, [text_to_index(hit.chunk) for hit in hits])
         asked = check_vectors(encoder.embed([question], "query"), 1, encoder.dimensions)[0]

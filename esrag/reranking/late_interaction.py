@@ -44,7 +44,7 @@ class LateInteraction:
         self._encoder: TokenEncoder = encoder
         self._weight: float = options.weight
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
         """Return the weighted, scaled mean of the best cosines."""
         asked, *read = self._encoder.token_vectors(
             [question, *(text_to_index(hit.chunk) for hit in hits)]

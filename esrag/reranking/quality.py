@@ -27,7 +27,7 @@ class Quality:
         self._completeness = options.completeness
         self._indicators = options.indicators
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """Return the bonuses by name, and the change that scales scores to 0..1 under `scale`."""
         scores = [hit.score for hit in hits]
         low, width = min(scores), (max(scores) - min(scores)) or 1.0

@@ -20,7 +20,7 @@ class ExactTokens:
     def __init__(self, options: RerankOptions) -> None:
         """Accept the options; none is used."""
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """Return for each of these words more than the range of all scores."""
         wanted, scores = (compounds(question), [hit.score for hit in hits])
         step = 1 + max(scores) - min(scores)
@@ -35,7 +35,7 @@ class Lexical:
     def __init__(self, options: RerankOptions) -> None:
         """Accept the options; none is used."""
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
         """Return the sum of the weights of the words in the hit, divided by that of all words.
 
         A weight is log(1 + hits / (1 + hits with the word)).

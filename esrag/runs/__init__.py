@@ -66,7 +66,7 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     return bare
 
 
-def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
+def select_settings(record: Mapping[str, Any]) -> dict[str, object]:
     """Return the settings of a record that can be applied again.
 
     None of them is an address, a file or a secret.

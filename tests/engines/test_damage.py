@@ -106,7 +106,7 @@ def _named(telling):
 
 def _kept(context, texts):
     """The vectors of the cache, by text."""
-    known = context.vectors.known(texts) if context.vectors else {}
+    known = context.vectors.look_up(texts) if context.vectors else {}
     return {text: vector.tolist() for text, vector in known.items()}
 
 

@@ -334,7 +334,7 @@ def test_a_late_entry_meets_a_strict_index(make, name):
             "PUT", f"/{index.name}/_doc/late", {"entry": "chunk", "surprise": 1}
         )
     assert "strict_dynamic_mapping_exception" == caught.value.kind
-    late = engine._indexes.named(index.name)
+    late = engine._indexes.resolve(index.name)
     assert (FINGERPRINT, 2, index.vectors) == (late.made, late.shards, late.vectors)
     assert not engine.exists()
     with engine.writer(FINGERPRINT) as writer:
@@ -349,7 +349,7 @@ def test_a_new_model_meets_no_former_template(make, name):
     for fingerprint in (FINGERPRINT, WORDLESS, WIDE):
         with engine.writer(fingerprint, rebuild=True):
             pass
-        described = engine._indexes.described(engine._indexes.current().name)
+        described = engine._indexes.describe(engine._indexes.current().name)
         ((_, body),) = described.items()
         assert bool(fingerprint.dimensions) == ("embedding" in body["mappings"]["properties"])
         assert fingerprint == engine.fingerprint()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.algorithms import algorithm_asked, extract_steps, with_steps
+from esrag.evidence.algorithms import extract_steps, find_algorithm_number, with_steps
 from esrag.evidence.selection import EvidenceBudget, select
 from esrag.records import Chunk, Evidence, Hit
 from esrag.verifying.verify import verify
@@ -57,7 +57,7 @@ def cited(answer):
 )
 def test_the_algorithm_that_is_asked_for(question, number):
     """One number, however often; nothing where it could be one of several."""
-    assert algorithm_asked(question) == number
+    assert find_algorithm_number(question) == number
 
 
 def test_the_steps_are_an_answer_that_passes_every_check():

@@ -47,7 +47,7 @@ def place(request, tmp_path):
 def remove(url):
     """Removes what stands under the ledger's name on a server."""
     connection = Connection(EngineOptions(url=url))
-    for name in connection.found("/esrag-ledger*") or ():
+    for name in connection.get("/esrag-ledger*") or ():
         connection.request("DELETE", f"/{name}")
     connection.close()
 

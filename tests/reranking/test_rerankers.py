@@ -283,12 +283,12 @@ def test_the_contract(name, opened):
     ]
     before = list(hits)
     reranker = opened(name)
-    first = reranker.added("red cat", hits, 10.0)
+    first = reranker.score("red cat", hits, 10.0)
     assert [dict(one) for one in first] == [
-        dict(one) for one in reranker.added("red cat", hits, 10.0)
+        dict(one) for one in reranker.score("red cat", hits, 10.0)
     ]
     assert len(first) == 4
     assert all(np.isfinite(value) for one in first for value in one.values())
     assert all(one for one in first)
     assert hits == before
-    assert len(reranker.added("red cat", hits[:1], 10.0)) == 1
+    assert len(reranker.score("red cat", hits[:1], 10.0)) == 1

@@ -73,7 +73,7 @@ def rerank(service):
     reranker = CohereReranker(
         RerankOptions(model="rerank-v3.5", url=service.url, api_key=service.key)
     )
-    return [round(sum(added.values()), 4) for added in reranker.added(QUESTION, hits, 10.0)]
+    return [round(sum(added.values()), 4) for added in reranker.score(QUESTION, hits, 10.0)]
 
 
 REPLAYED = [

@@ -51,5 +51,5 @@ def problems(snapshot: Snapshot) -> Iterator[str]:
         if count := value(snapshot.connection, sql):
             yield f"{count} {what}"
     vectors = snapshot.cache.vectors
-    for block in vectors.damaged_blocks():
+    for block in vectors.find_damaged_blocks():
         yield f"the checksum of block {block} of {vectors.path.name} is wrong"

@@ -64,7 +64,7 @@ class ServerEngine:
 
     def exists(self) -> bool:
         """Return whether anything was ever ingested here."""
-        return self._indexes.found() is not None
+        return self._indexes.find() is not None
 
     def fingerprint(self) -> Fingerprint:
         """Return the fingerprint of the index. Raises: IndexMissing."""
@@ -131,7 +131,7 @@ class ServerEngine:
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """Return the only writer; see `Engine.writer`."""
-        index = self._indexes.found()
+        index = self._indexes.find()
         if index and not rebuild:
             require_same(index.made, fingerprint)
         if rebuild:
@@ -174,7 +174,7 @@ class ServerEngine:
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """Return the stored vectors of texts, by text; see `Engine.vectors_of`."""
-        index, found = self._indexes.found(), dict[str, Vectors]()
+        index, found = self._indexes.find(), dict[str, Vectors]()
         texts = list(dict.fromkeys(indexed_texts))
         if index and index.made.dimensions:
             for first in range(0, len(texts), _PAGE):
@@ -185,7 +185,7 @@ class ServerEngine:
 
     def info(self) -> StoredIndex:
         """Describe the index behind the alias. Raises: IndexMissing, EngineError."""
-        return self._indexes.stored(self._indexes.current())
+        return self._indexes.summarise(self._indexes.current())
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Describe every index of esrag on the server, by name; see `Engine.indexes`."""
@@ -193,7 +193,7 @@ class ServerEngine:
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
-        current = self._indexes.found()
+        current = self._indexes.find()
         self._indexes.require_alias(current)
         # A rebuild of it creates one as well.
         with self._holding(current) if current else nullcontext():
@@ -201,7 +201,7 @@ class ServerEngine:
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Move the alias to another index; see `Engine.swap`."""
-        new, old = self._indexes.named(name), self._indexes.found()
+        new, old = self._indexes.resolve(name), self._indexes.find()
         self._indexes.require_alias(old)
         if old == new:
             raise already_in_use(name)
@@ -219,7 +219,7 @@ class ServerEngine:
 
     def drop(self, name: str) -> None:
         """Delete an index, and its alias if it is the one in use; see `Engine.drop`."""
-        index = self._indexes.named(name)
+        index = self._indexes.resolve(name)
         with self._holding(index):
             self._indexes.drop(index.name)
 
@@ -252,11 +252,11 @@ class ServerEngine:
         Raises: IndexBusy.
         """
         while True:
-            index = self._indexes.found() or self._indexes.make(fingerprint)
+            index = self._indexes.find() or self._indexes.make(fingerprint)
             lease = Lease(self._connection, index.name)
             with suppress(IndexMissing):
                 lease.take(self._options.lock_wait_s)
-                if self._indexes.found() == index:
+                if self._indexes.find() == index:
                     break
                 lease.give_back()
         with _given_back(lease):
@@ -284,7 +284,7 @@ class ServerEngine:
 
     def _tried(self) -> bool | None:
         """Return whether the server fuses by ranks; None if there are no vectors to try it with."""
-        index = self._indexes.found()
+        index = self._indexes.find()
         return self._may_fuse(index) if index and index.made.dimensions else None
 
     def _may_fuse(self, index: Index) -> bool:

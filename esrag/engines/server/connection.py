@@ -160,7 +160,7 @@ class Connection:
         """
         return self._patiently(lambda: self._once(method, path, body, parameters))
 
-    def found(self, path: str, **parameters: Any) -> Any | None:
+    def get(self, path: str, **parameters: Any) -> Any | None:
         """Return the response for a path; None if it is not found. Raises: as `request`."""
         try:
             return self.request("GET", path, **parameters)

@@ -53,17 +53,17 @@ class Indexes:
 
     def current(self) -> Index:
         """Return the index behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
-        index = self.found()
+        index = self.find()
         if index is None:
             message = f"no index {self._options.index} on {self._connection.shown_url}"
             raise IndexMissing(message, hint="create one with: esrag ingest FOLDER")
         return index
 
-    def found(self) -> Index | None:
+    def find(self) -> Index | None:
         """Return the index behind the alias, if any. Raises: IndexMismatch, EngineError."""
         return self._one(self._options.index)
 
-    def named(self, name: str) -> Index:
+    def resolve(self, name: str) -> Index:
         """Return one of our indexes by its own name or its alias.
 
         Raises: IndexMissing, IndexMismatch, EngineError.
@@ -84,7 +84,7 @@ class Indexes:
             )
 
     def _one(self, name: str) -> Index | None:
-        answer = self.described(name, filter_path=_READ)
+        answer = self.describe(name, filter_path=_READ)
         if not answer:
             return None
         if len(answer) != 1:
@@ -95,9 +95,9 @@ class Indexes:
         ((own_name, body),) = answer.items()
         return _index(own_name, body)
 
-    def described(self, name: str, **parameters: Any) -> dict[str, Any] | None:
+    def describe(self, name: str, **parameters: Any) -> dict[str, Any] | None:
         """Return the server's description of the indexes behind a name, or None."""
-        answer: dict[str, Any] | None = self._connection.found(f"/{name}", **parameters)
+        answer: dict[str, Any] | None = self._connection.get(f"/{name}", **parameters)
         return answer
 
     def all(self) -> Iterator[StoredIndex]:
@@ -108,13 +108,13 @@ class Indexes:
                 aliases = answer[name].get("aliases", ())
                 try:
                     problem = UNFINISHED if self._unfinished in aliases else ""
-                    yield self.stored(
+                    yield self.summarise(
                         _index(name, answer[name]), problem, in_use=self._options.index in aliases
                     )
                 except EngineError as error:
                     yield StoredIndex(name, self._options.index in aliases, problem=str(error))
 
-    def stored(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
+    def summarise(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
         """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
         return StoredIndex(
@@ -137,7 +137,7 @@ class Indexes:
     def free_name(self) -> str:
         """Return the number after the highest one in use by the alias or kept from before."""
         numbered = re.compile(rf"{re.escape(self._options.index)}-(\d{{6}})")
-        names = self.described(f"{self._options.index}-*", filter_path="*.aliases") or ()
+        names = self.describe(f"{self._options.index}-*", filter_path="*.aliases") or ()
         numbers = [int(found[1]) for found in map(numbered.fullmatch, names) if found]
         return f"{self._options.index}-{max(numbers, default=0) + 1:06}"
 
@@ -145,7 +145,7 @@ class Indexes:
         """Create an index behind the alias; if another program was faster, return its index."""
         # Before the lookup: a program that comes in between has the same name, or is seen.
         name = self.free_name()
-        if self.found() is None:
+        if self.find() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
         return self.current()
@@ -202,7 +202,7 @@ class Indexes:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:
             # Else it was done, and only the response was lost.
-            if list(self.described(alias) or ()) != [new]:
+            if list(self.describe(alias) or ()) != [new]:
                 raise
 
     def drop(self, name: str) -> None:
@@ -215,7 +215,7 @@ class Indexes:
 
     def drop_unfinished(self) -> None:
         """Delete indexes left by interrupted rebuilds or moves, except those being written."""
-        for name in self.described(self._unfinished) or ():
+        for name in self.describe(self._unfinished) or ():
             with suppress(IndexBusy, IndexMissing):
                 Lease(self._connection, name).take(0)
                 self.drop(name)

@@ -269,7 +269,7 @@ class ServerWriter:
 
 def generation(connection: Connection, index: str) -> int:
     """Return how often the content changed; 0 if the creation was interrupted before it was set."""
-    found = connection.found(f"/{index}/_doc/{STATE_ID}")
+    found = connection.get(f"/{index}/_doc/{STATE_ID}")
     return int(found["_source"]["generation"]) if found else 0
 
 
