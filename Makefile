@@ -73,7 +73,7 @@ check: install  ## Linters, types, layers, generated docs, the site, then every 
 	$(MAKE) docs
 	$(MAKE) test-all
 
-fmt: install  ## Format the code and write the generated parts of the docs anew
+fmt: install  ## Format the code and write the generated parts of the docs
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/cog -r README.md docs/reference/*.md

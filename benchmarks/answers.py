@@ -1,9 +1,12 @@
-"""How good the extractive answers and their refusals are: `python benchmarks/answers.py DATA [--questions 300]`.
+"""Extractive answers and refusals: how good they are.
 
-DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.jsonl`, `answers.jsonl`). Each is
-ingested; its own questions are asked over it, and others over a collection that knows nothing of them. Questions with
-an even number are for fitting, those with an odd one for reporting. With `--words` no model is used; `--svg` draws how
-many questions are answered at each threshold, and how many of those rightly; `--encoded` counts what need not be read.
+`python benchmarks/answers.py DATA [--questions 300]`
+
+DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.jsonl`,
+`answers.jsonl`). Each is ingested; its own questions are asked over it, and others over a
+collection that knows nothing of them. Questions with an even number are for fitting, those with an
+odd one for reporting. With `--words` no model is used; `--svg` draws how many questions are
+answered at each threshold, and how many of those rightly; `--encoded` counts what need not be read.
 """
 
 import argparse
@@ -37,7 +40,7 @@ NOISE = 1e-4  # a fit differs by a millionth where a statement is encoded in ano
 
 @dataclass(frozen=True)
 class Case:
-    """A question that was asked: its half, whether the collection answers it, what came, and whether that was gold."""
+    """A question that was asked, its half, whether it is answerable, and how it was answered."""
 
     fitted: bool
     kind: str  # answerable, unanswerable, foreign
@@ -125,7 +128,10 @@ def _sentences_of(asked: AskResult) -> list[str]:
 
 
 def _is_gold(said: str, answer: dict) -> bool:
-    """Whether a sentence is the annotated one (80 % of its words, and little more), or holds an annotated answer."""
+    """Return whether a sentence is the annotated one, or has an annotated answer.
+
+    It is the annotated one with 80 % of its words, and few others.
+    """
     gold = (
         [answer["gold_sentence"]]
         if "gold_sentence" in answer
@@ -142,7 +148,8 @@ def _is_gold(said: str, answer: dict) -> bool:
 
 def _sentences(cases: list[Case]) -> None:
     print(
-        "| collection, reporting half | questions | best is gold | one of three is | gold passage | contract kept |"
+        "| collection, reporting half | questions | best is gold | one of three is | gold "
+        "passage | contract kept |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for name in SETS:
@@ -157,7 +164,10 @@ def _sentences(cases: list[Case]) -> None:
 
 
 def _is_kept(asked: AskResult) -> bool:
-    """Whether the answer passes the check that made it once more, by itself: it is supported, and cites what it had."""
+    """Return whether the answer passes its own check once more, by itself.
+
+    It has to be supported, and to cite what it cited before.
+    """
     answer = asked.answer
     return answer.refused or verify(answer.text, asked.evidence).text == answer.text
 
@@ -169,7 +179,8 @@ def _refusals(cases: list[Case]) -> None:
     print(f"\ncurve fitted: {np.round(curve, 2).tolist()} for a constant, relevance, closeness")
     print("\nthe shipped curve, reporting half:\n")
     print(
-        "| questions that must be refused | AUROC | refused at 0.5 | answerable ones answered at 0.5 |"
+        "| questions that must be refused | AUROC | refused at 0.5 | answerable "
+        "ones answered at 0.5 |"
     )
     print("| --- | --- | --- | --- |")
     sure = np.array([c.asked.confidence for c in known if not c.fitted])
@@ -177,13 +188,17 @@ def _refusals(cases: list[Case]) -> None:
         unsure = np.array([c.asked.confidence for c in cases if c.kind == kind and not c.fitted])
         above = (sure[:, None] > unsure).mean() + (sure[:, None] == unsure).mean() / 2
         print(
-            f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | {(sure >= 0.5).mean():.3f} |"
+            f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | "
+            f"{(sure >= 0.5).mean():.3f} |"
         )
     _each_by_itself([case for case in cases if not case.fitted])
 
 
 def _each_by_itself(cases: list[Case]) -> None:
-    """Refusals at 0.5 among the questions of a collection that has unanswerable ones: how many are right, and found."""
+    """Print how many refusals at 0.5 are right, and how many right ones are found.
+
+    The questions are those of a collection that has unanswerable ones.
+    """
     print("\n| collection | answerable | unanswerable | refusals | precision | recall |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in SETS:
@@ -225,7 +240,10 @@ def _coverage(cases: list[Case], svg: Path | None) -> None:
 
 
 def _encoded(name: str, found: list[AskResult], context: Context) -> None:
-    """How much of what the evidence says is encoded, in characters, and which statements near the best are not."""
+    """Print how much of the evidence is encoded, in characters.
+
+    Also print which statements near the best are not encoded.
+    """
     encoded: list[int] = []
 
     def encode(texts: Sequence[str]) -> np.ndarray:
@@ -242,7 +260,8 @@ def _encoded(name: str, found: list[AskResult], context: Context) -> None:
         lost = [fit for fit, other in fits if fit - other > NOISE and fit >= NEAR * highest]
         best, near = best + (highest in lost), near + bool(lost)
     print(
-        f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for {len(found)} questions;",
+        f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for "
+        f"{len(found)} questions;",
         end=" ",
     )
     print(f"{best} lose the best statement, {near} one that comes near it")

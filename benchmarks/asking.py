@@ -1,17 +1,21 @@
-"""What an answer costs beside the model's own time: `python benchmarks/asking.py [--chunks 20000] [--questions 60]`.
+"""Answers: what they cost without the model's own time.
 
-The index holds SciFact where BEIR_DATA names the folder that holds it, else made-up texts, ingested with the default
-settings. What is missing of the chunks is mixed, in documents of two: sentences of three chunks in turn, with the mean
-of their vectors. So all that a question is compared with has real texts, and all of its evidence real sentences, which
-the encoder reads anew for every question. Questions are SciFact's own, else the first words of texts; each is asked
-once a row, with the default settings and without a cache, in a process that has answered some before.
+`python benchmarks/asking.py [--chunks 20000] [--questions 60]`
 
-A scripted model takes the place of a language model: it answers at once with the three sentences that fit best, either
-nearly as they stand, or with words that the passages do not hold, so that the check may have to ask the encoder.
+The index holds SciFact where BEIR_DATA names the folder that holds it, else made-up texts, ingested
+with the default settings. What is missing of the chunks is mixed, in documents of two: sentences of
+three chunks in turn, with the mean of their vectors. So all that a question is compared with has
+real texts, and all of its evidence real sentences, which the encoder reads anew for every question.
+Questions are SciFact's own, else the first words of texts; each is asked once a row, with the
+default settings and without a cache, in a process that has answered some before.
 
-Then each reranker that needs no service gets the same 50 hits of some questions: what a hit costs is the difference
-between the first 50 and the first 10, divided by 40. The cross-encoder has the encoder's own weights and a head made up
-beside them.
+A scripted model takes the place of a language model: it answers at once with the three sentences
+that fit best, either nearly as they stand, or with words that the passages do not hold, so that the
+check may have to ask the encoder.
+
+Then each reranker that needs no service gets the same 50 hits of some questions: what a hit costs
+is the difference between the first 50 and the first 10, divided by 40. The cross-encoder has the
+encoder's own weights and a head made up beside them.
 """
 
 import argparse
@@ -66,7 +70,9 @@ RERANKERS = (
 
 
 class Scripted:
-    """A language model that answers at once: each fifth small word of a sentence is left out, or each second exchanged.
+    """A language model that answers at once.
+
+    It leaves out each fifth small word of a sentence, or exchanges each second one.
 
     No number, name or technical word is among them.
     """
@@ -106,7 +112,8 @@ def main() -> None:
         before_ms = _chunk_ms(work.context)
         _answers(work.context, questions)
         print(
-            f"\nto encode a chunk: {before_ms:.1f} ms before, {_chunk_ms(work.context):.1f} ms after these answers\n"
+            f"\nto encode a chunk: {before_ms:.1f} ms before, "
+            f"{_chunk_ms(work.context):.1f} ms after these answers\n"
         )
         _rerankers(
             settings,
@@ -202,7 +209,8 @@ def _answers(context: Context, questions: Sequence[str]) -> None:
         ),
     }
     print(
-        f"| answer | answered | p50 ms | p95 ms | {' | '.join(STAGES)} |\n| --- |{' --- |' * (3 + len(STAGES))}"
+        f"| answer | answered | p50 ms | p95 ms | {' | '.join(STAGES)} |\n| --- "
+        f"|{' --- |' * (3 + len(STAGES))}"
     )
     for name, way in ways.items():
         for question in questions[:WARM]:
@@ -225,7 +233,10 @@ def _row(name: str, timed: Sequence[tuple[float, bool, Mapping[str, float]]]) ->
         np.median([each[stage] for each in laps if stage in each] or [0]) for stage in STAGES
     ]
     figures = [np.percentile(whole, 50), np.percentile(whole, 95), *by_stage]
-    return f"| {name} | {answered} of {len(timed)} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
+    return (
+        f"| {name} | {answered} of {len(timed)} | "
+        f"{' | '.join(f'{figure:.1f}' for figure in figures)} |"
+    )
 
 
 def _rerankers(settings: Settings, context: Context, questions: Sequence[str], model: Path) -> None:

@@ -1,8 +1,9 @@
-"""Writing to a server: our writer against the bulk helper of the server's own client, with the same entries.
+"""Writing to a server: our writer against the bulk helper of the server's own client.
 
-`python benchmarks/bulk.py --url URL`: both fill an index of their own, in turn, with batches of the same size, and make
-what they wrote visible at the end. Both make the entries on the way; how long that takes alone is printed as well. The
-helper sends each entry once, ours each document's record before its chunks and after them, for the sake of a crash.
+`python benchmarks/bulk.py --url URL`: both fill an index of their own, in turn, with batches of the
+same size, and make what they wrote visible at the end. Both make the entries on the way; how long
+that takes alone is printed as well. The helper sends each entry once, ours each document's record
+before its chunks and after them, for the sake of a crash.
 """
 
 import argparse
@@ -35,10 +36,12 @@ def main() -> None:
     count = sum(1 for _ in _actions(documents))
     making_s = time.perf_counter() - started
     print(
-        f"{count} entries of {arguments.chunks} chunks, {making_s:.1f} s to make; {arguments.rounds} rounds\n"
+        f"{count} entries of {arguments.chunks} chunks, {making_s:.1f} s to make; "
+        f"{arguments.rounds} rounds\n"
     )
     print(
-        "| chunks a batch | esrag, chunks/s | client's helper, chunks/s | ratio |\n| --- | --- | --- | --- |"
+        "| chunks a batch | esrag, chunks/s | client's helper, "
+        "chunks/s | ratio |\n| --- | --- | --- | --- |"
     )
     for size in arguments.batch:
         took: dict[str, list[float]] = {"ours": [], "theirs": []}

@@ -1,6 +1,7 @@
-"""What the caches save: an ingest into a fresh index with an empty and with a full cache, and an answer that was kept.
+"""What the caches save: an ingest with an empty and with a full cache, and a cached answer.
 
-PATH is what is ingested, with the default model; without it texts are made up. `--url` is a Redis; else a file is used.
+PATH is what is ingested, with the default model; without it texts are made up. `--url` is a Redis;
+else a file is used.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from texts import as_file, made_up
+from texts import as_file, make_documents
 
 from esrag.caching.vectors import VectorCache
 from esrag.context import Context, open_context
@@ -33,7 +34,9 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = arguments.path or as_file(folder / "made-up.jsonl", made_up(arguments.documents))
+        path = arguments.path or as_file(
+            folder / "made-up.jsonl", make_documents(arguments.documents)
+        )
         cache = arguments.url or str(folder / "cache.db")
         first, second = (_ingest(path, folder / made, cache) for made in ("first", "second"))
         encoded, found, texts = _vectors(folder, cache)
@@ -42,7 +45,10 @@ def main() -> None:
         ).settings
         fresh, kept = _answers(settings)
     print("| what | without | from the cache | |\n| --- | --- | --- | --- |")
-    sizes = f"{first['chunks']:,} chunks, {first['embedded']:,} texts encoded, then {second['embedded']:,}"
+    sizes = (
+        f"{first['chunks']:,} chunks, {first['embedded']:,} texts encoded, "
+        f"then {second['embedded']:,}"
+    )
     _row(f"ingest, s: {sizes}", first["took_ms"] / 1000, second["took_ms"] / 1000)
     _row(f"vectors of {texts} of these texts, s", encoded, found)
     _row("answer inside the process, ms, median", statistics.median(fresh), statistics.median(kept))
@@ -64,7 +70,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
-    """What the ingest reports, its time among it; the model is opened within that, the interpreter before."""
+    """What the ingest reports, its time among it.
+
+    The model is opened within that, the interpreter before.
+    """
     command = [
         ESRAG,
         "ingest",
@@ -76,9 +85,8 @@ def _ingest(path: Path, engine: Path, cache: str) -> dict[str, int]:
         f"cache.url={cache}",
     ]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
-    done = subprocess.run(
-        command, env=clean, capture_output=True, text=True, check=False
-    )  # 1: a file of PATH is broken
+    # 1: a file of PATH is broken.
+    done = subprocess.run(command, env=clean, capture_output=True, text=True, check=False)
     report: dict[str, int] = json.loads(done.stdout)
     return report
 
@@ -100,12 +108,15 @@ def _vectors(folder: Path, cache: str) -> tuple[float, float, int]:
         encoded = time.perf_counter()
         vectors.keep(texts, rows)
         kept = time.perf_counter()
-        vectors.known(texts)
+        vectors.look_up(texts)
         return encoded - started, time.perf_counter() - kept, len(texts)
 
 
 def _answers(settings: Settings) -> tuple[list[float], list[float]]:
-    """Milliseconds of answers that are made and of the same when they are kept; what is opened once is open."""
+    """Milliseconds of answers that are made and of the same when they are kept.
+
+    What is opened once is open.
+    """
     context = open_context(settings)
     with closing(context.engine), closing(context.cache):
         chunks = [

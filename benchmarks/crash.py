@@ -1,7 +1,8 @@
-"""Kills an ingest with SIGKILL at random moments, again and again, then lets it finish: nothing may be lost.
+"""Kills an ingest with SIGKILL at random moments, then lets it finish: nothing may be lost.
 
-The index after the last, undisturbed run must hold what an index holds that was made in a single run: documents,
-chunks, and vectors to the bit. `python benchmarks/crash.py FOLDER --kills 20`; settings come from the environment.
+The index after the last, undisturbed run must hold what an index holds that was made in a single
+run: documents, chunks, and vectors to the bit. `python benchmarks/crash.py FOLDER --kills 20`;
+settings come from the environment.
 """
 
 import argparse
@@ -41,7 +42,8 @@ def main() -> int:
             print(f"kill {n + 1}: {len(_lines('docs', killed))} documents stored", flush=True)
         report = _ingest(arguments.folder, killed)
         print(
-            f"last run: {report['added']} added, {report['changed']} changed, {report['unchanged']} unchanged"
+            f"last run: {report['added']} added, {report['changed']} changed, "
+            f"{report['unchanged']} unchanged"
         )
         one, other = _content(whole), _content(killed)
         different = [what for what in one if one[what] != other[what]]
@@ -65,7 +67,10 @@ def _ingest(folder: Path, index: Path) -> dict[str, int]:
 
 
 def _kill(folder: Path, index: Path, after_files: int, after_s: float) -> None:
-    """A run that is killed when it has said so many files and a moment more; its parse process ends by itself."""
+    """A run that is killed when it has said so many files and a moment more.
+
+    Its parse process ends by itself.
+    """
     command = [ESRAG, "ingest", str(folder), "--engine", str(index)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for _ in zip(range(after_files), process.stderr or (), strict=False):

@@ -1,8 +1,9 @@
 """How well false drafts are told from true ones: `python benchmarks/drafts.py FILE…`.
 
-A FILE has a JSON object on each line: `passages` (c1, c2, … in order), `draft` (a sentence with its markers),
-`supported` (whether an attentive reader of the passages would agree), and `kind` of the fault. Each draft is checked as
-the answer of a language model is, with the encoder; `--words` goes without it. `--list` prints the mistakes.
+A FILE has a JSON object on each line: `passages` (c1, c2, … in order), `draft` (a sentence with its
+markers), `supported` (whether an attentive reader of the passages would agree), and `kind` of the
+fault. Each draft is checked as the answer of a language model is, with the encoder; `--words` goes
+without it. `--list` prints the mistakes.
 """
 
 import argparse

@@ -1,8 +1,11 @@
-"""How fast the encoders are beside each other: `python benchmarks/encoder.py [--texts FILE] [--rounds N]`.
+"""Encoders: how fast they are, compared with each other.
 
-Each encoder is a process of its own, so that its peak memory is its own; they take turns, round by round, so that all
-meet the same machine. Figures are medians of the rounds; a ratio is the median of the rounds' ratios. Texts are one a
-line, plain or as JSON objects with "text"; without a file they are made of words, about 240 tokens each.
+`python benchmarks/encoder.py [--texts FILE] [--rounds N]`
+
+Each encoder is a process of its own, so that its peak memory is its own; they take turns, round by
+round, so that all meet the same machine. Figures are medians of the rounds; a ratio is the median
+of the rounds' ratios. Texts are one a line, plain or as JSON objects with "text"; without a file
+they are made of words, about 240 tokens each.
 """
 
 import argparse
@@ -21,14 +24,18 @@ from esrag.settings import DEFAULT_MODEL
 
 ENCODERS = ("sentence-transformers", "onnx fp32", "onnx int8")
 VOCABULARY = (
-    "key size of the encapsulation mechanism is given in bytes and every parameter set has a table with values that "
-    "describe security strength against known attacks while patients with high levels of protein in blood were "
-    "followed for years to see whether treatment lowers risk compared to control groups results show no significant "
-    "difference between them although older participants reported fewer symptoms after therapy began in spring"
+    "key size of the encapsulation mechanism is given in bytes and every parameter set has a "
+    "table with values that "
+    "describe security strength against known attacks while patients with high levels of "
+    "protein in blood were "
+    "followed for years to see whether treatment lowers risk compared to control groups results "
+    "show no significant "
+    "difference between them although older participants reported fewer symptoms after "
+    "therapy began in spring"
 )
 
 
-def made_up_texts(count: int, words: int = 220) -> list[str]:
+def make_texts(count: int, words: int = 220) -> list[str]:
     """Texts of words drawn at random, the same on every machine."""
     draw = random.Random(240)  # noqa: S311 -- for texts, not for secrets
     return [" ".join(draw.choices(VOCABULARY.split(), k=words)) + "." for _ in range(count)]
@@ -40,8 +47,11 @@ def read_texts(path: Path, count: int) -> list[str]:
     return [json.loads(line)["text"] if line.startswith("{") else line for line in lines]
 
 
-def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
-    """What encodes texts; sentence-transformers is used as its users do, in padded batches of 32."""
+def open_encoder(name: str, workers: int) -> Callable[[Sequence[str]], object]:
+    """Return a function that encodes texts.
+
+    sentence-transformers is used as its users do, in padded batches of 32.
+    """
     if name.startswith("onnx"):
         from esrag.embedding.onnx import OnnxEmbedder
 
@@ -57,9 +67,12 @@ def opened(name: str, workers: int) -> Callable[[Sequence[str]], object]:
 
 
 def encode_in_turns(name: str, workers: int) -> None:
-    """The child: reads texts, then encodes them once for each line it is sent, and answers with what it took."""
+    """Run the child: read texts, and encode them once for each line on stdin.
+
+    It answers with the time and the memory that this took.
+    """
     texts = json.loads(sys.stdin.readline())
-    encode = opened(name, workers)
+    encode = open_encoder(name, workers)
     encode(texts[:2])
     for _ in sys.stdin:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -80,7 +93,7 @@ def peak_bytes() -> int:
     )
 
 
-def measured(
+def measure(
     names: Sequence[str], texts: Sequence[str], rounds: int, workers: int
 ) -> dict[str, list[dict[str, float]]]:
     """For each encoder what each round took."""
@@ -140,7 +153,7 @@ def main() -> None:
     texts = (
         read_texts(arguments.texts, arguments.count)
         if arguments.texts
-        else made_up_texts(arguments.count)
+        else make_texts(arguments.count)
     )
     from esrag.embedding.onnx import usable_cores
 
@@ -151,7 +164,7 @@ def main() -> None:
             flush=True,
         )
         names.remove("sentence-transformers")
-    results = measured(names, texts, arguments.rounds, arguments.workers)
+    results = measure(names, texts, arguments.rounds, arguments.workers)
     print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")
     print(table(results, len(texts)))
 

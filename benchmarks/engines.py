@@ -1,7 +1,8 @@
 """SciFact on every engine: nDCG@10 of each leg and of both, the path taken, the time of a question.
 
-`python benchmarks/engines.py DATA [URL …]`: DATA holds `scifact/` (BEIR); a URL is Elasticsearch's or OpenSearch's. The
-collection is ingested once, into the embedded engine, and copied from there with its vectors.
+`python benchmarks/engines.py DATA [URL …]`: DATA holds `scifact/` (BEIR); a URL is Elasticsearch's
+or OpenSearch's. The collection is ingested once, into the embedded engine, and copied from there
+with its vectors.
 """
 
 import argparse
@@ -101,7 +102,8 @@ def _measure(name: str, context: Context, folder: Path, expected: Firsts) -> Fir
         ]
         same = f"{_shared(firsts[method], expected[method]):.1%}" if expected else ""
         print(
-            f"| {name} | {method} | {path} | {found:.4f} | {same} | {statistics.median(took_ms):.1f} |",
+            f"| {name} | {method} | {path} | {found:.4f} | {same} | "
+            f"{statistics.median(took_ms):.1f} |",
             flush=True,
         )
     return firsts

@@ -1,9 +1,12 @@
-"""Whether two versions of esrag give the same answers: `python benchmarks/equality.py OLD NEW --data FOLDER`.
+"""Two versions of esrag: whether they give the same answers.
 
-OLD and NEW are `esrag` commands, each from its own environment. Each one ingests the same files into its own index and
-answers the same questions in `esrag chat`. Hits, citations, refusals, confidences and texts of answers must be equal.
-The first differences are printed, and the exit code is 1 if there are any. Fields that only one version prints are not
-compared. FOLDER holds `docs/` with the NIST publications, and collections with `corpus.jsonl` and `queries.jsonl`.
+`python benchmarks/equality.py OLD NEW --data FOLDER`
+
+OLD and NEW are `esrag` commands, each from its own environment. Each one ingests the same files
+into its own index and answers the same questions in `esrag chat`. Hits, citations, refusals,
+confidences and texts of answers must be equal. The first differences are printed, and the exit code
+is 1 if there are any. Fields that only one version prints are not compared. FOLDER holds `docs/`
+with the NIST publications, and collections with `corpus.jsonl` and `queries.jsonl`.
 """
 
 import argparse

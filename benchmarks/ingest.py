@@ -1,9 +1,9 @@
-"""Ingest against the encoder alone on the same texts: what everything else costs, and the memory it takes.
+"""Ingest against the encoder alone on the same texts: what the rest costs, and its memory.
 
-All run in turn, in processes of their own, and the figures are ratios of the medians: of the time, and of the processor
-time, which other load disturbs less. The texts are SciFact's where BEIR_DATA names the folder that holds it, else made
-up. Sentence-transformers takes part where its extra is installed. Memory is measured by itself: over the same rows, and
-over two long documents.
+All run in turn, in processes of their own, and the figures are ratios of the medians: of the time,
+and of the processor time, which other load disturbs less. The texts are SciFact's where BEIR_DATA
+names the folder that holds it, else made up. Sentence-transformers takes part where its extra is
+installed. Memory is measured by itself: over the same rows, and over two long documents.
 """
 
 import argparse
@@ -55,7 +55,8 @@ def main() -> None:
                 took[what].append(_encode(texts, encoder))
             took["ingest"].append(_ingest(corpus, folder / f"index{n}"))
     print(
-        f"{arguments.documents} documents in {len(texts)} chunks, medians of {arguments.rounds} rounds in turn\n"
+        f"{arguments.documents} documents in {len(texts)} chunks, "
+        f"medians of {arguments.rounds} rounds in turn\n"
     )
     _table(
         {
@@ -65,7 +66,8 @@ def main() -> None:
     )
     print("\npeak resident memory of an ingest, parse process included:", end=" ")
     print(
-        f"{peaks_mb[0]:.0f} MB over these, {peaks_mb[1]:.0f} MB over two documents of a million characters"
+        f"{peaks_mb[0]:.0f} MB over these, {peaks_mb[1]:.0f} MB over two documents of "
+        "a million characters"
     )
 
 
@@ -77,7 +79,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _ingest(corpus: Path, index: Path) -> Took:
-    """The seconds that the ingest says it took, and what its processes used, the interpreter's start included."""
+    """Return the seconds that the ingest reports, and the processor time of its processes.
+
+    The start of the interpreter is included.
+    """
     before_s = _used_s()
     done = subprocess.run(_command(corpus, index), capture_output=True, text=True, check=True)
     return Took(float(json.loads(done.stdout)["took_ms"]) / 1000, _used_s() - before_s)
@@ -90,7 +95,10 @@ def _used_s() -> float:
 
 
 def peak_memory_mb(corpus: Path, index: Path) -> float:
-    """Peak memory of the processes of an ingest together; looking at it takes time, so this one is not timed."""
+    """Peak memory of the processes of an ingest together.
+
+    Looking at it takes time, so this one is not timed.
+    """
     process = subprocess.Popen(
         _command(corpus, index), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -144,7 +152,8 @@ def _encode(texts: list[str], encoder: str) -> Took:
 def _table(took: dict[str, Took]) -> None:
     base = took[ALONE]
     print(
-        "| what | seconds | throughput against the encoder alone | processor seconds | the same of these |"
+        "| what | seconds | throughput against the encoder alone | processor seconds "
+        "| the same of these |"
     )
     print("| --- | --- | --- | --- | --- |")
     for name, one in took.items():

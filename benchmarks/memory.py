@@ -1,4 +1,4 @@
-"""How much memory an ingest takes over very many documents: rows of one file, or files of a line each.
+"""Memory of an ingest of very many documents: rows of one file, or files of one line.
 
 `python benchmarks/memory.py --rows 2000000`, or `--files 10000`.
 """
@@ -13,7 +13,7 @@ from ingest import ESRAG, peak_memory_mb
 
 
 def main() -> int:
-    """Prints the peak memory of all processes of the ingest together, and how long it took beside being watched."""
+    """Print the peak memory of all processes of the ingest together, and its time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--files", type=int, default=0)

@@ -1,8 +1,9 @@
 """What a question costs beyond the server's own time: `python benchmarks/overhead.py URL [chunks]`.
 
-Made-up chunks and questions as in search.py. Each question is asked twice, in turns: as `esrag search` does once the
-question has its vector, and as the very searches that the engine sent, through a plain HTTP client that reads the
-answers and does nothing with them. `cpu` is the processor's time in this process, which other load hardly changes.
+Made-up chunks and questions as in search.py. Each question is asked twice, in turns: as `esrag
+search` does once the question has its vector, and as the very searches that the engine sent,
+through a plain HTTP client that reads the answers and does nothing with them. `cpu` is the
+processor's time in this process, which other load hardly changes.
 """
 
 import http.client
@@ -30,7 +31,8 @@ def main(url: str, chunks: int) -> None:
     engine = ServerEngine(EngineOptions(url, INDEX))
     build(engine, chunks)
     print(
-        "| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine cpu ms | bare cpu ms |"
+        "| method | path | engine p50 ms | bare p50 ms | beyond it ms | share | engine "
+        "cpu ms | bare cpu ms |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for method in METHODS:
@@ -38,7 +40,10 @@ def main(url: str, chunks: int) -> None:
             engine, url, RetrievalSettings(method=method)
         )
         beyond_ms = whole_ms - bare_ms
-        shown = f"| {method} | {path} | {whole_ms:.1f} | {bare_ms:.1f} | {beyond_ms:.1f} | {beyond_ms / bare_ms:.0%} |"
+        shown = (
+            f"| {method} | {path} | {whole_ms:.1f} | {bare_ms:.1f} | {beyond_ms:.1f} | "
+            f"{beyond_ms / bare_ms:.0%} |"
+        )
         print(f"{shown} {cpu_ms:.1f} | {bare_cpu_ms:.1f} |")
     engine.close()
 
@@ -68,7 +73,10 @@ def build(engine: ServerEngine, chunks: int) -> None:
 def measure(
     engine: ServerEngine, url: str, settings: RetrievalSettings
 ) -> tuple[str, tuple[float, float], tuple[float, float]]:
-    """The path, and of both ways the medians in ms, by the clock and by the processor; ten questions warm up."""
+    """The path, and of both ways the medians in ms, by the clock and by the processor.
+
+    Ten questions warm up.
+    """
     connection = http.client.HTTPConnection(urlsplit(url).netloc)
     whole, bare, path = [], [], ""
     for question in questions():
@@ -77,9 +85,9 @@ def measure(
             return retrieve(question.text, engine, Ready(question.vector), settings)
 
         sent = bodies(engine, ask)
-        took, result = timed(ask)
+        took, result = time_call(ask)
         whole.append(took)
-        bare.append(timed(lambda sent=sent: post(connection, sent))[0])
+        bare.append(time_call(lambda sent=sent: post(connection, sent))[0])
         path = result.path
     connection.close()
     return path, medians(whole[10:]), medians(bare[10:])
@@ -95,12 +103,12 @@ def bodies(engine: ServerEngine, ask: Callable[[], SearchResult]) -> list[bytes]
     """What the engine sends for a question: each of its `_msearch`."""
     request, sent = engine._connection.request, []  # noqa: SLF001 -- nothing else sees it
 
-    def kept(method: str, path: str, body: object = None, **parameters: object) -> object:
+    def keep(method: str, path: str, body: object = None, **parameters: object) -> object:
         if path == "/_msearch":
             sent.append("".join(json.dumps(line) + "\n" for line in body).encode())
         return request(method, path, body, **parameters)
 
-    engine._connection.request = kept  # noqa: SLF001
+    engine._connection.request = keep  # noqa: SLF001
     try:
         ask()
     finally:
@@ -115,7 +123,7 @@ def post(connection: http.client.HTTPConnection, sent: Sequence[bytes]) -> None:
         connection.getresponse().read()
 
 
-def timed(call: Callable[[], object]) -> tuple[tuple[float, float], object]:
+def time_call(call: Callable[[], object]) -> tuple[tuple[float, float], object]:
     """Milliseconds a call took, by the clock and by the processor, and what it gave."""
     started, busy = time.perf_counter(), time.process_time()
     given = call()

@@ -1,15 +1,16 @@
-"""What the queue costs: an ingest by a worker against one without a queue, and the memory of a Redis beside a long job.
+"""What the queue costs: an ingest by a worker against one without a queue, and Redis's memory.
 
-Not named `queue`: scripts beside it would import it in the place of Python's own. The three ways of an ingest take
-turns, over the same files, and each is timed from starting `esrag ingest` to its end; processor time is that of all
-processes, and is disturbed less by what else runs:
+Not named `queue`: scripts beside it would import it in the place of Python's own. The three ways of
+an ingest take turns, over the same files, and each is timed from starting `esrag ingest` to its
+end; processor time is that of all processes, and is disturbed less by what else runs:
 
 - without a queue: the command opens the encoder itself;
-- a new worker: it has said that it is ready and opens the encoder with its first batch, within the time, so that the
-  same is done on both sides, and the ratio is what the queue costs;
+- a new worker: it has said that it is ready and opens the encoder with its first batch, within the
+  time, so that the same is done on both sides, and the ratio is what the queue costs;
 - the same worker again, into another index: its encoder is open, as it is from then on.
 
-The texts are SciFact's where BEIR_DATA names the folder that holds it, else made up. Each becomes a file.
+The texts are SciFact's where BEIR_DATA names the folder that holds it, else made up. Each becomes a
+file.
 """
 
 import argparse

@@ -1,10 +1,13 @@
-"""What a reranker adds to the fused order: `python benchmarks/ranking.py DATA [--sets scifact …] [--questions 300]`.
+"""Rerankers: what each adds to the fused order.
 
-DATA holds collections in the form of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`). Each is ingested with
-the default settings; every question of a sample is retrieved once, 100 hits deep, and its hits go to every chain.
-Measured is nDCG@10, a document counting with its best chunk. Chains are chosen on the even questions and reported on
-the odd ones: the difference to the fused order, and how often chance alone would give as much (paired randomisation,
-10,000 draws), with Holm's correction over all chains and collections. What a chain costs is measured by `asking.py`.
+`python benchmarks/ranking.py DATA [--sets scifact …] [--questions 300]`
+
+DATA holds collections in the form of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`). Each
+is ingested with the default settings; every question of a sample is retrieved once, 100 hits deep,
+and its hits go to every chain. Measured is nDCG@10, a document counting with its best chunk. Chains
+are chosen on the even questions and reported on the odd ones: the difference to the fused order,
+and how often chance alone would give as much (paired randomisation, 10,000 draws), with Holm's
+correction over all chains and collections. What a chain costs is measured by `asking.py`.
 """
 
 import argparse
@@ -156,12 +159,16 @@ def _table(title: str, measured: Mapping[str, Mapping[str, Scores]]) -> None:
     print(f"\n| nDCG@10, {title} | {' | '.join(measured)} |\n| --- |{' --- |' * len(measured)}")
     for order in next(iter(measured.values())):
         print(
-            f"| {order} | {' | '.join(f'{values[order].mean():.3f}' for values in measured.values())} |"
+            f"| {order} | "
+            f"{' | '.join(f'{values[order].mean():.3f}' for values in measured.values())} |"
         )
 
 
 def _differences(measured: Mapping[str, Mapping[str, Scores]]) -> None:
-    """Each order against the fused one, the most certain first; Holm: the n-th smallest times how many are left."""
+    """Each order against the fused one, the most certain first.
+
+    Holm: the n-th smallest times how many are left.
+    """
     tests = []
     for name, values in measured.items():
         for order in values:

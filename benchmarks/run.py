@@ -1,7 +1,10 @@
-"""Runs the commands of docs/reference/benchmarks.md one after the other on two cores; each prints a table of its own.
+"""Runs the commands of docs/reference/benchmarks.md one after the other on two cores.
 
-They are read from that page, so that its figures are those of these commands. One that names a variable which is not
-set ($BEIR_DATA, $OPENSEARCH_URL) is left out, and a line says so. `run.py ingest queued` runs those alone.
+Each prints a table of its own.
+
+They are read from that page, so that its figures are those of these commands. One that names a
+variable which is not set ($BEIR_DATA, $OPENSEARCH_URL) is left out, and a line says so. `run.py
+ingest queued` runs those alone.
 """
 
 import os

@@ -1,9 +1,12 @@
-"""Search over 100,000 made-up chunks with the embedded engine: `python benchmarks/search.py [chunks]`.
+"""Search over 100,000 made-up chunks with the embedded engine.
 
-The texts are 150 words a chunk from a vocabulary of 60,000, Zipf-Mandelbrot distributed with an offset of 50, which is
-what English looks like without its stop words: the most frequent word is in a third of all chunks. Questions have 5 to
-12 words, two of them among the hundred most frequent. Vectors are random unit rows. Building and measuring run in
-processes of their own, so that the memory is the search's alone.
+`python benchmarks/search.py [chunks]`
+
+The texts are 150 words a chunk from a vocabulary of 60,000, Zipf-Mandelbrot distributed with an
+offset of 50, which is what English looks like without its stop words: the most frequent word is in
+a third of all chunks. Questions have 5 to 12 words, two of them among the hundred most frequent.
+Vectors are random unit rows. Building and measuring run in processes of their own, so that the
+memory is the search's alone.
 """
 
 import json
@@ -120,7 +123,8 @@ def main(chunks: int) -> None:
         size_mb = sum(path.stat().st_size for path in Path(url).rglob("*")) / 2**20
         vectors_mb = chunks * DIMENSIONS * 4 / 2**20
         print(
-            f"{chunks:,} chunks built in {built['build_s']:.0f} s: {size_mb:.0f} MB, {vectors_mb:.0f} of them vectors\n"
+            f"{chunks:,} chunks built in {built['build_s']:.0f} s: {size_mb:.0f} MB, "
+            f"{vectors_mb:.0f} of them vectors\n"
         )
         print("| method | open ms | first ms | p50 ms | p99 ms | peak MB | peak less vectors MB |")
         print("| --- | --- | --- | --- | --- | --- | --- |")

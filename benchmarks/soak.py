@@ -1,13 +1,18 @@
-"""A soak: workers and their Redis are killed again and again while they work off one job; nothing may be lost.
+"""A soak: workers and their Redis are killed again and again while they work off one job.
 
-Two `esrag worker` processes under a small supervisor, a redis-server that keeps what it holds in an append-only file.
-All the time the figures of `esrag jobs show` must add up. In the end the ledger agrees with itself and with the index,
-and the index is the one that a single `esrag ingest` without a queue makes. Exit code 1 where anything differs.
+Nothing may be lost.
 
-- `python benchmarks/soak.py --batches 2000 --kills 50 --restarts 4`: made-up files, the hashing embedder, an index in a
-  folder. The producer ends at once, so that only the workers look after the job.
-- `python benchmarks/soak.py --docs FOLDER --engine URL --kills 20 --restarts 1`: given documents, the encoder by
-  default, an index in a folder or on a search server, where it stays. `esrag ingest` waits for its end.
+Two `esrag worker` processes under a small supervisor, a redis-server that keeps what it holds in an
+append-only file. All the time the figures of `esrag jobs show` must add up. In the end the ledger
+agrees with itself and with the index, and the index is the one that a single `esrag ingest` without
+a queue makes. Exit code 1 where anything differs.
+
+- `python benchmarks/soak.py --batches 2000 --kills 50 --restarts 4`: made-up files, the hashing
+  embedder, an index in a folder. The producer ends at once, so that only the workers look after the
+  job.
+- `python benchmarks/soak.py --docs FOLDER --engine URL --kills 20 --restarts 1`: given documents,
+  the encoder by default, an index in a folder or on a search server, where it stays. `esrag ingest`
+  waits for its end.
 """
 
 import argparse
@@ -44,16 +49,10 @@ FILES_A_BATCH = 2
 DOWN_S = 4  # as long as the Redis stays away, at most
 MAX_WAIT_S = 3600
 SHOW_S = 3  # from one `esrag jobs show` to the next
-COUNTED = (
-    "added",
-    "changed",
-    "renamed",
-    "skipped",
-    "failed",
-    "queued",
-    "dropped",
-)  # each file in one of these
-ROUNDING = 1e-5  # of a number of a vector that a search server gives back: it keeps unit vectors and their lengths
+# Each file in one of these.
+COUNTED = ("added", "changed", "renamed", "skipped", "failed", "queued", "dropped")
+# Of a number of a vector that a search server gives back: it keeps unit vectors and their lengths.
+ROUNDING = 1e-5
 RESTARTS = (  # in turn: the signal, and whether what it held is gone
     (signal.SIGKILL, False),
     (signal.SIGKILL, True),
@@ -106,7 +105,10 @@ def _write_files(folder: Path, count: int, rng: random.Random) -> None:
 def _events(
     arguments: argparse.Namespace, batches: int, rng: random.Random
 ) -> list[tuple[int, str]]:
-    """What happens when so many batches are done; by progress and not by the clock, so that all find work under way."""
+    """What happens when so many batches are done.
+
+    By progress and not by the clock, so that all find work under way.
+    """
     what = ["kill"] * arguments.kills + ["restart"] * arguments.restarts
     rng.shuffle(what)
     moments = range(max(1, round(0.98 * batches)))
@@ -133,7 +135,10 @@ def _variables(
 
 
 def _ran(variables: dict[str, str], *words: str) -> bytes:
-    """What a command prints; that a file cannot be read is no failure. Raises: RuntimeError with what it said."""
+    """What a command prints; that a file cannot be read is no failure.
+
+    Raises: RuntimeError with what it said.
+    """
     done = subprocess.run([ESRAG, *words], env=variables, capture_output=True, check=False)
     if done.returncode and not done.stdout:
         raise RuntimeError(done.stderr.decode())
@@ -157,7 +162,10 @@ class Broker:
             shutil.rmtree(self._folder)
         down_s = self._rng.uniform(0, DOWN_S)
         self._back_at = time.monotonic() + down_s
-        return f"{number.name} to the Redis, back in {down_s:.1f} s {'EMPTY' if emptied else 'with what it held'}"
+        return (
+            f"{number.name} to the Redis, back in {down_s:.1f} s "
+            f"{'EMPTY' if emptied else 'with what it held'}"
+        )
 
     def look(self) -> None:
         """Starts it again when it is time."""
@@ -192,7 +200,10 @@ class Supervised:
                 )
 
     def kill(self, rng: random.Random) -> tuple[str, int]:
-        """Kills -9 the whole worker or its child, which does the work: which it was, and the child's number."""
+        """Kill the worker or its child, which does the work, with signal 9.
+
+        Return which of them it was, and the child's number.
+        """
         assert self.process  # noqa: S101 -- looked after just before
         listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         child = next(map(int, listed.read_text().split()), 0)
@@ -223,8 +234,8 @@ class Soak:
         threads = {"workers": str(max(1, (os.cpu_count() or 1) // 2))}  # of each of the two
         self._encoder = {"provider": "hashing", "model": "hashing"} if self._made_up else threads
         self._broker = Broker(folder / "redis", rng)
-        # One more attempt than kills, and some for leases that end on a busy machine: even if every kill met the same
-        # batch, that would be no reason for it to be dead.
+        # One more attempt than kills, and some for leases that end on a busy machine: even if every
+        # kill met the same batch, that would be no reason for it to be dead.
         limits = {
             "batch_files": FILES_A_BATCH,
             "lease_s": 5,
@@ -259,7 +270,8 @@ class Soak:
                 self._kill() if events.pop(0)[1] == "kill" else self._say(self._broker.end())
             time.sleep(0.5 if self._on_a_server else 0.05)  # there each question costs a refresh
         self._say(
-            f"job {self._job_id} is {self._work.ledger.job(self._job_id).state}, {len(events)} events left over"
+            f"job {self._job_id} is {self._work.ledger.job(self._job_id).state}, "
+            f"{len(events)} events left over"
         )
 
     def summary(self) -> list[str]:
@@ -269,14 +281,16 @@ class Soak:
         batches = list(self._work.ledger.batches(self._job_id))
         attempts = Counter(batch.attempts for batch in batches)
         print(
-            f"kills {self._kills}, restarts of the Redis {self._broker.restarts}, batches {len(batches)}"
+            f"kills {self._kills}, restarts of the Redis {self._broker.restarts}, "
+            f"batches {len(batches)}"
         )
         again = "" if self._on_a_server else f"queued again {self._again}, "
         print(
             f"{again}attempts > 1: {len(batches) - attempts[1]}, {dict(sorted(attempts.items()))}"
         )
         print(
-            f"esrag jobs show was asked {self._shown} times; its figures did not add up {len(self._untrue)} times"
+            f"esrag jobs show was asked {self._shown} times; "
+            f"its figures did not add up {len(self._untrue)} times"
         )
         ends = sum((one.ends for one in self._workers), Counter())
         print(f"workers started again after exit code {dict(ends)}; {took_s:.0f} s")
@@ -305,7 +319,7 @@ class Soak:
         self._work.close()
 
     def _begin(self) -> None:
-        """Hands the job over: by a command that ends, or by one that waits and is left to itself."""
+        """Hand the job over: by a command that ends, or by one that waits and is abandoned."""
         if self._made_up:
             handed = json.loads(_ran(self._variables, "ingest", self._docs, "--no-wait", "--json"))
             self._job_id = handed["job_id"]
@@ -330,7 +344,8 @@ class Soak:
         held = [batch.batch_id[-6:] for batch in running if batch.owner.split()[1] == str(child)]
         self._kills += 1
         self._say(
-            f"kill -9 {self._kills}: {what}, {f'at work on {held[0]}' if held else 'without a batch'}"
+            f"kill -9 {self._kills}: {what}, "
+            f"{f'at work on {held[0]}' if held else 'without a batch'}"
         )
 
     def _say(self, what: str) -> None:
@@ -343,7 +358,10 @@ class Soak:
         return self._work.ledger.counts(self._job_id).batches["done"]
 
     def _look(self) -> None:
-        """Whether every file is counted once now, and how many batches were queued a second time, at least."""
+        """Return whether every file is counted once now.
+
+        Also return how many batches at least were queued a second time.
+        """
         counted = self._work.ledger.counts(self._job_id).files
         if sum(counted.values()) != self._files:
             self._untrue.append(f"{self._files} files were counted as {counted}")
@@ -352,7 +370,10 @@ class Soak:
         if self._on_a_server:
             return
         with closing(connect(Path(self._engine["url"], "ledger.sqlite3"), "ro")) as ledger:
-            waiting = "SELECT key, queued_ms FROM entries WHERE kind = 'batch' AND state = 'pending' AND queued_ms > 0"
+            waiting = (
+                "SELECT key, queued_ms FROM entries WHERE kind = 'batch' AND state = "
+                "'pending' AND queued_ms > 0"
+            )
             queued = dict(ledger.execute(waiting))
         self._again += sum(
             self._queued.get(key, queued_ms) != queued_ms for key, queued_ms in queued.items()

@@ -1,4 +1,4 @@
-"""How long a newcomer waits: `esrag --help`, and `esrag ask` in a fresh process on a small index."""
+"""How long a new user waits: `esrag --help`, and `esrag ask` on a small index."""
 
 import statistics
 import subprocess

@@ -1,4 +1,4 @@
-"""What the benchmarks ingest: SciFact where BEIR_DATA names the folder that holds it, else made-up texts."""
+"""Texts for the benchmarks: SciFact in the folder that BEIR_DATA names, else made-up ones."""
 
 import json
 import os
@@ -24,10 +24,11 @@ def rows(documents: int) -> list[dict[str, str]]:
     """Rows with an id, a title and a text of one to three chunks."""
     if not os.environ.get("BEIR_DATA"):
         print(
-            "BEIR_DATA is not set: these texts are made up, and have less to a chunk than SciFact's\n",
+            "BEIR_DATA is not set: these texts are made up, "
+            "and have less to a chunk than SciFact's\n",
             flush=True,
         )
-        return made_up(documents)
+        return make_documents(documents)
     corpus = Path(os.environ["BEIR_DATA"], "scifact", "corpus.jsonl").read_text(encoding="utf-8")
     wanted = map(json.loads, corpus.splitlines()[:documents])
     return [
@@ -36,7 +37,7 @@ def rows(documents: int) -> list[dict[str, str]]:
     ]
 
 
-def made_up(documents: int) -> list[dict[str, str]]:
+def make_documents(documents: int) -> list[dict[str, str]]:
     """The same on every machine: about a hundred words each that no encoder knows."""
     rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
     words = [
@@ -59,7 +60,7 @@ def as_file(path: Path, wanted: list[dict[str, str]]) -> Path:
 
 
 def long_documents(folder: Path) -> Path:
-    """A folder with a plain text and a web page, each long, with headings, paragraphs and tables."""
+    """Write a long plain text and a long web page with headings, paragraphs and tables."""
     rng = random.Random(7)  # noqa: S311 -- made-up words, nothing secret
     folder.mkdir()
     (folder / "long.txt").write_text("\n\n".join(map(_text, _chapters(rng))), encoding="utf-8")

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts the queue's Redis or the cache's. Its settings go in by standard input: a command line can be read by everybody.
+# Starts the queue's Redis or the cache's. Its settings go in by standard input: a command line can
+# be read by everybody.
 set -eu
 
 case $1 in

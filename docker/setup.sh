@@ -1,6 +1,7 @@
 #!/bin/sh
-# Run when Elasticsearch is up, and again when .env changed: Kibana's own account gets its password, the app a user that
-# reaches the indices of esrag alone, and people one that reads them and may do everything in Kibana.
+# Run when Elasticsearch is up, and again when .env changed: Kibana's own account gets its password,
+# the app a user that reaches the indices of esrag alone, and people one that reads them and may do
+# everything in Kibana.
 set -eu
 
 put() { # PATH BODY

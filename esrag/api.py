@@ -1,4 +1,4 @@
-"""The Python API: an index that is opened once and then asked, searched and filled, on the path of the commands."""
+"""The Python API: an index that is opened once and then asked, searched and filled."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,8 +90,8 @@ class Index:
     ) -> AskResult:
         """Return the cited answer to a question, or the refusal.
 
-        `where` restricts the passages, such as `{"folder": "nist", "year": [2023, 2024]}` or `["year>=2023"]`.
-        `on_sentence` is called with each sentence as it passes its check.
+        `where` restricts the passages, such as `{"folder": "nist", "year": [2023, 2024]}` or
+        `["year>=2023"]`. `on_sentence` is called with each sentence as it passes its check.
 
         Raises: UsageError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
         """
@@ -105,7 +105,9 @@ class Index:
         return AnswerStream(self, question, where)
 
     def search(self, question: str, *, k: int | None = None, where: Where = None) -> Hits:
-        """Return the best `k` chunks for a question (the setting `retrieval.k` by default), best first.
+        """Return the best `k` chunks for a question, best first.
+
+        `k` is the setting `retrieval.k` by default.
 
         Raises: as `ask`.
         """
@@ -233,7 +235,10 @@ class AnswerStream:
 
     @property
     def result(self) -> AskResult:
-        """The whole answer. Raises: UsageError before the stream was read to its end."""
+        """Return the whole answer.
+
+        Raises: UsageError before the stream was read to its end.
+        """
         if self._result is None:
             raise UsageError(
                 "the answer is not complete yet", hint="read the stream to its end first"
@@ -253,7 +258,7 @@ def verify(
     No index is needed. The first passage is `c1`: its text, or a mapping of `text`, `title` and
     `section`. `settings` are as in `open`.
 
-    Raises: UsageError for something else than passages, SettingsError, ModelError.
+    Raises: UsageError for values that are not passages, SettingsError, ModelError.
 
     >>> words_only = {"embedding.model": "none"}
     >>> verify("It has 7 watts. [c1]", ["It has 7 watts."], settings=words_only).supported

@@ -1,4 +1,4 @@
-"""Citations: the markers that tie a sentence to its passages, the refusal, and the reasons for one."""
+"""Citations: the markers from sentences to passages, the refusal, and the reasons for one."""
 
 import re
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from typing import Literal, Self
 
 REFUSAL = "not found in provided docs"
 
-# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that int() takes every key.
+# [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that
+# int() takes every key.
 MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
 
-OnSentence = Callable[
-    [str], None
-]  # called with each sentence, with its markers, as it passes its check
+# Called with each sentence, with its markers, as it passes its check.
+OnSentence = Callable[[str], None]
 
 
 class CheckedSentence(str):

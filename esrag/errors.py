@@ -45,7 +45,7 @@ class EsragError(Exception):
 
     @property
     def line(self) -> str:
-        """What came and what to do, for a report or a ledger."""
+        """Return what happened and what to do, for a report or a ledger."""
         return "; ".join(filter(None, (str(self), self.hint)))
 
 
@@ -84,11 +84,17 @@ class ModelError(EsragError):
 
 
 class EmbeddingError(EsragError):
-    """An encoder returned the wrong count, the wrong width, NaN or rows that are not unit vectors."""
+    """An encoder returned vectors that break the contract.
+
+    Their count or width is wrong, they hold NaN, or they are not unit vectors.
+    """
 
 
 class ServiceBusy(EmbeddingError):  # noqa: N818
-    """An embedding service did not answer in time, or turns requests away for now; `wait_s` is how long, 0: unsaid."""
+    """An embedding service did not answer in time, or rejects requests for now.
+
+    `wait_s` is for how long, 0 if it did not say.
+    """
 
     exit_code = 4
 
@@ -120,7 +126,10 @@ class QueueUnreachable(EsragError):  # noqa: N818
 
 
 class CacheUnreachable(EsragError):  # noqa: N818
-    """No Redis answers at `cache.url`: raised for `esrag cache` alone, everything else does without."""
+    """No Redis answers at `cache.url`.
+
+    Only `esrag cache` raises it, everything else continues without a cache.
+    """
 
     exit_code = 4
 
@@ -168,4 +177,8 @@ class EngineUnreachable(EngineError):  # noqa: N818
 
 
 class IndexUnwritable(EngineError):  # noqa: N818
-    """The disk is read-only or full, the folder belongs to something else, or a server takes nothing for now."""
+    """The index cannot be written.
+
+    The disk is read-only or full, the folder belongs to something else, or a server accepts nothing
+    for now.
+    """

@@ -33,7 +33,10 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The field lies between two bounds of its own kind; None means unbounded, and an open bound is itself excluded."""
+    """The field lies between two bounds of its own kind.
+
+    None means unbounded, and an open bound is itself excluded.
+    """
 
     field: str
     low: Scalar | None = None
@@ -74,14 +77,15 @@ _CONDITION = re.compile(r"\s*+([A-Za-z_][\w.-]*+)\s*+(!=|>=|<=|=|>|<)\s*+(?![=<>
 
 
 def require_reasonable(filter_: Filter) -> None:
-    """Raises: UsageError for a filter of too many parts, or parts in parts in parts without an end."""
+    """Raise UsageError for a filter with too many parts, or with parts nested too deeply."""
     waiting, seen = [(filter_, 1)], 0
     while waiting:  # without recursion: the filter may be as deep as memory
         part, depth = waiting.pop()
         seen += 1
         if seen > MAX_FILTER_PARTS or depth > MAX_FILTER_DEPTH:
             raise UsageError(
-                f"the filter has more than {MAX_FILTER_PARTS} parts, or more than {MAX_FILTER_DEPTH} in a row"
+                f"the filter has more than {MAX_FILTER_PARTS} parts, "
+                f"or more than {MAX_FILTER_DEPTH} in a row"
             )
         inner = (
             part.parts
@@ -94,7 +98,10 @@ def require_reasonable(filter_: Filter) -> None:
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:
-    """Return a filter of conditions that must all hold, or None without conditions. Raises: UsageError."""
+    """Return a filter of conditions that must all hold, or None without any.
+
+    Raises: UsageError.
+    """
     parts = tuple(parse(condition) for condition in conditions)
     return None if not parts else parts[0] if len(parts) == 1 else And(parts)
 
@@ -161,12 +168,14 @@ def _are_bounds(*values: Any) -> bool:
 
 
 def to_filter(where: Where) -> Filter | None:
-    """Return a filter for conditions as text, or for fields with the value or the values that they must have.
+    """Return a filter for conditions as text, or for fields with one or several values.
 
     Raises: UsageError.
 
-    >>> to_filter({"folder": "nist", "year": [2023, 2024]})
-    And(parts=(Terms(field='folder', values=('nist',)), Terms(field='year', values=(2023, 2024))))
+    >>> to_filter({"folder": "nist", "year": 2023})
+    And(parts=(Terms(field='folder', values=('nist',)), Terms(field='year', values=(2023,))))
+    >>> to_filter({"year": [2023, 2024]})
+    Terms(field='year', values=(2023, 2024))
     >>> to_filter("year>=2024") == to_filter(["year>=2024"]) == parse("year>=2024")
     True
     """
@@ -200,7 +209,9 @@ def _values(field: str, value: Scalar | Sequence[Scalar]) -> tuple[Scalar, ...]:
 
 
 def parse(condition: str) -> Filter:
-    """One condition: `field=a`, `field=a,b`, `field=a*`, `field!=a`, `field>=1`, `<=`, `>`, `<`.
+    """Return the filter of one condition.
+
+    It is `field=a`, `field=a,b`, `field=a*`, `field!=a`, or `field>=1` with `>=`, `<=`, `>` or `<`.
 
     Raises: UsageError.
 
@@ -234,9 +245,10 @@ def _equal(field: str, value: str) -> Filter:
 
 
 def scalar(text: str) -> Scalar:
-    """A value as written: a whole number, a decimal number, true or false, or the text itself.
+    """Return a value as written: a whole number, a decimal number, true or false, or the text.
 
-    Only what is written as the number itself would be is one: "007" and "1.50" are texts, so that nothing is lost.
+    Only a text that is written as the number itself would be becomes one: "007" and "1.50" stay
+    texts, so that nothing is lost.
 
     >>> scalar("2024"), scalar("0.5"), scalar("true"), scalar("v2"), scalar("007")
     (2024, 0.5, True, 'v2', '007')
@@ -249,7 +261,7 @@ def scalar(text: str) -> Scalar:
 
 
 def format_value(value: Scalar) -> str:
-    """A value as it is written: `scalar` reads it back.
+    """Return a value as text that `scalar` reads back.
 
     >>> format_value(True), format_value(2024)
     ('true', '2024')
@@ -258,5 +270,5 @@ def format_value(value: Scalar) -> str:
 
 
 def is_number(value: Scalar | None) -> TypeGuard[int | float]:
-    """Whether a value is a number; a truth value is not."""
+    """Return whether a value is a number; a truth value is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)

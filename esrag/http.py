@@ -25,9 +25,8 @@ from esrag.errors import KeyRefused, SettingsError
 from esrag.settings import is_address, variable
 from esrag.text import normalise
 
-if (
-    TYPE_CHECKING
-):  # the client is imported where it is used, so that other services need not have it
+# The client is imported where it is used, so that other services need not have it.
+if TYPE_CHECKING:
     from cohere import ClientV2
 
 Entry = TypeVar("Entry")
@@ -42,7 +41,8 @@ _MAX_SAID_BYTES = 2**20
 class Failed(Exception):  # noqa: N818 -- named for what it is
     """A request that brought nothing.
 
-    `status` is HTTP's, 0 where no answer came; `said` the service's words; `wait_s` how long it asks to wait.
+    `status` is HTTP's, 0 where no answer came; `said` the service's words; `wait_s` how long it
+    asks to wait.
     """
 
     def __init__(self, status: int, said: str, wait_s: float | None = None) -> None:
@@ -51,25 +51,29 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
 
     @property
     def is_transient(self) -> bool:
-        """Whether another try may succeed."""
+        """Return whether another try may succeed."""
         return self.status in (0, _TIMED_OUT, _TOO_MANY) or self.status >= 500  # noqa: PLR2004 -- HTTP's server errors
 
     @property
     def refuses_key(self) -> bool:
-        """Whether it is the key that is wrong."""
+        """Return whether the service refuses the key."""
         return self.status in (401, 403)
 
     @property
     def finds_nothing(self) -> bool:
-        """Whether the address or the model is wrong: nothing is there, or it is somewhere else."""
+        """Return whether the address or the model is wrong or has moved."""
         return self.status == 404 or 300 <= self.status < 400  # noqa: PLR2004 -- HTTP's redirects
 
     def pause_s(self, tried: int) -> float:
-        """As long as the service asks for; else a while that doubles, so that not all come back at once."""
+        """Return how long to wait before the next try.
+
+        That is as long as the service asks for, else a random time that doubles, so that not all
+        come back at once.
+        """
         return 2.0 ** (tried - 1) * random.uniform(0.5, 1) if self.wait_s is None else self.wait_s  # noqa: S311 -- no secret
 
     def require_settings(self, message: str, section: str) -> None:
-        """Raises: KeyRefused, SettingsError where it is the key, the address or the model that is wrong."""
+        """Raise KeyRefused or SettingsError if the key, the address or the model is wrong."""
         if self.refuses_key:
             raise KeyRefused(
                 message, hint=f"is the key in {variable(f'{section}.api_key')} the right one?"
@@ -82,11 +86,12 @@ class Failed(Exception):  # noqa: N818 -- named for what it is
 
 @contextmanager
 def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Iterator[HTTPResponse]:
-    """The answer to a JSON body, to be read; a key is sent where there is one. Raises: Failed."""
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "esrag",
-    }  # some turn urllib's own name away
+    """Yield the answer to a JSON body, to be read; a key is sent if there is one.
+
+    Raises: Failed.
+    """
+    # Some services reject urllib's own name.
+    headers = {"Content-Type": "application/json", "User-Agent": "esrag"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
     request = Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- http or https: looked at before
@@ -101,7 +106,10 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
 
 
 def parts(response: HTTPResponse, max_bytes: int) -> Iterator[bytes]:
-    """The body of an answer as it comes. Raises: Failed where it is cut off, OverflowError where it is larger."""
+    """Yield the body of an answer as it comes.
+
+    Raises: Failed if it is cut off, OverflowError if it is larger than `max_bytes`.
+    """
     expected, came = response.length or 0, 0
     while part := response.read1(_PART_BYTES):
         came += len(part)
@@ -112,11 +120,15 @@ def parts(response: HTTPResponse, max_bytes: int) -> Iterator[bytes]:
         raise Failed(0, "the connection ended before the answer did")
 
 
-def server_sent(body: Iterable[bytes]) -> Iterator[str]:
-    r"""The data of each event of a stream (WHATWG, HTML, 9.2.6); empty events and incomplete ones are skipped.
+def iter_events(body: Iterable[bytes]) -> Iterator[str]:
+    r"""Yield the data of each event of a stream (WHATWG, HTML, 9.2.6).
 
-    >>> list(server_sent([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\nevent: end\ndata: [DONE]\n\ndata: half"]))
-    ['1\n2', '[DONE]']
+    Empty and incomplete events are skipped.
+
+    >>> list(iter_events([b": hello\r", b"\ndata: 1\r\ndata:2\r\n\r\n"]))
+    ['1\n2']
+    >>> list(iter_events([b"event: end\ndata: [DONE]\n\ndata: half"]))
+    ['[DONE]']
     """
     decoder = IncrementalNewlineDecoder(
         getincrementaldecoder("utf-8-sig")("replace"), translate=True
@@ -129,9 +141,9 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
             name, _, value = line.partition(":")
             if name == "data":
                 data.append(value.removeprefix(" "))
-            elif (
-                name == "error"
-            ):  # no field of the standard, but llama.cpp's up to 2025: data would have come instead
+            elif name == "error":
+                # No field of the standard, but llama.cpp's up to 2025: data would have come
+                # instead.
                 data.append(f'{{"error":{value}}}')
             elif not line:
                 if any(data):
@@ -139,13 +151,18 @@ def server_sent(body: Iterable[bytes]) -> Iterator[str]:
                 data = []
 
 
+server_sent = iter_events  # its former name, in esrag.generating.openai
+
+
 def within(
     left_s: float, source: Callable[[], Iterator[Entry]], clock: Callable[[], float]
 ) -> Generator[Entry, None, None]:
-    """What the source gives, as it comes, for as long as there is time.
+    """Yield what the source gives, as it comes, until the time is over.
 
-    A client's time limit is one for each part of an answer, and a part may be a byte: so another thread asks, and is
-    left to itself when the time is over. Raises: Failed when it is; what the source raises.
+    A client's time limit is one for each part of an answer, and a part may be a byte. So another
+    thread asks, and is abandoned when the time is over.
+
+    Raises: Failed when the time is over; what the source raises.
     """
     ends = clock() + left_s
     came: SimpleQueue[tuple[Entry, ...] | Exception] = SimpleQueue()
@@ -153,9 +170,8 @@ def within(
     Thread(target=_give, args=(source, came.put, left.is_set), daemon=True).start()
 
     try:
-        while (
-            still_s := ends - clock()
-        ) > 0:  # looked at each time: entries may come faster than they are taken
+        # Looked at each time: entries may come faster than they are taken.
+        while (still_s := ends - clock()) > 0:
             try:
                 found = came.get(timeout=still_s)
             except Empty:
@@ -171,7 +187,10 @@ def within(
 
 
 def cohere_client(owner: object, url: str, key: str, timeout_s: float) -> "ClientV2":
-    """Cohere's own client, closed when its owner goes; `timeout_s` is for each part of an answer."""
+    """Return Cohere's own client, which is closed when its owner goes.
+
+    `timeout_s` is the limit for each part of an answer.
+    """
     import httpx  # comes with the client
     from cohere import ClientV2
 
@@ -182,7 +201,7 @@ def cohere_client(owner: object, url: str, key: str, timeout_s: float) -> "Clien
 
 @contextmanager
 def cohere_failures() -> Iterator[None]:
-    """Turns what Cohere's client raises for a request that brought nothing into Failed."""
+    """Turn errors of Cohere's client for a request without a result into Failed."""
     import httpx
     from cohere.core import ApiError
 
@@ -196,10 +215,14 @@ def cohere_failures() -> Iterator[None]:
 
 
 def words_of(body: Any) -> str:
-    """What an answer that is an error says, in the forms that OpenAI, Cohere, vLLM, Ollama, FastAPI and Gemini give it.
+    """Return the message of an error, in the forms of several services.
 
-    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of({"detail": []}), words_of(["full"])
-    ('no such model', '', 'full')
+    These are OpenAI, Cohere, vLLM, Ollama, FastAPI and Gemini.
+
+    >>> words_of({"error": {"message": "no such model", "code": 404}}), words_of(["full"])
+    ('no such model', 'full')
+    >>> words_of({"detail": []})
+    ''
     """
     if isinstance(body, list) and body:
         return words_of(body[0])
@@ -211,10 +234,14 @@ def words_of(body: Any) -> str:
 
 
 def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
-    """The header Retry-After, a number of seconds or a date (RFC 9110, 10.2.3), in seconds from now; None for neither.
+    """Return the seconds from now in the header Retry-After, or None.
 
-    >>> seconds_to_wait("7", 0), seconds_to_wait("Thu, 01 Jan 1970 00:01:00 GMT", 45), seconds_to_wait("soon", 0)
-    (7.0, 15, None)
+    The header has a number of seconds or a date (RFC 9110, 10.2.3); None stands for anything else.
+
+    >>> seconds_to_wait("7", 0), seconds_to_wait("Thu, 01 Jan 1970 00:01:00 GMT", 45)
+    (7.0, 15)
+    >>> seconds_to_wait("soon", 0) is None
+    True
     """
     said = (retry_after or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", said, re.ASCII):
@@ -227,13 +254,16 @@ def seconds_to_wait(retry_after: str | None, now: float) -> float | None:
 
 
 def redact(said: str, key: str) -> str:
-    """A service's words as they may be shown: without the key, without what a terminal would act on."""
+    """Return a service's message for display, without the key and without terminal controls."""
     line = " ".join(normalise(said.replace(key, "********") if key else said).split())
     return line[:_SHOWN_CHARACTERS] or "no reason given"
 
 
 def sound_address(url: str, section: str) -> str:
-    """The address without a slash at its end. Raises: SettingsError, which does not quote what may hold a password."""
+    """Return the address without a slash at its end.
+
+    Raises: SettingsError, which does not quote the address: it may hold a password.
+    """
     try:
         parts = urlsplit(url)
         is_sound = (
@@ -253,7 +283,10 @@ def sound_address(url: str, section: str) -> str:
 
 
 def sound_key(key: str, section: str) -> str:
-    """The key, which goes into a header. Raises: SettingsError, which does not quote it."""
+    """Return the key, if it fits into a header.
+
+    Raises: SettingsError, which does not quote it.
+    """
     key = key.strip()
     if not re.fullmatch(r"[!-~]*", key):
         hint = f"look at {variable(f'{section}.api_key')}"
@@ -266,7 +299,7 @@ def _give(
     put: Callable[[tuple[Entry, ...] | Exception], None],
     is_left: Callable[[], bool],
 ) -> None:
-    """Gives each entry, then an empty one, or what went wrong."""
+    """Pass on each entry, then an empty one, or the error."""
     try:
         for entry in source():
             put((entry,))
@@ -281,7 +314,7 @@ class _NoRedirects(HTTPRedirectHandler):
     """A redirect is an error: the key would go along to wherever it leads."""
 
     def redirect_request(self, *_: Any) -> None:
-        """No request."""
+        """Return no request."""
 
 
 def _failed(error: HTTPError) -> Failed:

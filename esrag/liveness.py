@@ -9,12 +9,15 @@ from uuid import uuid4
 
 
 def new_owner() -> str:
-    """A name for this process that no other has: the machine, the process number, a mark."""
+    """Return a unique name for this process: the machine, the process number, a mark."""
     return f"{_machine()} {os.getpid()} {uuid4()}"
 
 
 def is_dead(owner: str) -> bool:
-    """Whether an owner was a process of this machine that has ended; False for a name of another form."""
+    """Return whether an owner was a process of this machine that has ended.
+
+    False for a name of another form.
+    """
     machine, _, rest = owner.partition(" ")
     number = rest.partition(" ")[0]
     if machine != _machine() or not number.isdigit():
@@ -32,7 +35,10 @@ def is_dead(owner: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _machine() -> str:
-    """Where a process number means the same: containers may share a host's name, and not its numbers."""
+    """Return a name for the place in which a process number is unique.
+
+    Containers may share the name of a host, but not its process numbers.
+    """
     boot = numbers = ""
     with suppress(OSError):  # no Linux
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

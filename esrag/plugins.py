@@ -1,6 +1,7 @@
 """Stages by name, through entry points; the built-in ones are registered the same way as anybody's.
 
-A package adds a stage by declaring an entry point in the group `esrag.<stage>`: see docs/guides/plugins.md.
+A package adds a stage by declaring an entry point in the group `esrag.<stage>`: see
+docs/guides/plugins.md.
 """
 
 import json
@@ -37,7 +38,10 @@ class Plugin:
 
 @cache
 def _entries(stage: str) -> dict[str, EntryPoint]:
-    """The stage's entry points by name; of two with one name, a third party's wins over the built-in one."""
+    """Return the stage's entry points by name.
+
+    Of two with one name, a third party's replaces the built-in one.
+    """
     found = sorted(
         entry_points(group=f"esrag.{stage}"),
         key=lambda e: (e.name, _package(e) != "esrag", e.value),
@@ -50,12 +54,12 @@ def _package(entry: EntryPoint) -> str:
 
 
 def names(stage: str) -> tuple[str, ...]:
-    """The names registered for a stage, sorted."""
+    """Return the names registered for a stage, sorted."""
     return tuple(_entries(stage))
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Everything registered, by stage and name; nothing is imported for it."""
+    """Return all plugins by stage and name, without importing them."""
     return tuple(
         Plugin(stage, entry.name, entry.value, _package(entry))
         for stage in STAGES
@@ -64,13 +68,13 @@ def plugins() -> tuple[Plugin, ...]:
 
 
 def distribution_of(stage: str, name: str) -> str:
-    """The distribution and its version that brought what is registered under a name; "" where that is not known."""
+    """Return the distribution and version of a plugin; "" if that is unknown."""
     entry = _entries(stage).get(name)
     return f"{entry.dist.name} {entry.dist.version}" if entry and entry.dist else ""
 
 
 def require_extra(what: str, extra: str) -> None:
-    """Raises: SettingsError where the package that an extra is named for is not installed."""
+    """Raise SettingsError if the package that an extra is named for is not installed."""
     if find_spec(extra.replace("-", "_")) is None:
         raise SettingsError(
             f"{what} needs a package that is not installed", hint=install_hint(extra)
@@ -78,9 +82,10 @@ def require_extra(what: str, extra: str) -> None:
 
 
 def install_hint(extra: str) -> str:
-    """Return the command that installs an extra, of the checkout or wheel that esrag was installed from.
+    """Return the command that installs an extra, from where esrag was installed.
 
-    Without one it names the extra's own packages. The name esrag alone would be whatever an index has under it.
+    That is a checkout or a wheel. Without one the command names the extra's own packages, because
+    an index may have another package under the name esrag.
     """
     try:
         esrag = distribution("esrag")
@@ -98,7 +103,10 @@ def install_hint(extra: str) -> str:
 
 
 def _origin(installed: Distribution) -> tuple[bool, Path] | None:
-    """Return the folder or file that it was installed from, if that is still there, and whether it is editable."""
+    """Return whether it was installed as editable, and its folder or file.
+
+    None if that is no longer there.
+    """
     try:
         origin = json.loads(installed.read_text("direct_url.json") or "{}")  # PEP 610
         url = urlsplit(origin.get("url", ""))
@@ -110,9 +118,10 @@ def _origin(installed: Distribution) -> tuple[bool, Path] | None:
 
 
 def load(stage: str, name: str) -> Any:
-    """The class registered under a name.
+    """Return the class registered under a name.
 
-    Raises: SettingsError, with the known names, for an unknown name, or a plugin that cannot be imported.
+    Raises: SettingsError, with the known names, for an unknown name, or a plugin that cannot be
+    imported.
     """
     entry = _entries(stage).get(name)
     if entry is None:

@@ -1,4 +1,4 @@
-"""Folders and files that only their user can read, since they hold the text of the user's documents."""
+"""Folders and files that only their user can read, as they hold text of the user's documents."""
 
 import os
 from collections.abc import Iterable
@@ -18,7 +18,8 @@ def make_folder(path: Path) -> None:
 def make_file(path: Path) -> None:
     """Make an empty file if it is missing. Raises: OSError.
 
-    An existing file is not opened: closing it again would end the locks that SQLite holds on it in this process.
+    An existing file is not opened: closing it again would end the locks that SQLite holds on it in
+    this process.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
@@ -30,7 +31,7 @@ def opener(path: str, flags: int) -> int:
 
 
 def find_shared(places: Iterable[Path]) -> list[Path]:
-    """Return the files and folders on which, or on something in which, other users have a permission."""
+    """Return the files and folders that other users may access, themselves or in part."""
     return [place for place in places if any(map(_is_shared, (place, *place.rglob("*"))))]
 
 

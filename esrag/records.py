@@ -32,7 +32,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The text from a heading to the next one; `path` holds that heading and those above it, outermost first."""
+    """The text from a heading to the next one.
+
+    `path` holds that heading and those above it, outermost first.
+    """
 
     path: tuple[str, ...]
     start: int
@@ -41,9 +44,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something to load: one file's bytes, read once. `name` is its file name; `doc_id` the id its document gets.
+    """Something to load: the bytes of one file, read once.
 
-    `keep_hidden` asks for the text that a reader of the file would not see as well.
+    `name` is its file name; `doc_id` is the id for its document. `keep_hidden` also asks for text
+    that a reader of the file would not see.
     """
 
     doc_id: str
@@ -56,9 +60,9 @@ class Source:
 class Document:
     """One document: normalised text with pages, sections and tables as spans over it.
 
-    `title` is a title found in the content, or "". `pages` is empty where the format has none. `tables` are to be
-    kept whole. `kind` is the loader's name. `metadata` can be filtered by. `hidden` counts the characters of hidden
-    text that were left out, white space aside.
+    `title` is a title found in the content, or "". `pages` is empty where the format has none.
+    `tables` are to be kept whole. `kind` is the loader's name. `metadata` can be filtered by.
+    `hidden` counts the characters of hidden text that were left out, white space aside.
     """
 
     doc_id: str
@@ -76,8 +80,9 @@ class Document:
 class Chunk:
     """A true slice of a document: `document.text[start:end] == text`.
 
-    `chunk_id` is readable: `NIST.FIPS.203::p0028::c001`, the first chunk that starts on page 28. `ordinal` counts a
-    document's chunks from 0. `section` is the path of headings joined by " > ". `keywords` are its technical words.
+    `chunk_id` is readable: `NIST.FIPS.203::p0028::c001`, the first chunk that starts on page 28.
+    `ordinal` counts a document's chunks from 0. `section` is the path of headings joined by " > ".
+    `keywords` are its technical words.
     """
 
     chunk_id: str
@@ -100,7 +105,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What an index was made with: the model, its width (0 without a model), and how documents were read and cut."""
+    """How an index was made: with which model, and how documents were read and cut.
+
+    `dimensions` is the width of its vectors, 0 without a model.
+    """
 
     model: str
     dimensions: int
@@ -109,10 +117,11 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What an index knows of a document; `revision` fingerprints content, loader, chunker and model.
+    """What an index stores about a document.
 
-    `source` is the file's absolute path, `source_sha256` the hash of its bytes and `source_documents` how many
-    documents it holds: with fewer stored, an ingest was cut short.
+    `revision` fingerprints content, loader, chunker and model. `source` is the file's absolute
+    path, `source_sha256` the hash of its bytes and `source_documents` how many documents it holds:
+    if fewer are stored, an ingest was cut short.
     """
 
     doc_id: str
@@ -134,10 +143,10 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved chunk with its score and what each leg said of it (rank from 1, None: not in that leg).
+    """A retrieved chunk with its score, and its rank and score in each leg.
 
-    The score is the fusion's and all that rerankers `added` to it, by what it is for; `fused_score` is the fusion's
-    alone, as `retrieve` found it.
+    Ranks count from 1; None means that the leg did not find it. The score is the sum of
+    `fused_score`, the score of the fusion, and of all that rerankers `added`, by reason.
     """
 
     chunk: Chunk
@@ -154,8 +163,9 @@ class Hit:
 class Evidence:
     """A passage an answer may cite, under its key c1…cN.
 
-    `kept` are the stretches of its text that a model is sent, where that is not all of it. `closeness` is its cosine
-    with what was searched for, a neighbour's that of its hit; None where the vector leg did not find it.
+    `kept` are the stretches of its text that a model is sent, where that is not all of it.
+    `closeness` is its cosine with what was searched for, a neighbour's that of its hit; None where
+    the vector leg did not find it.
     """
 
     key: str
@@ -167,11 +177,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A checked pointer from a sentence of an answer to the passage that holds it; `support` is 0..1.
+    """A checked pointer from a sentence of an answer to its passage; `support` is 0..1.
 
-    `quote` is what the sentence quotes of the passage, else the passage's sentence that comes nearest; `start` and
-    `end` are its offsets in the document's text. `title` and `section` are the passage's, `source` is the path or
-    address of the document; each is "" if it is not known.
+    `quote` is what the sentence quotes of the passage, else the passage's sentence that comes
+    nearest; `start` and `end` are its offsets in the document's text. `title` and `section` are the
+    passage's, `source` is the path or address of the document; each is "" if it is not known.
     """
 
     key: str
@@ -190,7 +200,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or the refusal with its reason. `notes` say what was dropped on the way and why."""
+    """A cited answer, or the refusal with its reason; `notes` say what was dropped and why."""
 
     text: str
     refused: bool

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Ingests the project's own docs and a small corpus, and asks three questions: two are answered, one is refused.
-# Runs from the repository's root with esrag on the PATH; ends with 1 where an expectation does not hold.
+# Ingests the project's own docs and a small corpus, and asks three questions: two are answered, one
+# is refused. Runs from the repository's root with esrag on the PATH; ends with 1 where an
+# expectation does not hold.
 set -eu
 
 engine=${ESRAG_ENGINE__URL:-.demo}  # a folder, or a server's address

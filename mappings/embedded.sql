@@ -1,4 +1,5 @@
--- The embedded engine's tables. `row` joins chunks, passages and words; `vector_row` counts rows of the vector file.
+-- The embedded engine's tables. `row` joins chunks, passages and words; `vector_row` counts rows of
+-- the vector file.
 
 PRAGMA application_id = 1702064743;  -- 0x65737267, "esrg": says that a SQLite file is ours
 PRAGMA user_version = 2;             -- the schema's version; a newer one is refused
@@ -13,7 +14,8 @@ CREATE TABLE state (
     vector_rows   INTEGER NOT NULL   -- rows of that file that were committed; what follows them is left by a crash
 );
 
--- Of the committed rows of the vector file. The pages of this database carry checksums of their own.
+-- Of the committed rows of the vector file. The pages of this database carry checksums of their
+-- own.
 CREATE TABLE vector_blocks (
     block         INTEGER PRIMARY KEY,  -- of 4,096 rows
     checksum      INTEGER NOT NULL      -- CRC-32
@@ -34,8 +36,8 @@ CREATE TABLE documents (
     source_documents INTEGER NOT NULL  -- how many the source holds; fewer here: an ingest was cut short
 );
 
--- What can be filtered by beside the columns: a document's metadata with the chunk's on top. Most chunks of a document
--- share one row, so that a filter reads few of them.
+-- What can be filtered by beside the columns: a document's metadata with the chunk's on top. Most
+-- chunks of a document share one row, so that a filter reads few of them.
 CREATE TABLE facts (
     key           INTEGER PRIMARY KEY,
     facts         TEXT    NOT NULL UNIQUE
@@ -69,7 +71,8 @@ CREATE TABLE passages (
     text          TEXT    NOT NULL
 );
 
--- The terms are made by esrag.terms and joined by spaces. The ascii tokenizer takes every character beyond ASCII for
--- part of a token, and the characters named here are what a compound may hold: one term, one token.
+-- The terms are made by esrag.terms and joined by spaces. The ascii tokenizer takes every character
+-- beyond ASCII for part of a token, and the characters named here are what a compound may hold: one
+-- term, one token.
 CREATE VIRTUAL TABLE words USING fts5 (terms, tokenize = "ascii tokenchars '-._/:@&+#'''");
 CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, 'row');

@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: the Markdown pages as they are, and the Python API from its docstrings."""
+"""The site of `make docs`: the Markdown pages, and the Python API from its docstrings."""
 
 from importlib import metadata
 
@@ -6,7 +6,8 @@ project = "esrag"
 release = metadata.version("esrag")
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 
-# The source folder is the repository: README and CHANGELOG are pages too, and all links are as on the host's site.
+# The source folder is the repository: README and CHANGELOG are pages too, and all links are as on
+# the host's site.
 root_doc = "site/index"
 include_patterns = ["*.md", "docs/**", "site/*.rst"]
 myst_heading_anchors = 4
@@ -20,7 +21,8 @@ default_role = "literal"  # docstrings are written in Markdown
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
-nitpick_ignore_regex = [  # types of annotations that are not on the site; nothing is fetched to look them up
+# Types of annotations that are not on the site; nothing is fetched to look them up.
+nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|os)\..*|tuple\[str"),
     (
         "py:class",

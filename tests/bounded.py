@@ -10,7 +10,10 @@ class LateError(BaseException):
 
 @contextmanager
 def limited(seconds):
-    """Ends what takes more of the processor's time, however loaded the machine is; a match can be interrupted."""
+    """Ends what takes more of the processor's time, however loaded the machine is.
+
+    A match can be interrupted.
+    """
 
     def late(*_):
         raise LateError

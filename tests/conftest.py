@@ -28,9 +28,11 @@ hypothesis.settings.load_profile("esrag")
 
 @pytest.hookimpl(tryfirst=True)  # before xdist's own, which reads the groups
 def pytest_collection_modifyitems(items):
-    """In several processes, what shares servers, an index or a wheel is one process's: each would make its own.
+    """In several processes, what shares servers, an index or a wheel is one process's: each would
+    make its own.
 
-    pytest-xdist 3.8 gives no group to one process with pytest 9.2 (its issue 1386), which is why that is not used yet.
+    pytest-xdist 3.8 gives no group to one process with pytest 9.2 (its issue 1386), which is why
+    that is not used yet.
     """
     for item in items:
         for marker in ("live", "packaging", "quality"):
@@ -44,7 +46,10 @@ def pytest_sessionfinish():
 
 
 def _server(name):
-    """The one server that a test is about, by its name: those of each are another process's; else nothing."""
+    """The one server that a test is about, by its name: those of each are another process's.
+
+    Else nothing.
+    """
     named = [server for server in ("opensearch", "elasticsearch") if server in name]
     return named[0] if len(named) == 1 else ""
 
@@ -76,7 +81,10 @@ def _ran(done):
 
 @dataclass(frozen=True)
 class CommandLine:
-    """`esrag` in a folder of its own, with the hashing embedder unless told otherwise; `prefix` is run before it."""
+    """`esrag` in a folder of its own, with the hashing embedder unless told otherwise.
+
+    `prefix` is run before it.
+    """
 
     folder: Path
     variables: dict
@@ -158,7 +166,10 @@ def corpus(esrag):
 
 @pytest.fixture(scope="session")
 def real_model():
-    """The folder of the default model; without its weights the test is skipped, or fails where CI must have them."""
+    """The folder of the default model.
+
+    Without its weights the test is skipped, or fails where CI must have them.
+    """
     try:
         return weights.locate("all-MiniLM-L6-v2", offline=True).path
     except ModelError as error:
@@ -169,7 +180,10 @@ def real_model():
 
 @pytest.fixture(scope="session")
 def start_server():
-    """Starts a real server over a folder; where none can be had, a skip with the reason, and on CI a failure."""
+    """Starts a real server over a folder.
+
+    Where none can be had, a skip with the reason, and on CI a failure.
+    """
     sys.path.insert(0, str(Path(__file__).parent / "servers"))
     import servers
 

@@ -1,4 +1,6 @@
-"""A made-up BERT of two layers, the same arithmetic in plain NumPy, and a service that answers as it is told."""
+"""A made-up BERT of two layers, the same arithmetic in plain NumPy, and a service that answers as
+it is told.
+"""
 
 import json
 import math
@@ -56,7 +58,10 @@ MEAN = {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True}
 
 
 def write_tokenizer(path):
-    """A WordPiece tokeniser; like the real model's file it asks for truncation and padding, which must be ignored."""
+    """A WordPiece tokeniser.
+
+    Like the real model's file it asks for truncation and padding, which must be ignored.
+    """
     tokenizer = Tokenizer(
         models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
     )
@@ -204,7 +209,9 @@ def reference():
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch, request):
-    """Each test has a cache folder of its own, but for those with the real weights, which may lie in the user's."""
+    """Each test has a cache folder of its own, but for those with the real weights, which may lie
+    in the user's.
+    """
     if "real_model" not in request.fixturenames:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
@@ -214,12 +221,15 @@ META = {"api_version": {"version": "2"}}
 
 
 class Service(ThreadingHTTPServer):
-    """A service with Cohere's `/v2/embed`, `/v2/rerank` and `/v2/chat`, OpenAI's `/embeddings` and `/chat/completions`.
+    """A service with Cohere's `/v2/embed`, `/v2/rerank` and `/v2/chat`, OpenAI's `/embeddings` and
+    `/chat/completions`.
 
-    A chat is answered with the pieces `said`, of which Cohere cites `cited`: where, and the keys of the documents.
+    A chat is answered with the pieces `said`, of which Cohere cites `cited`: where, and the keys of
+    the documents.
 
-    `script` holds what the next requests are answered with, each a function of the handler and of the honest answer;
-    when it is empty, all answers are honest. `asked` is what came: path, headers and body.
+    `script` holds what the next requests are answered with, each a function of the handler and of
+    the honest answer; when it is empty, all answers are honest. `asked` is what came: path, headers
+    and body.
     """
 
     key = "sk-a-secret-nobody-may-see"
@@ -258,9 +268,12 @@ class Service(ThreadingHTTPServer):
         self.server_close()
 
     def honest(self, path, asked):
-        """The right answer in the form of either service; OpenAI's in any order, for each row has its index.
+        """The right answer in the form of either service.
 
-        A document's relevance is the cosine of its vector with the question's; the best comes first.
+        OpenAI's in any order, for each row has its index.
+
+        A document's relevance is the cosine of its vector with the question's; the best comes
+        first.
         """
         if path == "/v2/rerank":
             question, *rows = self.encoder.embed([asked["query"], *asked["documents"]])
@@ -314,7 +327,9 @@ class Stream(list):
 
 
 def openai_chat(said, asked):
-    """An answer in OpenAI's form: whole, or in chunks as a stream, with its cost where that is asked for."""
+    """An answer in OpenAI's form: whole, or in chunks as a stream, with its cost where that is
+    asked for.
+    """
     usage = {"prompt_tokens": 70, "completion_tokens": len(said), "total_tokens": 70 + len(said)}
     model = f"{asked['model']}-2026-11-22"
     if not asked.get("stream"):
@@ -396,9 +411,8 @@ def cohere_chat(said, cited, asked):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = (
-        -1
-    )  # head and body leave together, else the second waits for the first to be acknowledged
+    # Head and body leave together, else the second waits for the first to be acknowledged.
+    wbufsize = -1
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -454,7 +468,9 @@ def service():
 
 @pytest.fixture
 def answering():
-    """What a service can be told to do: `answering(status, body, headers)`, `answering.part()`, `answering.hang()`."""
+    """What a service can be told to do: `answering(status, body, headers)`, `answering.part()`,
+    `answering.hang()`.
+    """
     return Answering()
 
 

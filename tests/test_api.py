@@ -1,4 +1,6 @@
-"""The Python API, used as a user would: the answers of the commands, from many threads, with named errors."""
+"""The Python API, used as a user would: the answers of the commands, from many threads, with named
+errors.
+"""
 
 import json
 import re
@@ -368,7 +370,10 @@ def test_importing_loads_nothing_heavy():
 
 def test_nothing_is_printed(esrag, corpus, settings):
     """What a library's user did not ask for does not appear."""
-    code = f"import esrag; i = esrag.open('x', settings={settings!r}); i.ingest('docs'); i.ask({QUESTION!r}); i.close()"
+    code = (
+        f"import esrag; i = esrag.open('x', settings={settings!r}); i.ingest('docs'); "
+        f"i.ask({QUESTION!r}); i.close()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=esrag.folder,

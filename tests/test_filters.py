@@ -80,7 +80,10 @@ def within(value, leaf):
 
 def values_of(field, document, chunk):
     columns = {
-        "doc_id": [document.doc_id], "source": [document.source], "kind": [document.kind], "title": [chunk.title],
+        (
+            "doc_id"
+        ): [document.doc_id], "source": [document.source], "kind": [document.kind],
+        "title": [chunk.title],
         "chunk_id": [chunk.chunk_id], "section": [chunk.section], "keywords": chunk.keywords,
         "page": range(chunk.start_page, chunk.end_page + 1),
     }  # fmt: skip
@@ -142,7 +145,9 @@ FILTERS = st.recursive(
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """An index over chunks with every value under every key, and those chunks with their documents."""
+    """An index over chunks with every value under every key, and those chunks with
+    their documents.
+    """
     engine, pairs, documents = (
         EmbeddedEngine(EngineOptions(str(tmp_path_factory.mktemp("filters")))),
         [],
@@ -163,7 +168,9 @@ def stored(tmp_path_factory):
             {KEYS[j]: value for j in range(i % 6)},
         )
         chunks = tuple(
-            Chunk(f"d{i}::{n}", f"d{i}", n, 0, 1, 1 + n * i % 3, 2 + n * i % 3, "word", written(value), f"Part {n}",
+            Chunk((
+                f"d{i}::{n}"
+            ), f"d{i}", n, 0, 1, 1 + n * i % 3, 2 + n * i % 3, "word", written(value), f"Part {n}",
                   ("K1", written(value))[: n + 1], own if n else {})
             for n in range(2)
         )  # fmt: skip

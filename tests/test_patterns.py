@@ -1,9 +1,11 @@
-"""Every regular expression of the package takes a time that grows with its text, and no faster, whatever the text is.
+"""Every regular expression of the package takes a time that grows with its text, and no faster,
+whatever the text is.
 
-Documents, questions and a model's words are anybody's. The texts are made of each pattern's own parts: what it repeats,
-without an end; its beginning, again and again; two of its parts in turn; blanks; and at the end a character that fits
-nothing, so that all ways to match are tried. The slowest of a thousand characters are tried at ten thousand, and the
-slowest of those at a hundred thousand.
+Documents, questions and a model's words are anybody's. The texts are made of each pattern's own
+parts: what it repeats, without an end; its beginning, again and again; two of its parts in turn;
+blanks; and at the end a character that fits nothing, so that all ways to match are tried. The
+slowest of a thousand characters are tried at ten thousand, and the slowest of those at a hundred
+thousand.
 """
 
 import ast
@@ -27,11 +29,8 @@ import esrag
 
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = "search|match|fullmatch|sub|subn|split|findall|finditer"
-ROUNDS = (
-    (1_000, 8),
-    (10_000, 2),
-    (100_000, 0),
-)  # characters, and how many of the slowest texts go on
+# Characters, and how many of the slowest texts go on.
+ROUNDS = ((1_000, 8), (10_000, 2), (100_000, 0))
 CPU_S = (
     4.0  # for 100,000 characters: what is linear takes at most a second, what is quadratic a minute
 )
@@ -170,7 +169,9 @@ FOUND = collected()
 
 
 def fitting(nodes) -> str:
-    """A short text that fits a part of a pattern, as far as that can be told without its look-arounds."""
+    """A short text that fits a part of a pattern, as far as that can be told without its
+    look-arounds.
+    """
     return "".join(itertools.chain.from_iterable(map(_fitting, nodes)))
 
 
@@ -217,7 +218,9 @@ def members_of(members) -> list[str]:
 
 
 def parts_of(nodes):
-    """Texts that fit the parts of a pattern, small ones and large ones, and what it looks for around them."""
+    """Texts that fit the parts of a pattern, small ones and large ones, and what it looks for
+    around them.
+    """
     for position, node in enumerate(nodes):
         yield "".join(_fitting(node))
         match node:
@@ -293,7 +296,9 @@ def slowest(pattern, method):
     ("name", "pattern", "methods"), FOUND, ids=[name[:80] for name, _, _ in FOUND]
 )
 def test_a_hostile_text_takes_linear_time(name, pattern, methods):
-    """A hundred thousand characters of anything are done in well under four seconds of the processor."""
+    """A hundred thousand characters of anything are done in well under four seconds of the
+    processor.
+    """
     assert not [
         (method, found) for method in sorted(methods) if (found := slowest(pattern, method))
     ]
@@ -306,7 +311,10 @@ def test_what_takes_longer_is_noticed(pattern):
 
 
 def functions():
-    """The functions that read one text and no more, by name; not those that open a file or an address of that name."""
+    """The functions that read one text and no more, by name.
+
+    Not those that open a file or an address of that name.
+    """
     for module in modules():
         for name, function in vars(module).items():
             if not inspect.isfunction(function) or function.__module__ != module.__name__:
@@ -328,10 +336,8 @@ def test_a_function_takes_linear_time(piece):
     text, late = piece * (100_000 // len(piece)), []
     for name, function in functions():
         try:
-            with (
-                limited(CPU_S),
-                suppress(Exception),
-            ):  # what it says of such a text is not asked here
+            # What it says of such a text is not asked here.
+            with limited(CPU_S), suppress(Exception):
                 found = function(text)
                 if isinstance(found, Iterator):
                     deque(found, maxlen=0)

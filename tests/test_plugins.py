@@ -11,7 +11,10 @@ from esrag.errors import SettingsError
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Puts a package with entry points on the path, as an installer would; gives a function that does so."""
+    """Puts a package with entry points on the path, as an installer would.
+
+    Gives a function that does so.
+    """
 
     def install(package, entries, code=""):
         (tmp_path / f"{package}.py").write_text(code)

@@ -38,7 +38,9 @@ def refused(flags=None, environ=None, folder=None, text=None):
 
 
 def test_later_layers_win(folder):
-    """Defaults < preset < esrag.yaml < esrag.prod.yaml < variables < flags, and each value knows where it came from."""
+    """Defaults < preset < esrag.yaml < esrag.prod.yaml < variables < flags, and each value knows
+    where it came from.
+    """
     environ = {
         "ESRAG_ENVIRONMENT": "prod",
         "ESRAG_CHUNKING__OVERLAP": "13",
@@ -107,7 +109,9 @@ def test_an_unknown_key_names_its_origin_and_the_nearest(tmp_path, given, origin
     ],
 )
 def test_a_wrong_shape_is_an_error(tmp_path, text, key, nearest):
-    """A section that is none, a value for a section, a mapping for a value, a file that holds itself."""
+    """A section that is none, a value for a section, a mapping for a value, a file that holds
+    itself.
+    """
     error = refused(folder=tmp_path, text=text)
     assert key in str(error)
     assert nearest in error.hint
@@ -316,7 +320,10 @@ def written(path, key, value):
 
 @pytest.mark.parametrize(("key", "value"), REDIRECTING)
 def test_a_found_file_may_not_say_where_texts_and_secrets_go(state, key, value):
-    """Not in esrag.yaml, nor in an environment's file, nor by a relative ESRAG_CONFIG; allowed, it may."""
+    """Not in esrag.yaml, nor in an environment's file, nor by a relative ESRAG_CONFIG.
+
+    Allowed, it may.
+    """
     path = written(state / "esrag.yaml", key, value)
     error = refused(folder=state)
     assert str(error) == f"{path} sets {key}, and was not allowed to"
@@ -331,7 +338,9 @@ def test_a_found_file_may_not_say_where_texts_and_secrets_go(state, key, value):
 
 @pytest.mark.parametrize(("key", "value"), REDIRECTING)
 def test_a_file_that_the_user_named_or_overrode_needs_no_permission(state, key, value):
-    """ESRAG_CONFIG with the whole path is the user's word, and a variable or flag goes before the file."""
+    """ESRAG_CONFIG with the whole path is the user's word, and a variable or flag goes before the
+    file.
+    """
     path = written(state / "esrag.yaml", key, value)
     assert key in resolve({}, {"ESRAG_CONFIG": str(path)}, state).origins
     own = value_of(resolve({}, {"ESRAG_CONFIG": str(path)}, state).settings, key)
@@ -373,7 +382,9 @@ def test_a_link_does_not_lead_out_of_the_folder(state, tmp_path):
 
 
 def test_a_file_does_not_undo_what_an_allowed_one_says(state):
-    """An environment's file that was not allowed may not take back the pin of esrag.yaml, which was."""
+    """An environment's file that was not allowed may not take back the pin of esrag.yaml, which
+    was.
+    """
     path = written(state / "esrag.yaml", "engine.certificate_fingerprint", "ab" * 32)
     trust.allow(path, path.read_bytes())
     written(state / "esrag.prod.yaml", "engine.certificate_fingerprint", "")
@@ -406,7 +417,10 @@ PLAIN = [
 
 @pytest.mark.parametrize(("key", "url", "secret"), PLAIN)
 def test_no_secret_leaves_the_machine_without_tls(state, key, url, secret):
-    """Unless it is said that it may; without a secret, with TLS or on this machine there is nothing to ask."""
+    """Unless it is said that it may.
+
+    Without a secret, with TLS or on this machine there is nothing to ask.
+    """
     environ = {variable(key): url} | ({variable(secret): "hunter2"} if secret else {})
     error = refused(environ=environ, folder=state)
     assert str(error) == f"{key} would send a key or password to another machine without TLS"
@@ -495,7 +509,10 @@ def test_a_text_is_taken_as_it_was_typed(tmp_path):
         ),
         (
             "rerank: {indicators: [{words: [a], bonu: 1}]}",
-            "rerank.indicators[0].bonus (from FILE): expected this key, found none, got {'words': ['a'], 'bonu': 1}",
+            (
+                "rerank.indicators[0].bonus (from FILE): expected this key, found none, "
+                "got {'words': ['a'], 'bonu': 1}"
+            ),
         ),
         (
             "rerank: {indicators: [{words: [a], bonus: 1, also: 2}]}",

@@ -13,6 +13,12 @@ TREES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES
 }
 MAX_FUNCTION = 40
+IRREGULAR = re.compile(
+    "begun|bound|bought|brought|built|caught|chosen|done|drawn|fed|found|given|"
+    "gone|held|hidden|kept|known|laid|led|left|lost|made|meant|met|paid|said|"
+    "seen|sent|shown|sought|spoken|spent|taken|taught|thrown|told|understood|won|"
+    "worn|written"
+)
 
 
 def nodes(*kinds):
@@ -33,7 +39,9 @@ def imported(tree):
 
 
 def public(tree):
-    """Public functions and classes of a file, and the public methods of public classes that are no one's override."""
+    """Public functions and classes of a file, and the public methods of public classes that are no
+    one's override.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield node
@@ -62,6 +70,37 @@ def test_public_names_have_docstrings():
         if not ast.get_docstring(node)
     ]
     assert bare == []
+
+
+def is_participle(word):
+    """Return whether a word is a past participle; the verbs embed, feed and need are not."""
+    return bool(IRREGULAR.fullmatch(word) or re.fullmatch(r"[a-z]+(?<!e)(?<!emb)ed", word))
+
+
+def test_functions_are_named_by_verbs():
+    """No public function or method begins with a past participle; properties are values."""
+    functions = [
+        (where, node)
+        for where, node in nodes(ast.FunctionDef)
+        if not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
+    nested = {
+        inner
+        for _, node in functions
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.FunctionDef) and inner is not node
+    }
+    assert [
+        f"{where}: {node.name}"
+        for where, node in functions
+        if node not in nested and is_participle(node.name.split("_")[0])
+    ] == []
+
+
+def test_participles_are_recognised():
+    """By their ending or as irregular ones; names that begin with "_" have an empty first word."""
+    assert all(map(is_participle, ["stored", "added", "found", "kept", "described"]))
+    assert not any(map(is_participle, ["embed", "need", "store", "seed", "feed", "find", ""]))
 
 
 def test_nothing_is_called_utils():
@@ -101,7 +140,10 @@ def test_nothing_runs_data():
 
 
 def test_esrag_never_imports_its_workers():
-    """Workers are started as processes by name; importing one would bring its limits or its libraries along."""
+    """Workers are started as processes by name.
+
+    Importing one would bring its limits or its libraries along.
+    """
     files = {name: tree for name, tree in TREES.items() if name.startswith("esrag/")}
     assert [
         name

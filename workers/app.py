@@ -1,6 +1,7 @@
-"""The workers' Celery application: `celery -A esrag.workers.app worker`, with the settings of the folder it runs in.
+"""The workers' Celery application, with the settings of the current folder.
 
-Importing it opens nothing and loads no encoder: the processes that do the work are forked from the one that imports it.
+It is started as `celery -A esrag.workers.app worker`. Importing it opens nothing and loads no
+encoder: the processes that do the work are forked from the one that imports it.
 """
 
 from esrag.settings.layers import resolve

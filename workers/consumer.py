@@ -1,4 +1,4 @@
-"""The consumer, without what is wrong with Celery's when its Redis goes away, is full, or holds nonsense."""
+"""Celery's consumer with fixes for a Redis that goes away, is full, or holds nonsense."""
 
 import logging
 import time
@@ -12,18 +12,17 @@ from celery.worker import consumer
 from kombu.transport import redis, virtual
 
 _AGAIN_S = 2
-_HEADERS = (
-    "lang",
-    "task",
-    "id",
-    "expires",
-)  # what our messages need; others, of the wrong kind, stop Celery's pool
+# What our messages need; others, of the wrong kind, stop Celery's pool.
+_HEADERS = ("lang", "task", "id", "expires")
 
 _log = logging.getLogger(__name__)
 
 
 class _Message(virtual.Message):
-    """A message with the headers that ours need; its channel knows of it as soon as it could be read."""
+    """A message with only the headers that ours need.
+
+    Its channel knows of it as soon as it could be read.
+    """
 
     def __init__(self, payload: Any, channel: Any = None, **options: Any) -> None:
         super().__init__(payload, channel, **options)  # type: ignore[no-untyped-call]
@@ -35,7 +34,10 @@ class _Message(virtual.Message):
 
 
 class _Channel(redis.Channel):
-    """A channel that drops an entry of the queue that Celery cannot take: with Celery's own, one ends the worker."""
+    """A channel that drops an entry of the queue that Celery cannot process.
+
+    With Celery's own channel, such an entry ends the worker.
+    """
 
     Message = _Message
     received: _Message | None = None
@@ -47,9 +49,8 @@ class _Channel(redis.Channel):
         except Empty:
             raise
         except Exception as error:
-            if isinstance(error, self.connection_errors) and not isinstance(
-                error, KeyError
-            ):  # KeyError is one of them
+            # KeyError is one of them.
+            if isinstance(error, self.connection_errors) and not isinstance(error, KeyError):
                 raise
             reason = f"{type(error).__name__}: {error}"
             _log.error("dropped an entry of the queue that is not a message: %s", reason)
@@ -69,10 +70,11 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]
         return super().ensure_connected(conn)
 
     def update_strategies(self) -> None:
-        """Lets an acknowledgement that fails end the connection, as any other error does; the caller opens another.
+        """Let a failed acknowledgement end the connection, as any other error does.
 
-        Celery only logs it. The message then takes a process's place for ever: with one process, the worker waited for
-        that place, with nothing sent that could have failed, until somebody restarted it.
+        The caller opens another one. Celery only logs the failure. The message then takes a
+        process's place for ever: with one process, the worker waited for that place, without
+        sending anything that could have failed, until somebody restarted it.
         """
         errors = self.connection_errors
         self.connection_errors = ()  # those that are only logged
@@ -80,15 +82,19 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]
         self.connection_errors = errors
 
     def on_connection_error_before_connected(self, exc: Exception) -> None:
-        """Says it and waits: Celery asks a Redis that answers and refuses, as a full one does, without a pause."""
+        """Log the error and wait.
+
+        Celery asks a Redis that answers and refuses, as a full one does, without a pause.
+        """
         super().on_connection_error_before_connected(exc)
         time.sleep(_AGAIN_S)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close the connection; the caller opens another.
 
-        Celery 5.7.0 closes it twice. The second time its transport is gone, one is made for a client that is None, and
-        the AttributeError ends the worker: 10 of 12 did with a task under way and a process free, none of 7 with 5.6.3.
+        Celery 5.7.0 closes it twice. The second time its transport is gone, one is made for a
+        client that is None, and the AttributeError ends the worker: 10 of 12 did with a task under
+        way and a process free, none of 7 with 5.6.3.
         """
         if celery.__version__ == "5.7.0" and self.connection is not None:
             self.connection.close = lambda: None

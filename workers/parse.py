@@ -1,7 +1,8 @@
-"""The parse worker: reads requests on stdin, parses one file for each, answers on stdout in lines of JSON.
+"""The parse worker: reads requests on stdin, parses one file for each, answers in lines of JSON.
 
-Started by `esrag.loading.isolated` as `python -m esrag.workers.parse TIMEOUT_S MEMORY_BYTES MAX_BYTES MAX_CHARACTERS
-sealed|open`; see workers/README.md for the protocol. It ends when its stdin does.
+Started by `esrag.loading.isolated` as `python -m esrag.workers.parse TIMEOUT_S MEMORY_BYTES
+MAX_BYTES MAX_CHARACTERS sealed|open`; see workers/README.md for the protocol. It ends when its
+stdin does.
 """
 
 import hashlib
@@ -27,13 +28,12 @@ from esrag.records import Source
 from .sandbox import forbid_sockets
 
 PAGES_EVERY_S = 0.25  # seldom enough that the lines never fill the pipe of a parent that is busy
-_MAX_HELD_BYTES = (
-    16 * 2**20
-)  # of an answer that is held in memory; a longer one goes to a temporary file
+# Bytes of an answer in memory; a longer one goes to a temporary file.
+_MAX_HELD_BYTES = 16 * 2**20
 
 
 def main(arguments: list[str]) -> None:
-    """Answers requests until there are no more."""
+    """Answer requests until there are no more."""
     timeout_s, memory_bytes = float(arguments[0]), int(arguments[1])
     max_bytes, max_characters = int(arguments[2]), int(arguments[3])
     _limit(resource.RLIMIT_AS, memory_bytes)
@@ -44,13 +44,13 @@ def main(arguments: list[str]) -> None:
     watch_pages(_Pages(answers))
 
     for line in sys.stdin.buffer:
-        # SIGALRM ends the process, native code or not; it also ends a worker whose parent was killed.
+        # SIGALRM ends the process, native code or not; it also ends a worker whose parent was
+        # killed.
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         with SpooledTemporaryFile(max_size=_MAX_HELD_BYTES) as documents:
             first = _parse(json.loads(line), documents, max_bytes, max_characters)
-            signal.setitimer(
-                signal.ITIMER_REAL, 0
-            )  # the parent may take long to read what it was given before
+            # The parent may take long to read what it was given before.
+            signal.setitimer(signal.ITIMER_REAL, 0)
             try:
                 answers.write(json.dumps(first).encode() + b"\n")
                 if "error" not in first:
@@ -64,9 +64,10 @@ def main(arguments: list[str]) -> None:
 def _parse(
     request: dict[str, Any], documents: IO[bytes], max_bytes: int, max_characters: int
 ) -> dict[str, Any]:
-    """Parse a source to its end, its documents into a file, a line each; return the answer's first line.
+    """Parse a source to its end, and return the first line of the answer.
 
-    So nothing of a source that fails half-way is stored, and two million rows are never in memory.
+    The documents are written into a file, one per line. So nothing of a source that fails half-way
+    is stored, and two million rows are never in memory.
     """
     try:
         source, keep_hidden = request["source"], request.get("keep_hidden", False)
@@ -86,12 +87,18 @@ def _parse(
     except MemoryError:
         message = "needs more memory to be parsed than loading.memory_bytes allows"
     except OSError as error:
-        message = f"needs room for its documents in the folder for temporary files: {error.strerror or error}"
+        message = (
+            "needs room for its documents in the folder for temporary files: "
+            f"{error.strerror or error}"
+        )
     return {"error": [ParsingError.__name__, message, ""]}
 
 
 class _Pages:
-    """Writes a line now and then that says how many pages of a file are read; the last ones are left to its end."""
+    """Writes now and then how many pages of a file are read.
+
+    The last ones are left to its end.
+    """
 
     def __init__(self, answers: BinaryIO) -> None:
         self._answers = answers
@@ -106,7 +113,10 @@ class _Pages:
 
 
 def _own_stdout() -> BinaryIO:
-    """The pipe to the parent, out of reach of a library that prints: what it prints goes where stderr goes."""
+    """Return the pipe to the parent, and redirect stdout to stderr.
+
+    A library that prints cannot reach the pipe then.
+    """
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return pipe

@@ -1,4 +1,4 @@
-"""Takes from a process what a parser has no use for: sockets, and a way out of its process group."""
+"""Takes from a process what a parser does not need: sockets, and a way out of its process group."""
 
 import ctypes
 import errno
@@ -7,7 +7,8 @@ import sys
 from contextlib import suppress
 from struct import pack
 
-# For each machine: AUDIT_ARCH of linux/audit.h, then the numbers of socket, io_uring_setup, setsid and setpgid.
+# For each machine: AUDIT_ARCH of linux/audit.h, then the numbers of socket, io_uring_setup, setsid
+# and setpgid.
 _MACHINES = {
     "x86_64": (0xC000003E, (41, 425, 112, 109)),
     "aarch64": (0xC00000B7, (198, 425, 157, 154)),
@@ -26,9 +27,10 @@ class _Program(ctypes.Structure):
 
 
 def forbid_sockets() -> None:
-    """Refuse this process and its children every new socket, and a session or process group of their own.
+    """Forbid this process and its children new sockets, sessions and process groups.
 
-    It needs no privilege, and cannot be undone. Where the system has no seccomp filters, nothing happens.
+    It needs no privilege, and cannot be undone. If the system has no seccomp filters, nothing
+    happens.
     """
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return
@@ -42,7 +44,10 @@ def forbid_sockets() -> None:
 
 
 def _instructions(arch: int, refused: tuple[int, ...]) -> bytes:
-    """Return the filter in classic BPF: other calls are allowed, calls of another architecture are refused."""
+    """Return the filter in classic BPF.
+
+    Other calls are allowed, and calls of another architecture are refused.
+    """
     tests = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
         (_EQUAL, 1, 0, arch),

@@ -1,7 +1,7 @@
 """The clock of the sweep: every worker that takes sweeps sends one every `queue.sweep_s`.
 
-No separate scheduler is needed, and sweeps go on as long as one worker lives. The ledger lets one sweep through
-at a time.
+No separate scheduler is needed, and sweeps go on as long as one worker lives. The ledger lets one
+sweep through at a time.
 """
 
 import logging
@@ -16,15 +16,17 @@ _log = logging.getLogger(__name__)
 
 
 class Sweeping(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Begins with each connection to the broker, so that a sweep is the first thing after one was lost."""
+    """Begins with each connection to the broker, so that a lost one is followed by a sweep."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, c: Any) -> None:
-        """Sends a sweep now and then again and again; Celery ends what is timed together with the connection."""
-        if (
-            QueueName.CONTROL in c.app.amqp.queues.consume_from
-        ):  # a worker without this queue would fill it for nobody
+        """Send a sweep now and at intervals.
+
+        Celery ends the timer together with the connection.
+        """
+        # A worker without this queue would fill it for nobody.
+        if QueueName.CONTROL in c.app.amqp.queues.consume_from:
             c.timer.call_repeatedly(c.app.tasks[SWEEP_TASK].every_s, _send, (c.app,))
             _send(c.app)
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from esrag.jobs.work import Work
 
-_SWEEPS = 6  # as many may pile up behind a long batch before the first is dropped, and clocks may differ by as much
+# As many may pile up behind a long batch before the first is dropped, and clocks may differ by as
+# much.
+_SWEEPS = 6
 
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)  # whatever Celery's own level is
@@ -27,7 +29,10 @@ logging.getLogger("opensearch").setLevel(logging.INFO)  # at DEBUG it writes who
 
 
 def application(settings: Settings) -> "Celery":
-    """The workers' Celery application. Raises: SettingsError without queue.url or without Celery."""
+    """Return the workers' Celery application.
+
+    Raises: SettingsError without queue.url or without Celery.
+    """
     app = celery("esrag", settings.queue)
     app.conf.worker_consumer = "esrag.workers.consumer:Consumer"
     app.steps["consumer"].add(Sweeping)
@@ -48,8 +53,9 @@ def application(settings: Settings) -> "Celery":
 class Process:
     """What a worker's process keeps from one task to the next.
 
-    Opened by its first task and never before the fork: an encoder that the parent had used hung in every child, and one
-    that was loaded when a process started made Celery end the process for being slow.
+    Opened by its first task and never before the fork: an encoder that the parent had used hung in
+    every child, and one that was loaded when a process started made Celery end the process for
+    being slow.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -58,18 +64,21 @@ class Process:
         self._opened: Work | None = None
 
     def run_batch(self, batch_id: str) -> None:
-        """Works a batch off and says so in one line."""
+        """Process a batch and log one line about it."""
         from esrag.jobs.running import run_batch
 
         with _told(batch_id), _limited(self._settings.queue.time_limit_s):
             batch = run_batch(self._work(), batch_id)
             if batch and batch.state != "running":  # another's by now
-                work = f"{format_count(len(batch.tasks), 'file')}, {format_count(batch.result.chunks, 'chunk')}"
+                work = (
+                    f"{format_count(len(batch.tasks), 'file')}, "
+                    f"{format_count(batch.result.chunks, 'chunk')}"
+                )
                 result = f"{work}, {batch.took_ms / 1000:.1f} s"
                 _log.info("%s %s: %s", batch_id, batch.state, batch.error or result)
 
     def sweep(self) -> None:
-        """Queues what waits or was lost."""
+        """Queue batches that wait or were lost."""
         from esrag.jobs.sweeping import sweep
 
         with _told("sweep"):
@@ -86,7 +95,10 @@ class Process:
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """Turns an error that has a name into one line; the next sweep tries again. Any other is a bug, with its trace."""
+    """Log an error of esrag as one line; the next sweep tries again.
+
+    Any other error is a bug, and keeps its trace.
+    """
     try:
         yield
     except EsragError as error:
@@ -95,10 +107,11 @@ def _told(what: str) -> Iterator[None]:
 
 @contextmanager
 def _limited(time_limit_s: float) -> Iterator[None]:
-    """Ends the process, native code or not, when it takes longer: the ledger then counts the attempt.
+    """End the process, native code or not, if the block takes longer.
 
-    At Celery's own limit the process is first told to end, as at a shutdown, which gives the batch back uncounted: one
-    that is always too slow would come back for ever.
+    The ledger then counts the attempt. At Celery's own limit the process is first told to end, as
+    at a shutdown, which gives the batch back uncounted: one that is always too slow would come back
+    for ever.
     """
     signal.setitimer(signal.ITIMER_REAL, time_limit_s)
     try:

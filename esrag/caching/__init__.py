@@ -60,7 +60,7 @@ class Usage:
 
 
 class Cache(Protocol):
-    """A store of bytes that may be lost, with the promises of the module. `ttl_s` is the lifetime of an entry."""
+    """A store of bytes that may be lost, as the module promises; entries live for `ttl_s`."""
 
     ttl_s: float
 
@@ -73,9 +73,10 @@ class Cache(Protocol):
         ...
 
     def lock(self, key: str, for_s: float) -> str | None:
-        """Return a token, or None if another caller holds the lock. The lock ends by itself after `for_s`.
+        """Return a token, or None if another caller holds the lock.
 
-        A cache that does not answer also returns a token, so that callers do not wait for it.
+        The lock ends by itself after `for_s`. A cache that does not answer also returns a token, so
+        that callers do not wait for it.
         """
         ...
 
@@ -92,7 +93,10 @@ class Cache(Protocol):
         ...
 
     def clear(self) -> int:
-        """Remove all of esrag's entries and nothing else. Return how many there were. Raises: EsragError."""
+        """Remove all of esrag's entries and nothing else, and return how many there were.
+
+        Raises: EsragError.
+        """
         ...
 
     def close(self) -> None:

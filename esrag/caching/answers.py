@@ -16,15 +16,17 @@ PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
 
 BRIEFLY_S = 60.0  # for refusals and empty results: the missing document may be added soon
-WAIT_S = 20.0  # for another process that computes the same; also the lifetime of a crashed process's lock
+# For another process that computes the same; also the lifetime of a crashed process's lock.
+WAIT_S = 20.0
 _POLL_S = 0.05
-_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(
-    TypeAdapter
-)  # each adapter takes some milliseconds to build
+# Each adapter takes some milliseconds to build.
+_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)
 
 
 def key_of(kind: Kind, *parts: object) -> str:
-    """Return a key for everything that the value depends on. Parts of different types give different keys.
+    """Return a key for everything that the value depends on.
+
+    Parts of different types give different keys.
 
     >>> key_of(Kind.QUERY, "kettle", 1) == key_of(Kind.QUERY, "kettle", True)
     False
@@ -66,13 +68,15 @@ def get_or_compute(
 
 
 def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]:
-    """Return the lock to compute the value, or the value that another process computed; neither on timeout."""
+    """Return the lock to compute the value, or the value that another process computed.
+
+    Both are None on timeout.
+    """
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         token = cache.lock(key, WAIT_S)
-        if (
-            found := _kept(cache, key, shape)
-        ) is not None:  # the lock's last holder may have stored it
+        # The lock's last holder may have stored it.
+        if (found := _kept(cache, key, shape)) is not None:
             if token:
                 cache.unlock(key, token)
             return None, found

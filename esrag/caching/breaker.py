@@ -61,9 +61,8 @@ class Breaker:
                 return True
             if self._clock() < self._open_until:
                 return False
-            self._open_until = (
-                self._clock() + OPEN_S
-            )  # this call tries, and others do not wait for its result
+            # This call tries, and others do not wait for its result.
+            self._open_until = self._clock() + OPEN_S
             return True
 
     def _say(self, error: Exception) -> None:

@@ -28,7 +28,10 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield from _queue(mask_value(queue), asked[queue])
     told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
     if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
-        what = "cache.url and queue.url are the same Redis: when the cache evicts entries, the queue may lose batches"
+        what = (
+            "cache.url and queue.url are the same Redis: when the cache evicts entries, "
+            "the queue may lose batches"
+        )
         yield Finding("warning", what, "start a second redis-server, and set cache.url to it")
 
 

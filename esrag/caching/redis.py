@@ -27,9 +27,8 @@ class RedisCache:
 
     def __init__(self, url: str, ttl_s: float) -> None:
         self.ttl_s = ttl_s
-        self._client: Any = client(
-            url, "cache.url", TIMEOUT_S
-        )  # Any: its types say str for values that are bytes
+        # Any: its types say str for values that are bytes.
+        self._client: Any = client(url, "cache.url", TIMEOUT_S)
         import redis
 
         self._where = mask_value(url)
@@ -113,9 +112,8 @@ class RedisCache:
 
         try:
             self._client.eval(_RELEASE, 1, name, token)
-        except (
-            NoPermissionError
-        ):  # a user without +eval: another caller may take the lock in between, and computes too
+        except NoPermissionError:
+            # A user without +eval: another caller may take the lock in between, and computes too.
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 
@@ -145,10 +143,12 @@ class RedisCache:
 
 
 def client(url: str, setting: str, timeout_s: float) -> "Redis":
-    """Return a client that waits at most `timeout_s` to connect and for each answer, and never retries.
+    """Return a client that waits at most `timeout_s` for each answer, and never retries.
 
-    By default, redis-py waits 59 s for a server that accepts connections and never answers. Raises:
-    SettingsError.
+    The limit also holds for connecting. By default, redis-py waits 59 s for a server that accepts
+    connections and never answers.
+
+    Raises: SettingsError.
     """
     try:
         from redis import Redis

@@ -39,7 +39,7 @@ _SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 
 
 class SqliteCache:
-    """Entries in a table, with the promises of `Cache`. A process's first write removes expired entries."""
+    """Entries in a table, as `Cache` promises; a process's first write removes expired entries."""
 
     def __init__(self, path: Path, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self.ttl_s = ttl_s
@@ -101,9 +101,8 @@ class SqliteCache:
         with self._explained(), self._connected() as connection:
             with connection:
                 count = connection.execute("DELETE FROM entries").rowcount
-            with suppress(
-                sqlite3.OperationalError
-            ):  # another process is reading: the space is reused later
+            # Another process is reading: the space is reused later.
+            with suppress(sqlite3.OperationalError):
                 connection.execute("VACUUM")
         return count
 
@@ -120,7 +119,10 @@ class SqliteCache:
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
-                sql = f"SELECT key, CAST(value AS BLOB) FROM entries WHERE key IN ({marks}) AND until > ?"  # noqa: S608 -- marks only
+                sql = (
+                    "SELECT key, CAST(value AS BLOB) FROM entries "  # noqa: S608 -- marks only
+                    f"WHERE key IN ({marks}) AND until > ?"
+                )
                 found |= dict(connection.execute(sql, (*some, self._clock())).fetchall())
         return found
 
@@ -176,9 +178,8 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.executescript(_SCHEMA)
-            with suppress(
-                sqlite3.OperationalError
-            ):  # another process is doing it at the same moment
+            # Another process is doing it at the same moment.
+            with suppress(sqlite3.OperationalError):
                 connection.execute("PRAGMA journal_mode = WAL")
         _require_ours(connection)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -12,15 +12,18 @@ _STORED = np.dtype("<f2")
 
 
 class VectorCache:
-    """The vectors of passages. `fingerprint` is the embedder's and names everything that changes a vector."""
+    """Vectors of passages; `fingerprint` is the embedder's and names all that changes a vector."""
 
     def __init__(self, cache: Cache, fingerprint: str, dimensions: int) -> None:
         self._cache = cache
         self._dimensions = dimensions
         self._prefix = f"{Kind.VECTOR}:{_hash(f'{fingerprint} passage {dimensions}', 8)}"
 
-    def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Return the cached vectors by text: unit rows, float32, shape (dimensions,). Damaged ones are missing."""
+    def look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Return the cached vectors by text: unit rows, float32, shape (dimensions,).
+
+        Damaged ones are missing.
+        """
         keys = {self._key(text): text for text in texts}
         found = self._cache.get_many(list(keys))
         whole = {
@@ -32,7 +35,7 @@ class VectorCache:
         return dict(zip(whole, _units(rows), strict=True))
 
     def keep(self, texts: Sequence[str], rows: Vectors) -> Vectors:
-        """Store the rows and return them as `known` will, so that a cache never changes an index."""
+        """Store the rows and return them as `look_up` will, so a cache never changes an index."""
         stored = rows.astype(_STORED)
         bodies = {self._key(text): row.tobytes() for text, row in zip(texts, stored, strict=True)}
         self._cache.set_many(
@@ -49,7 +52,10 @@ def _hash(text: str, size_bytes: int) -> str:
 
 
 def _units(stored: np.ndarray[tuple[int, ...], np.dtype[np.float16]]) -> Vectors:
-    """Return unit rows, float32. Each is summed by itself, so its bits do not depend on the other rows."""
+    """Return unit rows, float32.
+
+    Each is summed by itself, so its bits do not depend on the other rows.
+    """
     rows = stored.astype(np.float32)
     units: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return units

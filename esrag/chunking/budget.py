@@ -1,4 +1,4 @@
-"""What the strategies share: a size and an overlap in tokens, and a text whose tokens are counted once."""
+"""What the strategies share: sizes in tokens, and a text whose tokens are counted once."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -12,21 +12,24 @@ from esrag.records import Span
 from esrag.text import pieces, trim_span
 
 _PIECE_CHARACTERS = 50_000  # given to the tokenizer at once
-# A word piece model calls any run of more than 100 letters one unknown token; without a bound of our own a chunk of
-# 200 tokens could hold a file.
+# A word piece model calls any run of more than 100 letters one unknown token; without a bound of
+# our own a chunk of 200 tokens could hold a file.
 _TOKEN_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The largest chunk and what neighbours share, in tokens. Raises: SettingsError where no chunk could be cut."""
+    """The maximum size of a chunk and the overlap of neighbours, in tokens.
+
+    Raises: SettingsError if no chunk could be cut.
+    """
 
     size: int
     overlap: int
     tokens: TokenSpans
 
     def __post_init__(self) -> None:
-        """The sizes must let every chunk bring something new."""
+        """Require sizes that let every chunk bring something new."""
         if self.size < 1:
             raise SettingsError(f"chunking.size must be at least 1 token, got {self.size}")
         if not 0 <= self.overlap < self.size:
@@ -36,7 +39,7 @@ class Budget:
             )
 
     def measure(self, text: str) -> "Measured":
-        """The text with its tokens counted."""
+        """Return the text with its tokens counted."""
         return Measured(text, self)
 
 
@@ -49,11 +52,12 @@ class Measured:
 
     @cached_property
     def _offsets(self) -> "tuple[array[int], array[int]]":
-        """Starts and ends of the tokens: rising, none empty, none over `_TOKEN_CHARACTERS` long."""
-        starts, ends = (
-            array("q"),
-            array("q"),
-        )  # a list would take five times the memory: 600 MB for a long text
+        """Return starts and ends of the tokens.
+
+        They rise, and each token has 1 to `_TOKEN_CHARACTERS` characters.
+        """
+        # A list would take five times the memory: 600 MB for a long text.
+        starts, ends = array("q"), array("q")
         for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
             tokens = self._budget.tokens(self._text[piece_start:piece_end])
             if not all(0 < end - start <= _TOKEN_CHARACTERS for start, end in tokens):
@@ -63,12 +67,15 @@ class Measured:
         return starts, ends
 
     def count(self, start: int, end: int) -> int:
-        """How many tokens touch `text[start:end]`."""
+        """Return how many tokens touch `text[start:end]`."""
         starts, ends = self._offsets
         return max(bisect_left(starts, end) - bisect_right(ends, start), 0)
 
     def windows(self, start: int, end: int, overlap: int = 0) -> Iterator[Span]:
-        """Spans of at most `size` tokens over `text[start:end]`, cut between words where they can be."""
+        """Yield spans of at most `size` tokens over `text[start:end]`.
+
+        They are cut between words if possible.
+        """
         starts, ends = self._offsets
         first, stop = bisect_right(ends, start), bisect_left(starts, end)
         covered = start
@@ -83,22 +90,22 @@ class Measured:
         yield from _spans(self._text, start, end)
 
     def _word_end(self, low: int, high: int) -> int:
-        """The last token in (low, high] that starts a word; `high` where none does."""
+        """Return the last token in (low, high] that starts a word; `high` if none does."""
         starts, ends = self._offsets
         return next((at for at in range(high, low, -1) if starts[at] > ends[at - 1]), high)
 
     def _word_start(self, low: int, high: int) -> int:
-        """The first token in [low, high] that starts a word; `high` where none does."""
+        """Return the first token in [low, high] that starts a word; `high` if none does."""
         starts, ends = self._offsets
         return next((at for at in range(low, high) if starts[at] > ends[at - 1]), high)
 
-    def fitted(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
-        """The units, those that are too long cut into windows."""
+    def fit(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
+        """Yield the units, with those that are too long cut into windows."""
         for start, end in units:
             yield from self.windows(start, end)
 
     def pack(self, units: Sequence[Span]) -> Iterator[Span]:
-        """The longest runs of whole units that fit; one that is too long by itself is passed on whole.
+        """Yield the longest runs of whole units that fit; a unit that is too long stays whole.
 
         Each run repeats the last units of the one before, up to the overlap.
         """
@@ -116,7 +123,10 @@ class Measured:
             first = self._overlap_start(units, first, last)
 
     def _overlap_start(self, units: Sequence[Span], first: int, last: int) -> int:
-        """Where the next run starts: as early as the overlap allows, if the unit `last` still fits."""
+        """Return where the next run starts.
+
+        That is as early as the overlap allows, if the unit `last` still fits.
+        """
         start = last
         while start - 1 > first and self._may_repeat(units, start - 1, last):
             start -= 1
@@ -131,7 +141,7 @@ class Measured:
 
 
 def _parts(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A token in parts that are not too long; an empty one has none."""
+    """Return a token in parts that are not too long; an empty one has none."""
     return ((at, min(at + _TOKEN_CHARACTERS, end)) for at in range(start, end, _TOKEN_CHARACTERS))
 
 

@@ -14,7 +14,10 @@ _SHOWN_CHARACTERS = 200
 
 
 def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
-    """The document's chunks, in order; ids count from 1 among the chunks that start on the same page."""
+    """Return the document's chunks, in order.
+
+    Ids count from 1 among the chunks that start on the same page.
+    """
     sections = outline(document)
     section_starts = [section.start for section in sections]
     page_starts = [page.start for page in document.pages]
@@ -46,9 +49,12 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
 
 
 def text_to_index(chunk: Chunk) -> str:
-    r"""Return the text to embed and search: a line each for title, section path and text. The stored text is unchanged.
+    r"""Return the text to embed and search: a line each for title, section path and text.
 
-    >>> text_to_index(Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", title="Keys", section="Keys > Sizes"))
+    The stored text is unchanged.
+
+    >>> chunk = Chunk("d::p0001::c001", "d", 0, 0, 3, 1, 1, "Yes.", "Keys", "Keys > Sizes")
+    >>> text_to_index(chunk)
     'Keys\nSizes\nYes.'
     """
     first, _, rest = chunk.section.partition(" > ")

@@ -4,7 +4,7 @@ from esrag.records import Document, Section
 
 
 def outline(document: Document) -> list[Section]:
-    r"""Sections in order that cover the whole text; what comes before the first one has no path.
+    r"""Return sections in order that cover the whole text; text before the first one has no path.
 
     >>> outline(Document("d", "plain", "By me.\nKeys", sections=(Section(("Keys",), 7, 11),)))
     [Section(path=(), start=0, end=7), Section(path=('Keys',), start=7, end=11)]

@@ -9,13 +9,13 @@ from esrag.text import sentence_spans, trim_span
 
 
 class ParagraphChunker:
-    """Runs of whole paragraphs, which blank lines end; one that is too long by itself is cut between its sentences."""
+    """Runs of whole paragraphs, split at blank lines; a long one is cut between its sentences."""
 
     def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
         self._budget = Budget(size, overlap, tokens)
 
     def __call__(self, document: Document) -> Iterator[Span]:
-        """Spans in order that cover the text."""
+        """Return spans in order that cover the text."""
         measured = self._budget.measure(document.text)
         units: list[Span] = []
 
@@ -24,15 +24,13 @@ class ParagraphChunker:
                 units.append(Span(start, end))
             else:
                 inner = sentence_spans(document.text[start:end])
-                units.extend(
-                    measured.fitted((start + first, start + last) for first, last in inner)
-                )
+                units.extend(measured.fit((start + first, start + last) for first, last in inner))
 
         return measured.pack(units)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of what lies between blank lines."""
+    """Yield the offsets of the text between blank lines."""
     start = offset = 0
     for line in text.split("\n"):
         if not line.strip():

@@ -9,24 +9,25 @@ from esrag.chunking.outline import outline
 from esrag.records import Document, Section, Span
 from esrag.text import CAPTION, sentence_spans, trim_span
 
-# Sections below a quarter of the size (a heading over its subsections, a definition of one line) say little alone;
-# tables above eight times the size (a sheet of ten thousand rows) are no passage, and are cut between their rows.
+# Sections below a quarter of the size (a heading over its subsections, a definition of one line)
+# say little alone; tables above eight times the size (a sheet of ten thousand rows) are no passage,
+# and are cut between their rows.
 _SMALL_SHARE = 0.25
 _MAX_TABLE = 8
 
 
 class SectionsChunker:
-    """Runs of whole sentences that never leave their section, tables whole with caption and heading.
+    """Runs of whole sentences that never leave their section, tables whole with their heading.
 
-    A small section is joined with its neighbour, where both fit: a sibling or its own subsection. A heading with next
-    to nothing under it always goes with its first subsection.
+    A small section is joined with its neighbour if both fit: a sibling or its own subsection. A
+    heading with almost nothing under it always goes with its first subsection.
     """
 
     def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
         self._budget = Budget(size, overlap, tokens)
 
     def __call__(self, document: Document) -> Iterator[Span]:
-        """Spans in order that cover the text."""
+        """Yield spans in order that cover the text."""
         measured = self._budget.measure(document.text)
         tables = sorted(document.tables, key=lambda table: table.start)
         table_starts = [table.start for table in tables]
@@ -46,7 +47,10 @@ class SectionsChunker:
         return joined
 
     def _belong_together(self, measured: Measured, first: Section, second: Section) -> bool:
-        """Whether a short lead goes on in its own subsection, or two neighbours, one of them small, fit one chunk."""
+        """Return whether two neighbouring sections belong in one chunk.
+
+        That is a short lead with its own subsection, or two sections, one of them small, that fit.
+        """
         first_count, second_count = (
             measured.count(part.start, part.end) for part in (first, second)
         )
@@ -65,7 +69,10 @@ class SectionsChunker:
     def _units(
         self, measured: Measured, text: str, part: Section, tables: Iterable[Span]
     ) -> list[Span]:
-        """Yield the spans that are kept whole: sentences, and tables with the short caption or heading above them."""
+        """Return the spans that are kept whole.
+
+        These are sentences, and tables with the short caption or heading above them.
+        """
         units: list[Span] = []
         cursor = part.start
 
@@ -83,7 +90,7 @@ class SectionsChunker:
     def _is_label(
         self, measured: Measured, text: str, part: Section, units: Sequence[Span]
     ) -> bool:
-        """Whether the last unit is a short caption, or a heading with nothing under it yet."""
+        """Return whether the last unit is a short caption, or a heading with nothing below it."""
         last = units[-1]
         is_heading = len(units) == 1 and bool(part.path)
         is_named = is_heading or bool(CAPTION.match(text, last.start))
@@ -92,8 +99,8 @@ class SectionsChunker:
     def _sentences(
         self, measured: Measured, text: str, part: Section, start: int, end: int
     ) -> list[Span]:
-        """Sentences that fit; the section's heading is one with the sentence after it."""
+        """Return sentences that fit; the section's heading joins the sentence after it."""
         spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
         if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
-        return list(measured.fitted(spans))
+        return list(measured.fit(spans))

@@ -12,16 +12,16 @@ class SentenceChunker:
     """Runs of whole sentences; one that is too long by itself is cut between words.
 
     >>> from esrag.text import word_spans
-    >>> text = "AI is amazing. It can recognise images. It can understand text. It can generate content."
+    >>> text = "AI is amazing. It can recognise images. It can understand text."
     >>> chunker = SentenceChunker(size=10, overlap=0, tokens=word_spans)
     >>> [text[span.start : span.end] for span in chunker(Document("d", "plain", text))]
-    ['AI is amazing. It can recognise images.', 'It can understand text. It can generate content.']
+    ['AI is amazing. It can recognise images.', 'It can understand text.']
     """
 
     def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
         self._budget = Budget(size, overlap, tokens)
 
     def __call__(self, document: Document) -> Iterator[Span]:
-        """Spans in order that cover the text."""
+        """Return spans in order that cover the text."""
         measured = self._budget.measure(document.text)
-        return measured.pack(list(measured.fitted(sentence_spans(document.text))))
+        return measured.pack(list(measured.fit(sentence_spans(document.text))))

@@ -14,7 +14,7 @@ class SlidingWindowChunker:
         self._budget = Budget(size, overlap, tokens)
 
     def __call__(self, document: Document) -> Iterator[Span]:
-        """Spans in order that cover the text."""
+        """Return spans in order that cover the text."""
         return self._budget.measure(document.text).windows(
             0, len(document.text), self._budget.overlap
         )

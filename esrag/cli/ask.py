@@ -106,7 +106,10 @@ def _streamed(sentences: list[str], sentence: str) -> None:
 
 
 def _kibana(settings: "Settings") -> str:
-    """Return Kibana's or Dashboards' address, or "" if it shows nothing of the index. Raises: SettingsError."""
+    """Return the address of Kibana or Dashboards, or "" if it shows nothing of the index.
+
+    Raises: SettingsError.
+    """
     from esrag.settings import is_address
 
     if not (settings.kibana.url and is_address(settings.engine.url)):
@@ -136,7 +139,7 @@ def to_dict(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]
 
 
 def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
-    """Print an answer, its citations and its confidence; `is_printed` if the text was already streamed."""
+    """Print an answer, its citations and confidence; `is_printed` if its text was streamed."""
     from esrag.cli.citing import print_answer, print_citations
 
     if not is_printed:

@@ -107,7 +107,12 @@ def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labe
 
 
 def _write(path: Path, threshold: float) -> None:
-    """Write the threshold to the settings file. A file that was allowed stays allowed. Raises: SettingsError."""
+    """Write the threshold to the settings file.
+
+    A file that was allowed stays allowed.
+
+    Raises: SettingsError.
+    """
     from esrag.settings.trust import allow, standing
 
     content = path.read_bytes() if path.exists() else b""
@@ -128,7 +133,10 @@ def _reason(fitted: "Calibration") -> str:
     if fitted.chosen_by == "plateau":
         return f"the middle of the best thresholds on {fitted.fitted_questions} questions"
     if fitted.chosen_by == "default":
-        return f"the default, which is about as good as the best on {fitted.fitted_questions} questions"
+        return (
+            "the default, which is about as good as the best on "
+            f"{fitted.fitted_questions} questions"
+        )
     return "the default, because there are too few questions to recommend another threshold"
 
 
@@ -138,7 +146,10 @@ def _how_sure(fitted: "Calibration") -> Iterator[str]:
 
     questions = fitted.fitted_questions + fitted.reported_questions
     if questions < MIN_QUESTIONS:
-        yield f"warning: {questions} questions are too few to rely on; use at least {MIN_QUESTIONS}, better 200"
+        yield (
+            f"warning: {questions} questions are too few to rely on; use at least {MIN_QUESTIONS}, "
+            "better 200"
+        )
 
     ends = f"from {fitted.low:.2f} to {fitted.high:.2f} ({LEVEL:.0%} bootstrap over the questions)"
     if fitted.chosen_by == "accuracy":
@@ -165,7 +176,7 @@ def _as_json(fitted: "Calibration") -> dict[str, Any]:
 
 
 def with_refusal(text: str, threshold: float) -> str:
-    r"""Return the text of a settings file with the threshold set. Raises: SettingsError if that is unsafe.
+    r"""Return a settings file's text with the threshold set. Raises: SettingsError if unsafe.
 
     >>> print(with_refusal("answer:  # how\n  refusal: 0.5  # weak\nindex: x\n", 0.4))
     answer:  # how

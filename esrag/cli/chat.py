@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from esrag.models.metering import ModelCall
     from esrag.results import AskResult
 
-HELP = "/sources: show the evidence; /explain: show how the answer was found; /new: forget earlier questions; /quit"
+HELP = (
+    "/sources: show the evidence; /explain: show how the answer was found; /new: "
+    "forget earlier questions; /quit"
+)
 
 
 @click.command()
@@ -92,7 +95,7 @@ class Conversation:
     code: int = 0  # that of the first error
 
     def take(self, line: str) -> None:
-        """Answer a question or run a command. An error ends the question but not the conversation."""
+        """Answer a question or run a command; an error does not end the conversation."""
         commands = {"/sources": self._sources, "/explain": self._explain, "/new": self._forget}
         try:
             if not line.startswith("/"):
@@ -132,7 +135,10 @@ class Conversation:
         self._show("explain.txt.j2", explain=True)
 
     def _show(self, template: str, *, evidence: bool = False, explain: bool = False) -> None:
-        """Print a part of the last answer with its template, or as JSON the whole answer with that part."""
+        """Print a part of the last answer with its template.
+
+        As JSON print the whole answer with that part.
+        """
         from esrag.cli.rendering import render
 
         asked = self._answered()

@@ -22,7 +22,10 @@ _MAX_TITLE_CHARACTERS = 80
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the text of an answer, with the passage's title after a sentence that lacks its subject."""
+    """Print the text of an answer.
+
+    The passage's title follows a sentence that lacks its subject.
+    """
     print_text("".join(_pieces(answer)))
 
 
@@ -44,7 +47,8 @@ def _pieces(answer: Answer) -> Iterator[str]:
     """Yield the text of an answer and the titles to insert between its sentences.
 
     >>> her = Citation("c1", "p7", 1, 1, "p7::c1", 0, 9, "", 1.0, title="Maria Thayer")
-    >>> "".join(_pieces(Answer("Thayer is an actress. [c1] She was born in Portland. [c1]", False, citations=(her,))))
+    >>> text = "Thayer is an actress. [c1] She was born in Portland. [c1]"
+    >>> "".join(_pieces(Answer(text, False, citations=(her,))))
     'Thayer is an actress. [c1] She was born in Portland. [c1] (Maria Thayer)'
     """
     names = {each.key: name_of(each.title, each.section) for each in answer.citations}
@@ -67,12 +71,16 @@ def _subject(sentence: str, name: str) -> str:
 def _line(citation: Citation) -> str:
     """Return a citation as one line. Its source is a link if the terminal supports links.
 
-    >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, "Fares", "Fares > Tickets", "s3://b/fares.md"))
+    >>> of_passage = {"title": "Fares", "section": "Fares > Tickets", "source": "s3://b/fares.md"}
+    >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, **of_passage))
     '[c2] Fares > Tickets, pages 1–2: s3://b/fares.md'
     """
     title, section = one_line(citation.title), one_line(citation.section)
     name = section if section.startswith(title) else f"{title} > {section}".removesuffix(" > ")
-    line = f"[{citation.key}] {name or one_line(citation.doc_id)}, {pages(citation.start_page, citation.end_page)}"
+    line = (
+        f"[{citation.key}] {name or one_line(citation.doc_id)}, "
+        f"{pages(citation.start_page, citation.end_page)}"
+    )
     if not citation.source:
         return line
 
@@ -88,7 +96,10 @@ def _relative(source: str) -> str:
 
 
 def _link(text: str, citation: Citation) -> str:
-    """Return the text as a hyperlink (OSC 8) to the cited page, if stdout is a terminal that may support it."""
+    """Return the text as a hyperlink (OSC 8) to the cited page.
+
+    That is done if stdout is a terminal that may support it.
+    """
     if (
         not sys.stdout.isatty()
         or os.environ.get("TERM", "dumb") == "dumb"

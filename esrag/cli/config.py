@@ -1,4 +1,4 @@
-"""`esrag config`: show the settings in force, and trust the files that decide where texts and keys go."""
+"""`esrag config`: show the settings, and trust files that decide where texts and keys go."""
 
 import os
 from pathlib import Path

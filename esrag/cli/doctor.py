@@ -66,9 +66,8 @@ def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
 
     context = work.context
     index, code = _tried(_index(work))
-    there = (
-        code != EngineUnreachable.exit_code
-    )  # otherwise each check would wait for the same timeout
+    # Otherwise each check would wait for the same timeout.
+    there = code != EngineUnreachable.exit_code
     sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
     engine = context.engine.examine() if there else ()
     found: dict[str, Finding] = {}
@@ -212,7 +211,10 @@ def _permissions(settings: "Settings") -> "Iterator[Finding]":
 
 
 def _stored_files(settings: "Settings") -> "Iterator[Path]":
-    """Yield the files of the indexes, their locks, the ledger and the cache; databases on servers have none."""
+    """Yield the files of the indexes, their locks, the ledger and the cache.
+
+    Databases on servers have none.
+    """
     from esrag.engines.embedded.indexes import names
     from esrag.ledger.opening import FILE
     from esrag.settings import is_address
@@ -235,10 +237,14 @@ def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
     if chunks > MAX_SAMPLED_CHUNKS:
         yield Finding(
             "ok",
-            f"{chunks:,} chunks are too many to sample recall: esrag index check-recall measures it",
+            f"{chunks:,} chunks are too many to sample recall: "
+            "esrag index check-recall measures it",
         )
     elif measured := recall(context.engine, 10, 10, candidates=100):
-        what = f"recall@10 of the vector leg over {measured.questions} stored vectors: {measured.mean:.2f}"
+        what = (
+            f"recall@10 of the vector leg over {measured.questions} stored vectors: "
+            f"{measured.mean:.2f}"
+        )
         low = measured.mean < MIN_RECALL
         yield (
             Finding("warning", what, "run: esrag index check-recall")

@@ -205,7 +205,10 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     if as_json:
         print_json({"schema": "esrag.recall/1", **asdict(measured)})
     else:
-        of = f"{format_count(measured.questions, 'question')} over {format_count(measured.chunks, 'chunk')}"
+        of = (
+            f"{format_count(measured.questions, 'question')} over "
+            f"{format_count(measured.chunks, 'chunk')}"
+        )
         print_text(f"recall@{k} {measured.mean:.4f}, worst question {measured.worst:.4f}: {of}")
     return 0 if measured.mean >= MIN_RECALL else 1
 
@@ -215,7 +218,8 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return
     print_text(
-        f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, {moved.embedded} embedded"
+        f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, "
+        f"{moved.embedded} embedded"
     )
     again = (
         ""
@@ -226,10 +230,13 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
 
 
 def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None:
-    """Raise UsageError if `--set` changes a setting that is fixed by the index and not changed by the command."""
+    """Raise UsageError if `--set` changes a setting that the index fixes and the command keeps."""
     for key in (text.partition("=")[0].strip() for text in sets):
         if any(key == name or key.startswith(f"{name}.") for name in refused):
-            hint = "esrag index migrate --model NAME re-embeds; esrag ingest FOLDER... --rebuild re-reads"
+            hint = (
+                "esrag index migrate --model NAME re-embeds; esrag ingest FOLDER... "
+                "--rebuild re-reads"
+            )
             raise UsageError(
                 f"this command keeps the index's {key}: --set {key} would have no effect", hint=hint
             )
@@ -269,7 +276,7 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
 
 
 def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:
-    """Remove the ingests of a deleted index from the ledger, because their documents are in no other index."""
+    """Remove the ingests of a deleted index from the ledger: no other index has their documents."""
     from esrag.context import open_engine
     from esrag.ledger.opening import open_ledger
 

@@ -117,7 +117,10 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
-        hint = f"job {job.job_id} is recorded and starts when the queue is back; or esrag jobs cancel {job.job_id}"
+        hint = (
+            f"job {job.job_id} is recorded and starts when the queue is back; "
+            f"or esrag jobs cancel {job.job_id}"
+        )
         raise QueueUnreachable(str(error), hint=hint) from error
     print_job(work.ledger, job, as_json=as_json)
     return 0
@@ -147,11 +150,14 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
             found = f"{characters} in {format_count(report.hidden_files, 'file')}"
             remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
         print_text(
-            f"{report.added} added, {report.changed} changed, {report.renamed} renamed, {report.removed} removed, "
-            f"{report.unchanged} unchanged, {report.failed} failed, {len(report.skipped) - report.failed} skipped"
+            f"{report.added} added, {report.changed} changed, {report.renamed} renamed, "
+            f"{report.removed} removed, "
+            f"{report.unchanged} unchanged, {report.failed} failed, "
+            f"{len(report.skipped) - report.failed} skipped"
         )
         print_text(
-            f"{format_count(report.chunks, 'chunk')}, {report.embedded} embedded, {report.reused} reused, "
+            f"{format_count(report.chunks, 'chunk')}, {report.embedded} embedded, "
+            f"{report.reused} reused, "
             f"in {report.took_ms / 1000:.1f} s"
         )
     return 1 if report.failed else 0

@@ -16,7 +16,7 @@ _COMMON = """
 # retrieval:
 #   k: 10                    # number of hits
 # answer:
-#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it to your questions
+#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it
 #   max_sentences: 3
 # generator:
 #   name: model              # the language model below writes the answers
@@ -51,6 +51,7 @@ def init(preset: str, *, force: bool) -> int:
     name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
     path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
     remark(
-        f"wrote esrag.yaml, based on preset {preset}; esrag config show --origin lists the settings in force"
+        f"wrote esrag.yaml, based on preset {preset}; "
+        "esrag config show --origin lists the settings in force"
     )
     return 0

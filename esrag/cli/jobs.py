@@ -164,9 +164,8 @@ def resume(job: str, **options: Any) -> int:
                 f"{found.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER"
             )
         queued = [batch.batch_id for batch in pending if batch.queued_ms]
-        ledger.mark_queued(
-            queued, queued=False
-        )  # their messages arrived while the job was cancelled
+        # Their messages arrived while the job was cancelled.
+        ledger.mark_queued(queued, queued=False)
         ledger.reopen(found.job_id)
         print_text(f"{found.job_id} is open, {format_count(left, 'file')} left")
         _hand_out(work, [found])
@@ -321,7 +320,8 @@ def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list
 def _displaced_line(sources: "set[str]") -> str:
     """Return a remark on files whose ids now belong to other files, or "" without any."""
     return (
-        f"the ids of {format_count(len(sources), 'file')}, such as {min(sources)}, now belong to other files"
+        f"the ids of {format_count(len(sources), 'file')}, such as {min(sources)}, "
+        "now belong to other files"
         if sources
         else ""
     )
@@ -354,11 +354,14 @@ def _hand_out(work: "Work", opened: "list[Job]") -> None:
 
 def _advice(job: "Job") -> str:
     """Return advice on how to continue a job without a queue."""
-    return f"to continue it: esrag ingest {'--rebuild' if job.rebuild else 'any path'} into index {job.index}"
+    return (
+        f"to continue it: esrag ingest {'--rebuild' if job.rebuild else 'any path'} "
+        f"into index {job.index}"
+    )
 
 
 def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
-    """Return the failures by cause, the failed and dead batches, and those that wait for a retry."""
+    """Return the failures by cause, the failed and dead batches, and those that await a retry."""
     causes: dict[str, _Cause] = {}
     given_up, waiting = [], []
     for source, reason in ((skip.source, skip.reason) for skip in job.skips if skip.failed):
@@ -414,12 +417,18 @@ def _listed_as(job: "Job", told: dict[str, Any]) -> str:
     if job.key == REMOVAL_KEY:
         return f"{job.state:9}  documents of {format_count(job.removed, 'source')} removed by hand"
     done = told["files"] - told["failed"] - told["queued"] - told["dropped"]
-    figures = f"{done:,} of {format_count(told['files'], 'file')}, {told['failed']:,} failed, {told['queued']:,} left"
+    figures = (
+        f"{done:,} of {format_count(told['files'], 'file')}, {told['failed']:,} failed, "
+        f"{told['queued']:,} left"
+    )
     return f"{job.state:9}  {figures}{_of_when(told)}"
 
 
 def _of_when(told: dict[str, Any]) -> str:
-    """Return a remark if files of a running batch may be stored: they are counted when the batch has ended."""
+    """Return a remark if files of a running batch may be stored.
+
+    They are counted when the batch has ended.
+    """
     return (
         ", as of the last batch that ended"
         if told["state"] == "open" and told["batches"].get("running")
@@ -430,7 +439,8 @@ def _of_when(told: dict[str, Any]) -> str:
 def _print(told: dict[str, Any]) -> None:
     """Print a job as text. Quoted parts cannot break a line."""
     _say(
-        f"job {told['job_id']}, index {told['index']}: {told['state']}, started {ago(told['created_ms'])}"
+        f"job {told['job_id']}, index {told['index']}: {told['state']}, "
+        f"started {ago(told['created_ms'])}"
     )
     if told["note"]:
         _say(told["note"])
@@ -438,7 +448,8 @@ def _print(told: dict[str, Any]) -> None:
     _say(f"files: {_listed(files)}{_of_when(told)}")
     _say(f"batches: {_listed(told['batches'])}")
     _say(
-        f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, {told['reused']:,} reused"
+        f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, "
+        f"{told['reused']:,} reused"
     )
 
     for cause in _first(told["errors"], "causes"):
@@ -447,7 +458,8 @@ def _print(told: dict[str, Any]) -> None:
             _say(source, indent=2)
     for batch in _first(told["given_up"], "batches"):
         _say(
-            f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: {batch['error']}"
+            f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: "
+            f"{batch['error']}"
         )
     for batch in _first(told["waiting"], "batches"):
         wait = span(batch["not_before_ms"] / 1000 - time.time())

@@ -10,7 +10,7 @@ _MANY_DOCUMENTS = 10_000  # of one file; for fewer, the line at its end is enoug
 
 
 class BarProgress:
-    """A bar on stderr. It appears when its total is known: an earlier download has a bar of its own."""
+    """A bar on stderr that appears with its total; an earlier download has a bar of its own."""
 
     def __init__(self) -> None:
         from rich.console import Console

@@ -75,7 +75,8 @@ def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
     there = [source for source in sources if path_of(source).exists()]
     if there:
         remark(
-            f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}adds it again: the file still exists"
+            f"the next ingest of {there[0]} {'and others ' * (len(there) > 1)}adds it again: "
+            "the file still exists"
         )
 
 
@@ -93,7 +94,7 @@ def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bo
 
 
 def _counted(documents: "tuple[StoredDocument, ...]") -> str:
-    count, chunks = len(documents), sum(document.chunk_count for document in documents)
+    count, chunks = (len(documents), sum(document.chunk_count for document in documents))
     return f"{format_count(count, 'document')}, {format_count(chunks, 'chunk')}"
 
 

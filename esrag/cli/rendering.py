@@ -1,4 +1,7 @@
-"""Render the Jinja files in `templates/` as text; a missing variable is an error, and data is not interpreted."""
+"""Render the Jinja files in `templates/` as text.
+
+A missing variable is an error, and data is not interpreted.
+"""
 
 from importlib.resources import files
 from typing import Any

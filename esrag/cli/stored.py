@@ -26,7 +26,10 @@ def docs(*, as_json: bool, **options: Any) -> int:
         if as_json:
             print_json(document.to_dict())
         else:
-            size = f"{format_count(document.chunk_count, 'chunk')}, {format_count(document.characters, 'character')}"
+            size = (
+                f"{format_count(document.chunk_count, 'chunk')}, "
+                f"{format_count(document.characters, 'character')}"
+            )
             print_text(f"{document.doc_id}  ({document.kind}, {size})  {document.title}".rstrip())
     return 0
 
@@ -65,7 +68,8 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
         if as_json:
             print_json(chunk.to_dict())
         else:
-            where_it_is = f"{chunk.chunk_id}  {pages(chunk.start_page, chunk.end_page)}  {chunk.section}".rstrip()
+            place = pages(chunk.start_page, chunk.end_page)
+            where_it_is = f"{chunk.chunk_id}  {place}  {chunk.section}".rstrip()
             print_text(f"{where_it_is}\n{chunk.text}\n")
     return 0
 

@@ -32,7 +32,10 @@ class _Output(FileIO):
     stops = False  # whether a failed write ends the command
 
     def write(self, data: "Buffer", /) -> int:
-        """Write bytes, waiting for the reader of a non-blocking pipe. Raises: OSError, once, if stdout `stops`."""
+        """Write bytes, and wait for the reader of a non-blocking pipe.
+
+        Raises: OSError, once, if stdout `stops`.
+        """
         try:
             while (written := super().write(data)) is None:
                 select.select([], [self], [])
@@ -41,9 +44,8 @@ class _Output(FileIO):
             if self.stops:
                 _end_by_sigpipe()
             self._write_nowhere()
-        except (
-            OSError
-        ) as error:  # such as a full disk, which may have room again for a worker's next line
+        except OSError as error:
+            # For example a full disk, which may have room again for a worker's next line.
             is_first, self.failure = self.failure is None, error
             if self.stops and is_first and self.fileno() == _STDOUT:
                 raise
@@ -118,7 +120,10 @@ def finish(code: int) -> int:
 
 
 def _guard(stream: TextIO) -> TextIO:
-    """Return the stream over a file that records its own failure, with unencodable characters escaped."""
+    """Return the stream over a file that records its own failure.
+
+    Characters that cannot be encoded are escaped.
+    """
     if not isinstance(stream, TextIOWrapper):
         return stream
 
@@ -136,6 +141,5 @@ def _end_by_sigpipe() -> NoReturn:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPIPE})
     os.kill(os.getpid(), signal.SIGPIPE)
-    os._exit(
-        128 + signal.SIGPIPE
-    )  # if a debugger or a container's first process ignores the signal
+    # Reached if a debugger or a container's first process ignores the signal.
+    os._exit(128 + signal.SIGPIPE)

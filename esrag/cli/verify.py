@@ -46,7 +46,10 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
 
 
 def _read(file: str) -> str:
-    """Return the content of a file or of stdin. Raises: UsageError if it cannot be read or is too large."""
+    """Return the content of a file or of stdin.
+
+    Raises: UsageError if it cannot be read or is too large.
+    """
     try:
         data = read_all(MAX_BYTES + 1) if file == "-" else _head(Path(file), MAX_BYTES + 1)
         if len(data) > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Watch a job until it ends: a bar on a terminal, elsewhere a line per file and the pace at intervals."""
+"""Watch a job until it ends: a bar on a terminal, elsewhere a line per file and the pace."""
 
 import signal
 import time
@@ -57,10 +57,10 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
 
 @contextmanager
 def _until_interrupted() -> Iterator[Callable[[], None]]:
-    """Yield a function that raises KeyboardInterrupt after a first Ctrl-C; a second Ctrl-C raises it at once.
+    """Yield a function that raises KeyboardInterrupt after a first Ctrl-C.
 
-    A KeyboardInterrupt raised inside a library may be swallowed there, and the command would
-    continue.
+    A second Ctrl-C raises it at once. A KeyboardInterrupt raised inside a library may be swallowed
+    there, and the command would continue.
     """
     came: list[int] = []
 
@@ -120,14 +120,16 @@ class _Watch:
         with suppress(EngineUnreachable):  # the next look says so
             self._tell_idle(seen, moved=moved, queued=queued)
             if isinstance(self._shown, BarProgress):
-                self._tell_bar(
-                    seen, self._shown, done, pace
-                )  # the bar has a column for what is left
+                # The bar has a column for what is left.
+                self._tell_bar(seen, self._shown, done, pace)
             elif self._tell_files(seen, self._shown):
                 self._shown.at(done, f"{pace}{left}")
 
     def _pace(self, done: int, seen: "Seen") -> tuple[str, str]:
-        """Return the chunks with their rate since the first look, and the time left once files were completed since."""
+        """Return the chunks with their rate since the first look, and the time left.
+
+        The time left is empty until files were completed since then.
+        """
         now, chunks = time.monotonic(), seen.counts.chunks
         began, done_before, chunks_before = self._began = self._began or (now, done, chunks)
         pace = f"{chunks:,} chunks, {(chunks - chunks_before) / max(1.0, now - began):,.0f}/s"
@@ -163,7 +165,7 @@ class _Watch:
         bar.at(done, pace, name)
 
     def _tell_files(self, seen: "Seen", lines: LineProgress) -> bool:
-        """Print a line for each file of newly ended batches, and return whether there were any batches.
+        """Print a line for each file of newly ended batches; return whether there were any.
 
         Reading the batches takes at most a tenth of the time.
         """

@@ -53,15 +53,11 @@ def _run(app: Any, concurrency: int) -> int:
     from celery.platforms import SecurityWarning
 
     name = f"esrag-{os.getpid()}@{socket.gethostname()}"
-    alone = {
-        "without_gossip": True,
-        "without_mingle": True,
-        "without_heartbeat": True,
-    }  # the ledger suffices
+    # The ledger makes gossip unnecessary.
+    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", SecurityWarning
-        )  # it warns root about pickled messages, and these are JSON
+        # It warns root about pickled messages, and these are JSON.
+        warnings.simplefilter("ignore", SecurityWarning)
         celery_worker = app.Worker(
             hostname=name, concurrency=concurrency, loglevel="WARNING", quiet=True, **alone
         )
@@ -70,7 +66,10 @@ def _run(app: Any, concurrency: int) -> int:
 
 
 def _shared(settings: "Settings", concurrency: int) -> "Settings":
-    """Divide the cores among the encoders: twice as many threads as cores halved an encoder's throughput."""
+    """Divide the cores among the encoders.
+
+    Twice as many threads as cores halved an encoder's throughput.
+    """
     if concurrency == 1 or settings.embedding.workers:
         return settings
     workers = max(1, (os.cpu_count() or 1) // concurrency)
@@ -96,7 +95,7 @@ def _say_in_one_line(ready: str) -> None:
 
 
 class _OneLine(logging.Formatter):
-    """The beginning of each message on one line, because messages may quote untrusted text from the queue."""
+    """Messages cut short and put on one line, as they may quote untrusted text of the queue."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return time, level and message."""

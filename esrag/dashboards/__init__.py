@@ -1,7 +1,7 @@
-"""Something to look at: saved searches and dashboards over the index and its ledger, for Kibana and for Dashboards.
+"""Saved searches and dashboards over the index and its ledger, for Kibana and for Dashboards.
 
-The objects are `mappings/dashboards.json`, one set that both products take. An installation for one index replaces
-an earlier one for the same index, and does not change those for others.
+The objects are `mappings/dashboards.json`, one set that both products take. An installation for one
+index replaces an earlier one for the same index, and does not change those for others.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class SavedObject:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What was installed and where; `version` is empty where it is not told, `url` opens the dashboard."""
+    """What was installed and where; `version` is "" if unknown, `url` is the dashboard."""
 
     product: Product
     version: str
@@ -34,7 +34,9 @@ class Installed:
 
 
 def install(kibana_url: str, engine: EngineOptions) -> Installed:
-    """Loads everything for the index of `engine`; its user or key and its TLS settings hold for Kibana as well.
+    """Install everything for the index of `engine`.
+
+    Its user or key and its TLS settings are used for Kibana as well.
 
     Raises: SettingsError, EngineUnreachable, EngineError.
     """

@@ -19,10 +19,8 @@ Product = Literal["kibana", "opensearch-dashboards"]
 _TIMEOUT_S = 60  # for one answer; the first import after a start also fills caches
 _SHOWN_CHARACTERS = 300
 _SHOWN_FAILURES = 3
-_PREFIXES: Mapping[Product, str] = {
-    "kibana": "kbn",
-    "opensearch-dashboards": "osd",
-}  # of the headers each product has
+# Prefixes of the products' own headers.
+_PREFIXES: Mapping[Product, str] = {"kibana": "kbn", "opensearch-dashboards": "osd"}
 _OK, _FORBIDDEN, _STARTING = 200, (401, 403), 503
 _HINTS: Mapping[int, str] = {
     401: "set engine.username and engine.password, or engine.api_key",
@@ -41,7 +39,10 @@ class _Answer:
 
 
 class Client:
-    """Store one address; `engine` holds the credentials and what TLS trusts. Raises: SettingsError."""
+    """A client for one address; `engine` holds the credentials and what TLS trusts.
+
+    Raises: SettingsError.
+    """
 
     def __init__(self, url: str, engine: EngineOptions) -> None:
         there = replace(engine, url=url)
@@ -52,7 +53,10 @@ class Client:
         self._node = _node(self.shown_url, auth.trust(there))
 
     def product(self) -> tuple[Product, str]:
-        """What answers, and its version, or "" where it is not told. Raises: EngineError, EngineUnreachable."""
+        """Return the product that answers and its version, "" if unknown.
+
+        Raises: EngineError, EngineUnreachable.
+        """
         answer = self._sent("GET", "/api/status")
         if answer.status == _STARTING:
             raise EngineUnreachable(
@@ -71,7 +75,10 @@ class Client:
         ) else ""
 
     def store(self, product: Product, objects: Sequence[Mapping[str, Any]]) -> None:
-        """Imports objects over those of the same ids. Raises: EngineError, EngineUnreachable."""
+        """Import objects over those of the same ids.
+
+        Raises: EngineError, EngineUnreachable.
+        """
         from urllib3.filepost import encode_multipart_formdata
 
         lines = "".join(json.dumps(item) + "\n" for item in objects)
@@ -90,7 +97,7 @@ class Client:
             raise self._not_taken(answer.body, len(objects))
 
     def close(self) -> None:
-        """Gives the connection back."""
+        """Close the connection."""
         self._node.close()
 
     def _sent(
@@ -137,7 +144,10 @@ class Client:
         more = (
             f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
         )
-        message = f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: {reason}{more}"
+        message = (
+            f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: "
+            f"{reason}{more}"
+        )
         return EngineError(message, hint="esrag kibana install can be repeated")
 
     def _is_neither(self) -> NoReturn:
@@ -150,7 +160,10 @@ class Client:
 
 
 def mask_url(kibana_url: str) -> str:
-    """An address without user and password. Raises: SettingsError."""
+    """Return an address without user and password.
+
+    Raises: SettingsError.
+    """
     try:
         return auth.mask_url(kibana_url)
     except SettingsError as error:
@@ -158,7 +171,10 @@ def mask_url(kibana_url: str) -> str:
 
 
 def _node(url: str, trust: Mapping[str, Any]) -> Any:
-    """The means to send; it comes with the client of either engine. Raises: SettingsError."""
+    """Return the transport, which comes with the client of either engine.
+
+    Raises: SettingsError.
+    """
     try:
         from elastic_transport import Urllib3HttpNode
         from elastic_transport.client_utils import url_to_node_config
@@ -184,14 +200,20 @@ def _decoded(data: bytes) -> Any:
 
 
 def _failure(item: Mapping[str, Any]) -> str:
-    """One object that was not taken, and why."""
+    """Return one object that was rejected, and why."""
     error = item.get("error")
     said = [error.get("type"), error.get("message")] if isinstance(error, Mapping) else [error]
-    return f"{item.get('type')} {item.get('id')}: {_short(': '.join(str(part) for part in said if part))}"
+    return (
+        f"{item.get('type')} {item.get('id')}: "
+        f"{_short(': '.join(str(part) for part in said if part))}"
+    )
 
 
 def _short(said: Any) -> str:
-    """On one line; of the transport's errors what they were made from, which says more."""
+    """Return a message, or an error with its kind, on one line and cut short.
+
+    For an error of the transport its cause is shown, which says more.
+    """
     if isinstance(said, Exception):
         said = f"{type(said).__name__}: {said.__cause__ or said}"
     return " ".join(str(said).split())[:_SHOWN_CHARACTERS]

@@ -1,4 +1,7 @@
-"""Addresses to open in a browser. What they carry is data: quoted for KQL, then for rison, then for the address."""
+"""Addresses to open in a browser.
+
+What they carry is data: quoted for KQL, then for rison, then for the address.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,14 +14,15 @@ _COLUMNS = ["doc_id", "title", "section", "start_page", "text"]
 
 
 def dashboard_link(url: str, index: str) -> str:
-    """Opens the dashboard of an index; `url` is without user and password."""
+    """Return the address of an index's dashboard; `url` is without user and password."""
     return f"{url.rstrip('/')}/app/dashboards#/view/{object_id('overview', index)}"
 
 
 def evidence_link(url: str, engine: Product, index: str, chunk_ids: Sequence[str]) -> str:
-    """Opens exactly these chunks in Discover: Kibana's where the engine is Elasticsearch, else that of Dashboards.
+    """Return an address that shows exactly these chunks in Discover.
 
-    Both keep what they show in the address, in rison; OpenSearch Dashboards since 2.10 in parts of its own.
+    It is Kibana's if the engine is Elasticsearch, else that of Dashboards. Both keep what they show
+    in the address, in rison; OpenSearch Dashboards since 2.10 in parts of its own.
     """
     view = object_id("view", index)
     query = {"language": "kuery", "query": chunks_query(chunk_ids)}
@@ -40,7 +44,7 @@ def evidence_link(url: str, engine: Product, index: str, chunk_ids: Sequence[str
 
 
 def chunks_query(chunk_ids: Iterable[str]) -> str:
-    r"""Matches these chunks and no other, in KQL, which Dashboards calls DQL.
+    r"""Return a query for these chunks and no others, in KQL, which Dashboards calls DQL.
 
     >>> print(chunks_query(["a::c001", 'say "hi" \\o/']))
     chunk_id: ("a::c001" or "say \"hi\" \\o/")
@@ -52,7 +56,7 @@ def chunks_query(chunk_ids: Iterable[str]) -> str:
 
 
 def rison(value: Any) -> str:
-    """Mappings, sequences and texts as rison; keys must be plain words.
+    """Return mappings, sequences and texts as rison; keys must be plain words.
 
     >>> rison({"a": ["it's!", ""], "b": {}})
     "(a:!('it!'s!!',''),b:())"

@@ -1,4 +1,4 @@
-"""The saved objects for one index: parsed from `mappings/dashboards.json`, named for it, put as imports take them."""
+"""The saved objects for one index: read from `mappings/dashboards.json` and named for the index."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,9 @@ _AS_TEXT = frozenset({"visState", "uiStateJSON", "panelsJSON", "optionsJSON", "s
 
 
 def object_id(name: str, index: str) -> str:
-    """The id an object of the file has for one index; names hold no "-", so that no two indexes share an id.
+    """Return the id of an object of the file for one index.
+
+    Names have no "-", so that no two indexes share an id.
 
     >>> object_id("overview", "library")
     'esrag-overview-library'
@@ -19,7 +21,7 @@ def object_id(name: str, index: str) -> str:
 
 
 def build_objects(index: str) -> list[dict[str, Any]]:
-    """The objects for the index behind this alias, each referring to others of the list only."""
+    """Return the objects for the index behind this alias; they refer only to each other."""
     kept = json.loads((files("esrag.mappings") / "dashboards.json").read_text(encoding="utf-8"))
     return [_for_index(item, index) for item in kept]
 
@@ -46,7 +48,7 @@ def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
 
 
 def _written(part: Any) -> Any:
-    """A part of an object with what is JSON within JSON written so."""
+    """Return a part of an object, with JSON within JSON written as text."""
     if not isinstance(part, Mapping):
         return part
     return {

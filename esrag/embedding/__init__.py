@@ -2,15 +2,19 @@
 
 The contract, for every class registered under `esrag.embedders`:
 
-- `Embedder(EmbedderOptions)` takes plain values and does nothing slow; the model is opened at first use.
-- `fingerprint` names everything that changes a vector (model, weights, precision, pooling, window), readably.
-- `dimensions` is the width; `window` is the number of tokens a single pass reads, special tokens not counted.
+- `Embedder(EmbedderOptions)` takes plain values and does nothing slow; the model is opened at first
+  use.
+- `fingerprint` names everything that changes a vector (model, weights, precision, pooling, window),
+  readably.
+- `dimensions` is the width; `window` is the number of tokens a single pass reads, special tokens
+  not counted.
 - `tokens(text)` gives the offsets of a text's tokens, special tokens left out.
-- `embed(texts, kind)` → float32, shape (len(texts), dimensions), unit rows; no text gives (0, dimensions). A text
-  longer than the window is embedded in windows and pooled, never cut. A text's vector does not depend on the others.
+- `embed(texts, kind)` → float32, shape (len(texts), dimensions), unit rows; no text gives (0,
+  dimensions). A text longer than the window is embedded in windows and pooled, never cut. A text's
+  vector does not depend on the others.
 
-`check_vectors` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is not a unit vector is
-an error before anything is indexed.
+`check_vectors` is called around every `embed`: a wrong count, a wrong width, NaN or a row that is
+not a unit vector is an error before anything is indexed.
 """
 
 from collections.abc import Sequence
@@ -28,10 +32,11 @@ Kind = Literal["passage", "query"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """Which model and how: a model name or folder, its precision, worker threads (0: one a core), no downloads.
+    """Options of an embedder: a model name or folder, its precision, and worker threads.
 
-    Of a service: its address (nothing: the provider's own), the key, what may be sent in a minute (0: any), and the
-    address of the Redis through which all workers share that (nothing: all threads of this process do).
+    `workers` 0 is one thread per core; `offline` forbids downloads. For a service: its address (""
+    is the provider's own), the key, the limits per minute (0 is none), and the address of the Redis
+    through which all workers share these limits ("" shares them among the threads of this process).
     """
 
     model: str
@@ -52,39 +57,39 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Everything that changes a vector, in one readable line."""
+        """Return everything that changes a vector, in one readable line."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """The width of a vector."""
+        """Return the width of a vector."""
         ...
 
     @property
     def window(self) -> int:
-        """How many tokens one pass reads, special tokens not counted."""
+        """Return how many tokens one pass reads, without special tokens."""
         ...
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """The offsets of a text's tokens, special tokens left out."""
+        """Return the offsets of a text's tokens, without special tokens."""
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
-        """Unit rows, float32, shape (len(texts), dimensions)."""
+        """Return unit rows, float32, shape (len(texts), dimensions)."""
         ...
 
 
 def check_vectors(vectors: Vectors, count: int, dimensions: int) -> Vectors:
-    """The vectors, if they keep the contract.
+    """Return the vectors, if they keep the contract.
 
-    Raises: EmbeddingError for a wrong shape, NaN, infinity or a row whose length is not 1 (to 1e-3).
+    Raises: EmbeddingError for a wrong shape, NaN, infinity or a row whose length is not 1 (to
+    1e-3).
     """
     if vectors.shape != (count, dimensions):
         raise EmbeddingError(
             f"the encoder returned shape {vectors.shape}, expected {(count, dimensions)}"
         )
-    if count and not np.allclose(
-        np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3
-    ):  # NaN and infinity fail this too
+    # NaN and infinity fail this too.
+    if count and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
         raise EmbeddingError("the encoder returned rows that are not unit vectors")
     return vectors

@@ -1,10 +1,12 @@
-"""BERT as an ONNX model, from the weights alone: in int8 (the weights once, activations as they come) or float32.
+"""BERT as an ONNX model, built from the weights alone, in int8 or float32.
 
-The model reads one text, or texts of exactly one length: without a mask, nothing may be padded. Norms stay plain
-LayerNormalization nodes: onnxruntime's fused SkipLayerNormalization and BiasGelu are slower on the CPU since 1.30, by
-30 to 45 % one text a call.
+In int8 the weights are quantised once, and activations as they come. The model reads one text, or
+texts of exactly one length: without a mask, nothing may be padded. Norms stay plain
+LayerNormalization nodes: onnxruntime's fused SkipLayerNormalization and BiasGelu are slower on the
+CPU since 1.30, by 30 to 45 % for one text per call.
 
-Devlin, Chang, Lee & Toutanova, BERT, NAACL 2019; pooling after Reimers & Gurevych, Sentence-BERT, EMNLP 2019.
+Devlin, Chang, Lee & Toutanova, BERT, NAACL 2019; pooling after Reimers & Gurevych, Sentence-BERT,
+EMNLP 2019.
 """
 
 from collections.abc import Mapping
@@ -32,13 +34,15 @@ _GELU_FORM: Mapping[Activation, str] = {
 
 
 def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
-    """The model that gives a text's unit vector (n, hidden) and its tokens' last states (n, length, hidden).
+    """Return the model that gives the unit vectors of texts and the last states of their tokens.
+
+    Their shapes are (n, hidden) and (n, length, hidden).
 
     Raises: ModelError for weights that are missing or of the wrong shape.
     """
     bert = _Bert(checkpoint, Weights(checkpoint.folder), precision)
     hidden = checkpoint.config.hidden_size
-    states = bert.encode(bert.first_type_embeddings())
+    states = bert.encode(bert.add_first_type_embeddings())
     bert.pool(states, checkpoint.pooling)
     bert.graph.inputs = [Port(TOKEN_IDS, "int32", ("n", "length"))]
     bert.graph.outputs = [
@@ -49,21 +53,25 @@ def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
 
 
 def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
-    """The model that gives logits (n, labels) for pairs of texts; its input also says which tokens are the second's.
+    """Return the model that gives logits (n, labels) for pairs of texts.
+
+    Its input also says which tokens are those of the second text.
 
     Raises: ModelError for weights that are missing, the head's among them, or of the wrong shape.
     """
     weights = Weights(checkpoint.folder)
     bert = _Bert(checkpoint, weights, precision)
     labels = weights.length("classifier.bias")
-    bert.classify(bert.encode(bert.typed_embeddings()), labels)
+    bert.classify(bert.encode(bert.add_typed_embeddings()), labels)
     bert.graph.inputs = [Port(name, "int32", ("n", "length")) for name in (TOKEN_IDS, TOKEN_TYPES)]
     bert.graph.outputs = [Port(LOGITS, "float32", ("n", labels))]
     return bert.graph.to_bytes()
 
 
 def quantise_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
-    """Rows as int8 with a scale each, symmetric about 0, so that `quantised * scale` is close to the row.
+    """Return rows as int8 with a scale each, so that `quantised * scale` is close to the row.
+
+    The scale is symmetric about 0.
 
     >>> quantise_rows(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32))[0].tolist()
     [[127, -64], [0, 0]]
@@ -76,26 +84,29 @@ def quantise_rows(rows: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
 
 @dataclass(slots=True)
 class _Bert:
-    """The parts of a BERT, each adding its nodes to one graph and giving back the name of its output."""
+    """The parts of a BERT; each adds its nodes to one graph and returns the name of its output."""
 
     checkpoint: Checkpoint
     weights: Weights
     precision: Precision
     graph: Graph = field(default_factory=Graph)
 
-    def first_type_embeddings(self) -> str:
-        """Token embeddings where every token is of the first type: its row is folded into the positions."""
+    def add_first_type_embeddings(self) -> str:
+        """Add token embeddings for tokens of the first type.
+
+        The row of that type is folded into the positions.
+        """
         first_type = self._type_rows()[0]
         return self._embeddings(self._position_rows() + first_type)
 
-    def typed_embeddings(self) -> str:
-        """Token embeddings with a type for each token, for pairs."""
+    def add_typed_embeddings(self) -> str:
+        """Add token embeddings with a type for each token, for pairs."""
         table = self.graph.constant("types", self._type_rows())
         words = self._embeddings(self._position_rows())
         return self.graph.add("Add", words, self.graph.add("Gather", table, TOKEN_TYPES))
 
     def encode(self, embeddings: str) -> str:
-        """The last layer's states."""
+        """Add the layers, and return the states of the last one."""
         states = self._norm(embeddings, "embeddings.LayerNorm")
         last = self.checkpoint.config.num_hidden_layers - 1
         for number in range(last + 1):
@@ -105,7 +116,7 @@ class _Bert:
         return states
 
     def pool(self, states: str, pooling: Pooling) -> None:
-        """The states' mean, or the first state, made a unit vector."""
+        """Add the unit vector of the mean state, or of the first state."""
         if pooling == "cls":
             pooled = self._first(states)
         else:
@@ -114,7 +125,7 @@ class _Bert:
         self.graph.add("LpNormalization", pooled, output=SENTENCE, axis=-1, p=2)
 
     def classify(self, states: str, labels: int) -> None:
-        """BERT's pooler over the first state, then a linear layer."""
+        """Add BERT's pooler over the first state, then a linear layer."""
         hidden = self.checkpoint.config.hidden_size
         pooler = self._parameters("pooler.dense", hidden, hidden)
         pooled = self.graph.add(
@@ -125,7 +136,7 @@ class _Bert:
         )
 
     def _embeddings(self, positions: Floats) -> str:
-        """The words' rows plus as many of the first positions as there are tokens."""
+        """Add the words' rows plus as many of the first positions as there are tokens."""
         start = self.graph.constant("start", np.array([0]))
         one, two = (
             self.graph.constant(name, np.array([value])) for name, value in (("one", 1), ("two", 2))
@@ -161,7 +172,7 @@ class _Bert:
         return self.weights.rows("embeddings.token_type_embeddings.weight", *shape)
 
     def _layer(self, states: str, name: str, output: str) -> str:
-        """Attention and two dense layers, each added to what came in and normalised."""
+        """Add attention and two dense layers, each added to its input and normalised."""
         hidden, inner = self.checkpoint.config.hidden_size, self.checkpoint.config.intermediate_size
         attended = self._dense(
             self._attention(states, name), f"{name}.attention.output.dense", hidden, hidden
@@ -178,7 +189,10 @@ class _Bert:
         )
 
     def _attention(self, states: str, layer: str) -> str:
-        """Self-attention of all heads; query, key and value are one matrix of 3 × hidden columns."""
+        """Add self-attention of all heads.
+
+        Query, key and value are one matrix of 3 × hidden columns.
+        """
         hidden, heads = (
             self.checkpoint.config.hidden_size,
             self.checkpoint.config.num_attention_heads,
@@ -226,7 +240,7 @@ class _Bert:
         )
 
     def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
-        """A matrix as the products want it, a column an output, and each column's scale."""
+        """Add a matrix with a column for each output, and each column's scale."""
         quantised, scale = quantise_rows(rows)
         return self.graph.constant(name, quantised.T), self.graph.constant(f"{name}.scale", scale)
 

@@ -1,7 +1,7 @@
 """A BERT folder, read and checked: its configuration, its pooling, its window and its weights.
 
-Whatever this encoder would compute wrongly is refused here by name: other families and activations, other poolings,
-further modules, sharded weights.
+Whatever this encoder would compute wrongly is refused here by name: other families and activations,
+other poolings, further modules, sharded weights.
 """
 
 import json
@@ -32,7 +32,7 @@ _SUPPORTED_MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "No
 
 
 class BertConfig(BaseModel):
-    """What config.json says, as far as it changes the arithmetic; other values than these are refused."""
+    """The fields of config.json that change the arithmetic; values other than these are refused."""
 
     model_type: Literal["bert"]
     position_embedding_type: Literal["absolute"] = "absolute"
@@ -49,7 +49,7 @@ class BertConfig(BaseModel):
 
 
 class _Lengths(BaseModel):
-    """sentence_bert_config.json; text that should be made lower case before the tokeniser sees it is refused."""
+    """sentence_bert_config.json; a model that needs lower-cased text as its input is refused."""
 
     max_seq_length: int | None = Field(default=None, gt=0)
     do_lower_case: Literal[False] = False
@@ -76,7 +76,7 @@ class _Modules(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A folder this encoder can run; `max_tokens` is what one pass reads, special tokens counted."""
+    """A folder this encoder can run; `max_tokens` is what one pass reads, with special tokens."""
 
     folder: Path
     config: BertConfig
@@ -85,14 +85,15 @@ class Checkpoint:
 
     @property
     def tokenizer_path(self) -> Path:
-        """The file that holds the tokeniser."""
+        """Return the file that holds the tokeniser."""
         return self.folder / "tokenizer.json"
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """The folder's checkpoint; its weights are not read yet.
+    """Return the folder's checkpoint, without reading its weights.
 
-    Raises: ModelError for a file that is missing, broken or says something this encoder does not do.
+    Raises: ModelError for a file that is missing, broken or says something this encoder does not
+    do.
     """
     config = _read(BertConfig, folder / "config.json")
     if config.hidden_size % config.num_attention_heads:
@@ -119,14 +120,17 @@ def require_files(folder: Path, *names: str) -> None:
 
 
 def _max_tokens(folder: Path, config: BertConfig) -> int:
-    """The stated length, else the tokeniser's; never more than there are positions."""
+    """Return the stated length, else the tokeniser's; never more than there are positions."""
     stated = _read_optional(_Lengths, folder / "sentence_bert_config.json").max_seq_length
     fallback = _read_optional(_TokeniserLengths, folder / "tokenizer_config.json").model_max_length
     return int(min(stated or fallback, config.max_position_embeddings))
 
 
 def _pooling(folder: Path) -> Pooling:
-    """The pooling that modules.json points at; a folder without that file pools the mean, as its authors' tools do."""
+    """Return the pooling that modules.json points to.
+
+    A folder without that file pools the mean, as its authors' tools do.
+    """
     path = folder / "modules.json"
     if not path.exists():
         return "mean"
@@ -135,7 +139,8 @@ def _pooling(folder: Path) -> Pooling:
     kinds = [module.type.rpartition(".")[2] for module in modules]
     if kinds not in _SUPPORTED_MODULES:
         raise ModelError(
-            f"{path} lists {', '.join(kinds) or 'nothing'}, expected Transformer, Pooling, Normalize"
+            f"{path} lists {', '.join(kinds) or 'nothing'}, expected Transformer, Pooling, "
+            "Normalize"
         )
     if modules[0].path or not re.fullmatch(r"\w+", modules[1].path):
         paths = f"{modules[0].path!r} and {modules[1].path!r}"
@@ -147,7 +152,10 @@ def _pooling(folder: Path) -> Pooling:
 
 
 def _pooling_mode(path: Path) -> Pooling:
-    """The mode, in the older form (a flag a mode) or the newer one (the mode's name, or a list of names)."""
+    """Return the mode, from the older form (a flag for each mode) or the newer one.
+
+    The newer form has the mode's name, or a list of names.
+    """
     values = _json(path)
     if not isinstance(values, dict):
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
@@ -157,7 +165,8 @@ def _pooling_mode(path: Path) -> Pooling:
     modes = flags if stated is None else stated if isinstance(stated, list) else [stated]
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         raise ModelError(
-            f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, expected mean or cls"
+            f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, "
+            "expected mean or cls"
         )
     return _POOLINGS[modes[0]]
 
@@ -193,7 +202,8 @@ def _parsed(model: type[M], value: Any, path: Path) -> M:
 class Weights:
     """The tensors of a BERT folder by their plain names, as float32, each read at its first use.
 
-    Names lose the prefix "bert."; the old names of a norm's weight and bias, gamma and beta, are understood.
+    Names lose the prefix "bert."; the old names of a norm's weight and bias, gamma and beta, are
+    understood.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -202,9 +212,10 @@ class Weights:
         self._keys = {_plain_name(key): key for key in self._file.keys()}  # noqa: SIM118 -- not a mapping
 
     def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
-        """A tensor of this shape.
+        """Return a tensor of this shape.
 
-        Raises: ModelError for one that is missing, of another shape, or of other numbers than NumPy's floats.
+        Raises: ModelError for one that is missing, of another shape, or of other numbers than
+        NumPy's floats.
         """
         if name not in self._keys:
             raise ModelError(f"{self._path} has no tensor {name}")
@@ -224,7 +235,10 @@ class Weights:
         return np.asarray(tensor, dtype=np.float32)
 
     def length(self, name: str) -> int:
-        """The size of a tensor's first axis. Raises: ModelError for one that is missing."""
+        """Return the size of a tensor's first axis.
+
+        Raises: ModelError for one that is missing.
+        """
         if name not in self._keys:
             raise ModelError(f"{self._path} has no tensor {name}")
         return int(self._file.get_slice(self._keys[name]).get_shape()[0])
@@ -240,7 +254,7 @@ def _open_tensors(path: Path) -> Any:
 
 
 def _plain_name(key: str) -> str:
-    r"""A tensor's name without prefix and in today's words.
+    r"""Return a tensor's name without prefix, in current spelling.
 
     >>> _plain_name("bert.embeddings.LayerNorm.gamma")
     'embeddings.LayerNorm.weight'

@@ -11,9 +11,8 @@ from esrag.http import cohere_client, cohere_failures
 from esrag.plugins import require_extra
 from esrag.settings import variable
 
-if (
-    TYPE_CHECKING
-):  # the client is imported where it is used, so that other providers need not have it
+# The client is imported where it is used, so that other providers need not have it.
+if TYPE_CHECKING:
     from cohere import ClientV2
 
 

@@ -1,4 +1,4 @@
-"""ONNX models without the `onnx` package: nodes and constants are collected, then written as protocol buffers.
+"""ONNX models without the `onnx` package: nodes and constants, written as protocol buffers.
 
 Field numbers are those of the format's own definition, onnx.proto.
 """
@@ -32,7 +32,7 @@ class Port:
 
 @dataclass(slots=True)
 class Graph:
-    """A graph under construction; values are known by their names, "" is an optional input left out."""
+    """A graph under construction; values are known by name, "" is an optional input left out."""
 
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Graph:
     _constants: dict[str, npt.NDArray[np.generic]] = field(default_factory=dict)
 
     def constant(self, name: str, value: npt.ArrayLike) -> str:
-        """Adds a constant and gives back its name; the first value under a name stays."""
+        """Add a constant and return its name; the first value under a name stays."""
         self._constants.setdefault(name, np.asarray(value))
         return name
 
@@ -52,20 +52,23 @@ class Graph:
         domain: str = "",
         **attributes: Attribute,
     ) -> str:
-        """Adds a node with one output and gives back that output's name."""
+        """Add a node with one output and return the name of that output."""
         output = output or f"{operator}_{len(self._nodes)}"
         self._add(operator, inputs, [output], domain, attributes)
         return output
 
     def quantise_linearly(self, value: str) -> tuple[str, str, str]:
-        """Adds a DynamicQuantizeLinear node: the names of the uint8 values, their scale and their zero point."""
+        """Add a DynamicQuantizeLinear node.
+
+        Return the names of the uint8 values, their scale and their zero point.
+        """
         stem = f"quantised_{len(self._nodes)}"
         outputs = (stem, f"{stem}_scale", f"{stem}_zero_point")
         self._add("DynamicQuantizeLinear", [value], outputs, "", {})
         return outputs
 
     def to_bytes(self) -> bytes:
-        """The model, as onnxruntime reads it."""
+        """Return the model, as onnxruntime reads it."""
         graph = Message().text(2, "esrag")
         for node in self._nodes:
             graph.message(1, node)

@@ -1,7 +1,7 @@
 """Vectors without a model: hashed words and parts of words, for tests and for experiments offline.
 
-Feature hashing with signs (Weinberger et al., ICML 2009): each feature adds 1 or -1 to one of the buckets, so that
-texts with words in common have a larger cosine. It knows nothing of meaning.
+Feature hashing with signs (Weinberger et al., ICML 2009): each feature adds 1 or -1 to one of the
+buckets, so that texts with words in common have a larger cosine. It knows nothing of meaning.
 """
 
 import re
@@ -24,34 +24,37 @@ class HashingEmbedder:
     """Encodes a text as the hashes of its words and of their parts of three characters."""
 
     def __init__(self, options: EmbedderOptions) -> None:
-        """Takes the options of every embedder; none of them changes anything here."""
+        """Accept the options of every embedder; none of them changes anything here."""
 
     @property
     def fingerprint(self) -> str:
-        """The method and its width."""
+        """Return the method and its width."""
         return f"hashing {_DIMENSIONS}"
 
     @property
     def dimensions(self) -> int:
-        """The width of a vector."""
+        """Return the width of a vector."""
         return _DIMENSIONS
 
     @property
     def window(self) -> int:
-        """As many tokens as the default model reads; a longer text is read whole all the same."""
+        """Return as many tokens as the default model reads; a longer text is still read whole."""
         return _WINDOW
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """The offsets of words and of runs of other characters."""
+        """Return the offsets of words and of runs of other characters."""
         return [match.span() for match in _TOKEN.finditer(text)]
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002 -- both are hashed alike
-        """Unit rows, float32, shape (len(texts), 256)."""
+        """Return unit rows, float32, shape (len(texts), 256)."""
         return np.array([_row(text) for text in texts], dtype=np.float32).reshape(-1, _DIMENSIONS)
 
 
 def _row(text: str) -> npt.NDArray[np.float64]:
-    """The text's unit row; a text whose features cancel out, or that has none, gets the first axis."""
+    """Return the text's unit row.
+
+    A text whose features cancel out, or that has none, gets the first axis.
+    """
     words = _TOKEN.findall(text.casefold())
     buckets = np.array([bucket for word in words for bucket in _buckets(word)], dtype=np.int64)
     counts = np.bincount(buckets, minlength=2 * _DIMENSIONS).astype(np.float64)

@@ -1,8 +1,8 @@
-"""How fast a service may be asked: one bucket for all workers, in Redis, or one for all threads of this process.
+"""Rate limits of a service: one bucket for all workers, in Redis, or one for this process.
 
-A token bucket whose level may fall below zero: a caller takes its share at once and learns how long to wait for
-it. So every caller has a place in the line, without polling. A service that rejects requests moves the bucket's clock
-forward, and with it everyone's wait.
+A token bucket whose level may fall below zero: a caller takes its share at once and learns how long
+to wait for it. So every caller has a place in the queue, without polling. A service that rejects
+requests moves the bucket's clock forward, and with it everyone's wait.
 """
 
 import logging
@@ -29,7 +29,7 @@ _OPENING = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a request takes of one resource, of which there are `burst` at once and `per_second` from then on."""
+    """What a request takes of one resource: `burst` at once, `per_second` from then on."""
 
     resource: str
     cost: float
@@ -38,10 +38,11 @@ class Share:
 
 
 def share(resource: str, cost: float, per_minute: int) -> Share:
-    """A share of what any minute, wherever it starts, holds at most `per_minute` of.
+    """Return a share of a resource, of which no minute holds more than `per_minute`.
 
-    A minute can hold what lay in the bucket at its start and what flows in before its end: burst + flow, the end left
-    out. A tenth as the burst lets a question pass without a wait, and costs a tenth of the flow.
+    A minute can hold what is in the bucket at its start and what flows in before its end: burst +
+    flow, excluding the end. A burst of a tenth lets a question pass without a wait, and costs a
+    tenth of the flow.
 
     >>> share("requests", 1, 120), share("requests", 1, 1).per_second * 60
     (Share(resource='requests', cost=1, burst=12, per_second=1.8166666666666667), 1.0)
@@ -51,7 +52,7 @@ def share(resource: str, cost: float, per_minute: int) -> Share:
 
 
 def max_burst(per_minute: int) -> int:
-    """What may be taken at once of so many a minute."""
+    """Return how much of a limit per minute may be taken at once."""
     return max(1, per_minute // 10)
 
 
@@ -59,11 +60,14 @@ class Bucket(Protocol):
     """Where the levels are kept."""
 
     def take(self, shares: Sequence[Share]) -> float:
-        """Takes the shares; seconds to wait for them, or below 0 where that would be too long and nothing was taken."""
+        """Take the shares, and return the seconds to wait for them.
+
+        Below 0 the wait would be too long, and nothing was taken.
+        """
         ...
 
     def block(self, wait_s: float) -> None:
-        """Empties the bucket for so long."""
+        """Empty the bucket for so long."""
         ...
 
 
@@ -80,7 +84,10 @@ class Limits:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes the limits, 0 being none, and the address of the Redis that all workers share, or nothing."""
+        """Set the limits; 0 is no limit.
+
+        `url` is the address of the Redis that all workers share; "" shares nothing.
+        """
         self._per_minute = {"requests": requests_per_minute, "tokens": tokens_per_minute}
         self._sleep, self._clock = sleep, clock
         with _OPENING:  # two threads that miss a cache at once would get a bucket each
@@ -90,16 +97,18 @@ class Limits:
         self._warned = False
 
     def wait(self, tokens: int) -> None:
-        """Returns when a request of so many tokens may be sent. Raises: ServiceBusy where that is far away."""
+        """Wait until a request of so many tokens may be sent.
+
+        Raises: ServiceBusy if the wait would be too long.
+        """
         costs = {"requests": 1, "tokens": tokens}
         shares = [
             share(name, costs[name], limit) for name, limit in self._per_minute.items() if limit
         ]
         while (wait_s := self._take(shares)) > 0:
             self._sleep(wait_s)
-            if (
-                self._take(()) <= 0
-            ):  # nothing was blocked meanwhile, which would call for a new place in the line
+            # Nothing was blocked meanwhile, which would call for a new place in the line.
+            if self._take(()) <= 0:
                 return
 
     def block(self, wait_s: float) -> None:
@@ -114,7 +123,7 @@ class Limits:
         return wait_s
 
     def _ask(self, what: Callable[[Bucket], Result]) -> Result:
-        """What the shared bucket says, or for as long as it is away this process's own."""
+        """Return the shared bucket's answer, or that of our own while Redis is unreachable."""
         if self._shared and self._clock() >= self._away_until:
             try:
                 return what(self._shared)
@@ -126,7 +135,10 @@ class Limits:
         self._away_until = self._clock() + _REDIS_PAUSE_S
         if not self._warned:
             self._warned = True
-            message = "limits of the embedding service hold for this process alone, queue.url does not answer: %s"
+            message = (
+                "limits of the embedding service hold for this process alone, "
+                "queue.url does not answer: %s"
+            )
             logging.getLogger(__name__).warning(message, away)
 
 
@@ -173,7 +185,7 @@ class _LocalBucket:
 
 @cache
 def _local_bucket(name: str, clock: Callable[[], float]) -> _LocalBucket:  # noqa: ARG001 -- a bucket a name
-    """One bucket for all who give the same name."""
+    """Return one bucket for all callers that give the same name."""
     return _LocalBucket(clock)
 
 
@@ -219,14 +231,20 @@ class _RedisBucket:
         self._client: Any = None
 
     def take(self, shares: Sequence[Share]) -> float:
-        """Raises: _Away."""
+        """Take the shares; see `Bucket.take`.
+
+        Raises: _Away.
+        """
         arguments = [
             part for one in shares for part in (one.resource, one.cost, one.burst, one.per_second)
         ]
         return float(self._run(_TAKE, MAX_WAIT_S, *arguments))
 
     def block(self, wait_s: float) -> None:
-        """Raises: _Away."""
+        """Empty the bucket; see `Bucket.block`.
+
+        Raises: _Away.
+        """
         self._run(_BLOCK, wait_s)
 
     def _run(self, script: str, *arguments: float | str) -> Any:
@@ -237,11 +255,8 @@ class _RedisBucket:
         try:
             self._client = self._client or self._opened()
             return self._client.register_script(script)([self._key], arguments)
-        except (
-            redis.RedisError,
-            OSError,
-            ValueError,
-        ) as error:  # its words may hold the address, and a password
+        except (redis.RedisError, OSError, ValueError) as error:
+            # Its words may hold the address, and a password.
             raise _Away(type(error).__name__) from None
 
     def _opened(self) -> Any:

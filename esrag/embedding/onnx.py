@@ -1,8 +1,9 @@
 """The default encoder: a BERT folder as an ONNX model, built in memory and run by onnxruntime.
 
-One text a call, one thread a call, as many workers as cores: for texts of more than about 100 tokens this beats every
-batch size, because a call's tensors stay in a core's cache. It also needs no padding, so that a vector is the same to
-the bit whichever texts are encoded with it (an int8 batch shares its activations' scale, padding included).
+One text a call, one thread a call, as many workers as cores: for texts of more than about 100
+tokens this beats every batch size, because a call's tensors stay in a core's cache. It also needs
+no padding, so that a vector is the same to the bit whichever texts are encoded with it (an int8
+batch shares its activations' scale, padding included).
 """
 
 import os
@@ -35,7 +36,10 @@ class OnnxEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Model, weights, precision, pooling and window, as "onnx all-MiniLM-L6-v2@53aa51172d14 int8 mean 256"."""
+        """Return model, weights, precision, pooling and window.
+
+        For example "onnx all-MiniLM-L6-v2@53aa51172d14 int8 mean 256".
+        """
         checkpoint, found = self._checkpoint, self._found
         model = f"{found.name}@{found.sha256[:12]}"
         return (
@@ -44,27 +48,26 @@ class OnnxEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The width of a vector."""
+        """Return the width of a vector."""
         return self._checkpoint.config.hidden_size
 
     @property
     def window(self) -> int:
-        """How many tokens one pass reads, special tokens not counted."""
+        """Return how many tokens one pass reads, without special tokens."""
         return self._tokeniser.size
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """The offsets of a text's tokens, special tokens left out."""
+        """Return the offsets of a text's tokens, without special tokens."""
         return self._tokeniser.offsets(text)
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002 -- BERT reads both alike
-        """Unit rows, float32, shape (len(texts), dimensions).
+        """Return unit rows, float32, shape (len(texts), dimensions).
 
         Raises: ModelError for weights that are missing, not the pinned ones, or refused.
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        longest_first = sorted(
-            range(len(texts)), key=lambda number: -len(texts[number])
-        )  # no worker ends alone
+        # No worker ends alone.
+        longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
         vectors = self._workers.map(
             self._model.sentence, [texts[number] for number in longest_first]
         )
@@ -73,7 +76,10 @@ class OnnxEmbedder:
         return rows
 
     def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text its tokens' unit vectors, shape (tokens, dimensions), special tokens left out."""
+        """Return for each text the unit vectors of its tokens, without special tokens.
+
+        Their shape is (tokens, dimensions).
+        """
         return list(self._workers.map(self._model.tokens, texts))
 
     @cached_property
@@ -102,12 +108,12 @@ class _SentenceModel:
     session: "InferenceSession"
 
     def sentence(self, text: str) -> Vectors:
-        """The text's unit vector."""
+        """Return the text's unit vector."""
         windows = self.tokeniser.windows(text)
         return pool_windows([self._run(window, bert.SENTENCE) for window in windows], windows)
 
     def tokens(self, text: str) -> Vectors:
-        """The unit vectors of the text's tokens."""
+        """Return the unit vectors of the text's tokens."""
         runs = (self._run(window, bert.TOKENS) for window in self.tokeniser.windows(text))
         states = np.concatenate([self.tokeniser.states(run) for run in runs])
         unit: Vectors = np.divide(
@@ -116,7 +122,7 @@ class _SentenceModel:
         return unit
 
     def _run(self, window: TokenIds, output: str) -> Vectors:
-        """One output for one window; the other output is not even copied out of the runtime."""
+        """Return one output for one window; the other output is not copied out of the runtime."""
         result: Vectors = self.session.run([output], {bert.TOKEN_IDS: window[None]})[0][0]
         return result
 
@@ -129,7 +135,9 @@ class OnnxClassifier:
         self._options = options
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
-        """One row a pair, shape (len(pairs), labels), as the head gives them; a pair is cut to the model's length.
+        """Return one row for each pair, as the head gives them, shape (len(pairs), labels).
+
+        A pair is cut to the model's length.
 
         Raises: ModelError for weights that are missing or refused.
         """
@@ -166,7 +174,7 @@ class OnnxClassifier:
 
 
 class Workers:
-    """Threads that are started at first use, and again after a fork, which threads do not survive."""
+    """Threads that are started at first use, and again after a fork, which they do not survive."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -174,7 +182,7 @@ class Workers:
         self._process = 0
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
-        """The function's results in the items' order; a single item costs no thread."""
+        """Return the function's results in the items' order; a single item needs no thread."""
         if self.count == 1 or len(items) <= 1:
             return map(function, items)
         if self._pool is None or self._process != os.getpid():
@@ -183,12 +191,15 @@ class Workers:
 
 
 def usable_cores() -> int:
-    """The cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def open_session(model: bytes) -> "InferenceSession":
-    """A session of one thread, on the CPU; BASIC optimisation is enough, nothing is left to fuse."""
+    """Return a session of one thread, on the CPU.
+
+    BASIC optimisation is enough, since nothing is left to fuse.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

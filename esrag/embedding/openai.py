@@ -1,4 +1,4 @@
-"""Any service that speaks OpenAI's `/embeddings`, by `embedding.url`: OpenAI's own, vLLM, Ollama, llama.cpp, others."""
+"""Any service with OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, llama.cpp and others."""
 
 import json
 from base64 import b64decode
@@ -13,7 +13,7 @@ from esrag.http import post
 
 
 class OpenAIEmbedder(ServiceEmbedder):
-    """Encodes texts with a service that has OpenAI's interface; a key is sent where there is one."""
+    """Encodes texts with a service that has OpenAI's interface; a key is sent if there is one."""
 
     provider = "openai"
     default_url = "https://api.openai.com/v1"
@@ -27,7 +27,10 @@ class OpenAIEmbedder(ServiceEmbedder):
 
 
 def _rows(answer: Any) -> list[Any]:
-    """The vectors by their index. Raises: ValueError, TypeError, KeyError, AttributeError for another form."""
+    """Return the vectors by their index.
+
+    Raises: ValueError, TypeError, KeyError or AttributeError for another form.
+    """
     rows = {
         entry.get("index", number): _row(entry["embedding"])
         for number, entry in enumerate(answer["data"])
@@ -36,7 +39,7 @@ def _rows(answer: Any) -> list[Any]:
 
 
 def _row(embedding: Any) -> Any:
-    """A list of numbers, or their bytes in base64."""
+    """Return a list of numbers, or the numbers in base64 bytes."""
     return (
         np.frombuffer(b64decode(embedding, validate=True), "<f4")
         if isinstance(embedding, str)

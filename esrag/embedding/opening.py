@@ -7,7 +7,7 @@ KEYWORD_ONLY = "none"
 
 
 def open_embedder(provider: str, options: EmbedderOptions) -> Embedder | None:
-    """The provider's embedder, or None where the model is "none": keyword search only.
+    """Return the provider's embedder, or None if the model is "none": keyword search only.
 
     Raises: SettingsError for a provider that is not registered.
     """

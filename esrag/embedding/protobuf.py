@@ -13,7 +13,9 @@ _SIXTY_FOUR_BITS = (1 << 64) - 1
 
 
 def varint(value: int) -> bytes:
-    """An integer in groups of seven bits, lowest first; a negative one as the two's complement of 64 bits.
+    """Return an integer in groups of seven bits, lowest first.
+
+    A negative one is the two's complement of 64 bits.
 
     >>> varint(300).hex(), len(varint(-1))
     ('ac02', 10)
@@ -29,9 +31,10 @@ def varint(value: int) -> bytes:
 
 
 class Message:
-    """A message under construction; its methods append one field each and return it, so that calls can be chained.
+    """A message under construction; its methods append one field each and return it for chaining.
 
-    It keeps pieces and joins them once at the end: the weights, most of a model's bytes, are not copied at every level.
+    It keeps pieces and joins them once at the end: the weights, most of a model's bytes, are not
+    copied at every level.
 
     >>> Message().integer(1, 150).text(2, "hi").to_bytes().hex()
     '08960112026869'
@@ -44,27 +47,27 @@ class Message:
         self._size = 0
 
     def integer(self, number: int, value: int) -> Self:
-        """Appends an integer or an enumeration's value."""
+        """Append an integer or an enumeration's value."""
         return self._append(_key(number, _VARINT), varint(value))
 
     def real(self, number: int, value: float) -> Self:
-        """Appends a number of 32 bits."""
+        """Append a number of 32 bits."""
         return self._append(_key(number, _FIXED_32), struct.pack("<f", value))
 
     def text(self, number: int, value: str) -> Self:
-        """Appends a string."""
+        """Append a string."""
         return self.data(number, value.encode())
 
     def data(self, number: int, value: bytes | memoryview) -> Self:
-        """Appends bytes; a memoryview must be one of bytes."""
+        """Append bytes; a memoryview must be one of bytes."""
         return self._append(_key(number, _LENGTH_DELIMITED), varint(len(value)), value)
 
     def message(self, number: int, value: "Message") -> Self:
-        """Appends a message inside this one."""
+        """Append a message inside this one."""
         return self._append(_key(number, _LENGTH_DELIMITED), varint(value._size), *value._pieces)  # noqa: SLF001 -- own class
 
     def to_bytes(self) -> bytes:
-        """The whole message."""
+        """Return the whole message."""
         return b"".join(self._pieces)
 
     def _append(self, *pieces: bytes | memoryview) -> Self:

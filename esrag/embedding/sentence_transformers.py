@@ -1,6 +1,6 @@
-"""The same model run by sentence-transformers and torch: slower and larger, but it runs other families than BERT too.
+"""The same model run by sentence-transformers and torch: slower and larger, for more than BERT.
 
-It comes with the extra `esrag[sentence-transformers]`; vectors are float32 whatever the precision asked for.
+It needs the extra `esrag[sentence-transformers]`. Vectors are float32 whatever precision is set.
 """
 
 from collections.abc import Sequence
@@ -19,32 +19,38 @@ class SentenceTransformersEmbedder:
     """Encodes texts with a folder of sentence-transformers, one window a call."""
 
     def __init__(self, options: EmbedderOptions) -> None:
-        """Takes the options. Raises: SettingsError when the extra is not installed."""
+        """Store the options.
+
+        Raises: SettingsError if the extra is not installed.
+        """
         require_extra("the embedder 'sentence-transformers'", "sentence-transformers")
         self._options = options
 
     @property
     def fingerprint(self) -> str:
-        """Model, weights, precision and window."""
+        """Return model, weights, precision and window."""
         found = self._found
-        return f"sentence-transformers {found.name}@{found.sha256[:12]} fp32 {self._model.max_seq_length}"
+        return (
+            f"sentence-transformers {found.name}@{found.sha256[:12]} fp32 "
+            f"{self._model.max_seq_length}"
+        )
 
     @cached_property
     def dimensions(self) -> int:
-        """The width of a vector."""
+        """Return the width of a vector."""
         return int(self._sentence("").size)
 
     @property
     def window(self) -> int:
-        """How many tokens one pass reads, special tokens not counted."""
+        """Return how many tokens one pass reads, without special tokens."""
         return self._tokeniser.size
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """The offsets of a text's tokens, special tokens left out."""
+        """Return the offsets of a text's tokens, without special tokens."""
         return self._tokeniser.offsets(text)
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002 -- both are read alike
-        """Unit rows, float32, shape (len(texts), dimensions)."""
+        """Return unit rows, float32, shape (len(texts), dimensions)."""
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
         return np.stack([self._sentence(text) for text in texts])

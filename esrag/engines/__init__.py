@@ -190,7 +190,10 @@ class Engine(Protocol):
         ...
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
-        """Yield the stored documents in the order of their ids: all, or those of `doc_ids` that exist."""
+        """Yield the stored documents in the order of their ids.
+
+        These are all documents, or those of `doc_ids` that exist.
+        """
         ...
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word

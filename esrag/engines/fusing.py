@@ -9,9 +9,8 @@ from esrag.engines.fusion import combine_weighted, rrf
 from esrag.records import Chunk, Hit
 
 Leg = Literal["keyword", "vector"]
-Legs = Mapping[
-    Leg, Mapping[str, float]
-]  # the legs that were searched: scores by chunk id, best first
+# The legs that were searched: scores by chunk id, best first.
+Legs = Mapping[Leg, Mapping[str, float]]
 
 
 def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str]:

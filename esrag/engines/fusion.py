@@ -43,7 +43,8 @@ def combine_weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str,
     which counts 0. If all its scores are equal, they scale to 1. A leg of weight 0 contributes
     neither scores nor ids.
 
-    >>> combine_weighted([{"a": 9.0, "b": 7.0, "c": 5.0}, {"b": 0.4}], [0.5, 0.5])  # b: 0.5 · 0.5 + 0.5 · 1
+    >>> legs = [{"a": 9.0, "b": 7.0, "c": 5.0}, {"b": 0.4}]
+    >>> combine_weighted(legs, [0.5, 0.5])  # b: 0.5 · 0.5 + 0.5 · 1
     {'b': 0.75, 'a': 0.5, 'c': 0.0005}
     """
     return _sum([_scaled(leg) for leg in legs], weights)

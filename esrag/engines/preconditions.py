@@ -26,7 +26,8 @@ def require_model(made_with: Fingerprint, model: str) -> None:
     """Raise IndexMismatch if `model` is given and the index was made with another model."""
     if model and made_with.model != model:
         raise IndexMismatch(
-            f"the index was made with {made_with.model or 'no model'}, the settings ask for {model}",
+            f"the index was made with {made_with.model or 'no model'}, "
+            f"the settings ask for {model}",
             hint="set embedding.* back to what it was, or run: esrag ingest --rebuild",
         )
 
@@ -107,4 +108,7 @@ def require_generation(found: int, since: int | None) -> None:
 
 
 def _shown(fingerprint: Fingerprint) -> str:
-    return f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker {fingerprint.chunker}"
+    return (
+        f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker "
+        f"{fingerprint.chunker}"
+    )

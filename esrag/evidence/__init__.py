@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 
-NEAR = 0.9  # share of the best fit from which a statement fits nearly as well and may be part of the answer
+# Share of the best fit from which a statement fits nearly as well and may be part of the answer.
+NEAR = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence or table row of the passage `key` on one line, and how well it fits the question, 0..1.
+    """A sentence or table row of a passage on one line, and how well it fits the question, 0..1.
 
-    Statements are in the order of the evidence, and `order` is their position. `source` is the
-    original text on one line; a row's text adds the table's caption and header. The fit of a
-    statement that cannot come near the best may lack its meaning.
+    Statements are in the order of the evidence, and `order` is their position. `key` is the key of
+    the passage. `source` is the original text on one line; a row's text adds the table's caption
+    and header. The fit of a statement that cannot come near the best may lack its meaning.
     """
 
     key: str

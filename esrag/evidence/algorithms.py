@@ -30,7 +30,7 @@ class _Stretch:
     parts: tuple[_Part, ...]
 
     def keys(self, start: int, end: int) -> list[str]:
-        """Return the first key whose passage contains the span, else the keys of all that overlap it."""
+        """Return the first key whose passage contains the span, else all keys that overlap it."""
         whole = [part.key for part in self.parts if part.start <= start and end <= part.end]
         return whole[:1] or self.all_keys(start, end)
 
@@ -39,11 +39,12 @@ class _Stretch:
         return [part.key for part in self.parts if part.start < end and start < part.end]
 
 
-def algorithm_asked(question: str) -> int | None:
+def find_algorithm_number(question: str) -> int | None:
     """Return the N of a question about one "Algorithm N", else None.
 
-    >>> algorithm_asked("What are the steps of algorithm 2?"), algorithm_asked("Does Algorithm 2 call Algorithm 4?")
-    (2, None)
+    >>> find_algorithm_number("What are the steps of algorithm 2?")
+    2
+    >>> find_algorithm_number("Does Algorithm 2 call Algorithm 4?")
     """
     numbers = {int(number) for number in _ASKED.findall(question)}
     return numbers.pop() if len(numbers) == 1 else None
@@ -80,7 +81,7 @@ def with_steps(
     *,
     enabled: bool = True,
 ) -> tuple[Hit, ...]:
-    """Return the hits; for an "Algorithm N" they begin with all passages from its heading to its last step.
+    """Return the hits; for an "Algorithm N" its passages, from heading to last step, come first.
 
     `around` returns the chunks before and after one, as far as an algorithm may extend. The best
     hit in or near Algorithm N counts, and the chunks get its score. Nothing is added if
@@ -130,11 +131,10 @@ def _stretch(run: Sequence[Evidence]) -> _Stretch:
 
 
 def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
-    """Yield a step on one line with its markers; if it reads as several sentences, each gets them."""
+    """Yield a step on one line with its markers; each of several sentences gets them."""
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
-    said = strip_markers(
-        " ".join(stretch.text[start:end].split())
-    )  # so that an array's [c1] is not a marker
+    # So that an array's [c1] is not a marker.
+    said = strip_markers(" ".join(stretch.text[start:end].split()))
     for sentence in sentences(said):
         yield f"{sentence} {markers}"
 

@@ -15,7 +15,8 @@ MARK_CHARACTERS = 3  # " … "
 
 # Figures, and the numbers of articles and sections, which may also be letters.
 _PARTICULAR = re.compile(
-    r"\d|§|\b(?:art(?:icle|\.)|sec(?:tion|\.)|chapter|clause|part|annex|appendix|table|figure|algorithm)\s+"
+    r"\d|§|\b(?:art(?:icle|\.)|sec(?:tion|\.)|chapter|clause|part"
+    r"|annex|appendix|table|figure|algorithm)\s+"
     r"(?:[a-z]|[ivxlc]+)\b",
     re.IGNORECASE,
 )
@@ -36,7 +37,7 @@ class _Sentence:
 def select_spans(
     texts: Sequence[str], question: str, fit: Callable[[str], float], keep_characters: int
 ) -> tuple[Spans, ...]:
-    """Return the kept spans of each passage, in order and not overlapping; () for a dropped passage.
+    """Return the kept spans of each passage, in order, not overlapping; () for a dropped passage.
 
     `texts` are the passages, best first, and `fit` returns how well a sentence fits the question.
     The worst sentences are dropped first, later ones first on a tie. Sentences with figures,
@@ -84,7 +85,7 @@ def _sentences(
 
 
 def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
-    """Return the fits. A table's header and its rule get the best fit of the rows, which need them."""
+    """Return the fits; a table's header and its rule get the best fit of its rows."""
     fitted, header = list(fits), list[int]()
     for n, sentence in enumerate(said):
         if "|" not in sentence:
@@ -98,7 +99,10 @@ def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:
 
 
 def _leaving(sentences: Sequence[_Sentence]) -> Iterator[int]:
-    """Yield sentences in the order in which to drop them: all but one per passage, then the remaining ones."""
+    """Yield sentences in the order in which to drop them.
+
+    First come all but one per passage, then the remaining ones.
+    """
     left = Counter(one.place for one in sentences)
     last: dict[int, int] = {}
 

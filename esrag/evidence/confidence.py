@@ -16,7 +16,7 @@ BANDS = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The inputs of confidence: the best sentence's fit, and the best passage's cosine with the question.
+    """The inputs of confidence: the fit of the best sentence, the cosine of the best passage.
 
     `closeness` is None if no vectors were searched.
     """
@@ -28,8 +28,10 @@ class Signals:
 def confidence(signals: Signals) -> float:
     """Return 1 / (1 + exp(−z)), rounded to four digits; z is the weighted sum of the signals.
 
-    >>> confidence(Signals(relevance=0.75, closeness=0.7)), confidence(Signals(relevance=0.3, closeness=0.2))
-    (0.9961, 0.0016)
+    >>> confidence(Signals(relevance=0.75, closeness=0.7))
+    0.9961
+    >>> confidence(Signals(relevance=0.3, closeness=0.2))
+    0.0016
     """
     if signals.closeness is None:
         z = WORDS_OFFSET + WORDS_BY_RELEVANCE * signals.relevance

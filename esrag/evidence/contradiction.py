@@ -13,9 +13,8 @@ from esrag.text.terms import terms
 
 _FIGURE = re.compile(r"\d[\d.,]*")
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
-_LABEL = re.compile(
-    r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE
-)  # "Lamp 7 burns"
+# "Lamp 7 burns".
+_LABEL = re.compile(r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE)
 _STANDS_FOR = re.compile(r"(?:it|its|they|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 
 
@@ -33,7 +32,7 @@ class _Said:
 def contradiction(
     question: str, found: Sequence[Statement], evidence: Sequence[Evidence]
 ) -> tuple[Statement, Statement] | None:
-    """Return the first two near-best statements of different documents that differ only in their figures.
+    """Return the first two near-best statements of two documents that differ only in figures.
 
     They do not contradict if the question names one of them by a word of a title or section, if
     they are rows of tables with different titles, or if they speak of different years or numbers of
@@ -52,7 +51,7 @@ def contradiction(
 
 
 def _of_one_thing(left: Chunk, right: Chunk, asked: set[str]) -> bool:
-    """Return whether two passages are of different documents that the question does not distinguish."""
+    """Return whether two passages are of different documents that the question treats alike."""
     named, other = (asked & set(terms(_title(chunk))) for chunk in (left, right))
     return left.doc_id != right.doc_id and named == other
 
@@ -63,9 +62,8 @@ def _disagree(left: Statement, right: Statement, chunk: Chunk, other_chunk: Chun
         return False
     if (_is_row(left) or _STANDS_FOR.match(left.text)) and _subject(chunk) != _subject(other_chunk):
         return False
-    if (
-        said.years != other.years
-    ):  # "founded in 1990" and "founded in 1991" differ only in their years
+    # "founded in 1990" and "founded in 1991" differ only in their years.
+    if said.years != other.years:
         return len(said.years) == len(other.years) and not (said.figures or other.figures)
     if not said.years and _differ(_years(chunk), _years(other_chunk)):
         return False
@@ -92,7 +90,10 @@ def _said(text: str) -> _Said:
 
 
 def _label(text: str) -> str:
-    """Return the 7 of "Lamp 7 burns 3 litres"; "" if no number, or a measurement, follows the first word."""
+    """Return the 7 of "Lamp 7 burns 3 litres"; "" without a number after the first word.
+
+    A measurement after the first word is not a label.
+    """
     label = _LABEL.match(text)
     is_measured = label is not None and next(uses(text)).unit != ""
     return label[1] if label and not is_measured else ""

@@ -20,11 +20,12 @@ _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
 _MAX_MEASURE = 40  # characters of a number with its unit
 # After these words, a number is a quantity and not a label.
 _COUNTING = frozenset(
-    """about above after almost around at before below between exactly first last least less more most nearly next only
-    over past than to top under until up within""".split()  # noqa: SIM905 -- thirty words
+    """about above after almost around at before below between exactly first last least less more
+    most nearly next only over past than to top under until up
+    within""".split()  # noqa: SIM905 -- thirty words
 )
-_MONTH_NAMES = """January February March April May June July August September October November December
-    """.split()  # noqa: SIM905 -- twelve words
+_MONTH_NAMES = """January February March April May June July August September October November
+    December""".split()  # noqa: SIM905 -- twelve words
 _MONTHS = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?"
     rf"({'|'.join(_MONTH_NAMES)})\b"
@@ -102,7 +103,7 @@ def _labels(text: str) -> dict[str, set[str]]:
 
 
 def _holds(text: str, label: str) -> bool:
-    """Return whether a text has a label as a separate word, or within a range such as "lamps 5 to 9"."""
+    """Return whether a text has a label as a word, or within a range such as "lamps 5 to 9"."""
     if re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", text, re.IGNORECASE):
         return True
     ranges = _RANGE.findall(text) if label.isdecimal() else ()

@@ -23,7 +23,7 @@ class EvidenceBudget:
 
     @property
     def without_sizes(self) -> "EvidenceBudget":
-        """The same budget for passages of any size, if they are compressed later."""
+        """Return the same budget for passages of any size, if they are compressed later."""
         return replace(self, characters=maxsize, tokens=maxsize)
 
 
@@ -52,7 +52,9 @@ def select(hits: Iterable[Hit], budget: EvidenceBudget) -> tuple[Evidence, ...]:
 def compress_evidence(
     question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], budget: EvidenceBudget
 ) -> tuple[Evidence, ...]:
-    """Return the evidence compressed to the budget; a passage may disappear, and the others keep their keys.
+    """Return the evidence compressed to the budget.
+
+    A passage may disappear, and the others keep their keys.
 
     Raises: ContextTooLarge if not even one sentence fits.
     """
@@ -70,9 +72,8 @@ def compress_evidence(
                 f"the best sentence of {kept[0].chunk.chunk_id}", render_passage(kept[0]), budget
             )
         characters = sum(len(render_passage(item)) for item in kept)
-        allowed = min(
-            characters - 1, int(characters / excess)
-        )  # assumes even density of tokens; figures are denser
+        # Assumes even density of tokens; figures are denser.
+        allowed = min(characters - 1, int(characters / excess))
         spans = select_spans(
             texts, question, lambda sentence: fits.get(" ".join(sentence.split()), 0.0), allowed
         )
@@ -99,7 +100,7 @@ def documents(evidence: Iterable[Evidence]) -> tuple[PromptDocument, ...]:
 
 
 def _excess(evidence: Sequence[Evidence], budget: EvidenceBudget) -> float:
-    """Return the size of the rendered evidence in multiples of the budget, by characters or tokens."""
+    """Return the size of the rendered evidence in multiples of the budget."""
     texts = [render_passage(item) for item in evidence]
     return max(
         sum(map(len, texts)) / budget.characters, sum(map(budget.count, texts)) / budget.tokens
@@ -126,7 +127,10 @@ def _within(hits: Iterable[Hit], budget: EvidenceBudget) -> list[Hit]:
 def _too_large(what: str, text: str, budget: EvidenceBudget) -> ContextTooLarge:
     allowed = f"the budget is {budget.characters:,} and {budget.tokens:,}"
     size = f"{len(text):,} characters, {budget.count(text):,} tokens; {allowed}"
-    hint = "raise answer.evidence_characters and answer.evidence_tokens, or ingest with a smaller chunking.size"
+    hint = (
+        "raise answer.evidence_characters and answer.evidence_tokens, "
+        "or ingest with a smaller chunking.size"
+    )
     return ContextTooLarge(f"{what} has {size}", hint=hint)
 
 

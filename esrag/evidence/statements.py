@@ -44,17 +44,14 @@ TECHNICAL = (
     3.0  # a compound such as ML-KEM-768 names the subject; its neighbour in a table would be wrong
 )
 
-MIN_QUOTE_WORDS, MAX_CHARACTERS = (
-    3,
-    700,
-)  # less is a heading or a page number; more does not read as one sentence
+# Fewer words are a heading or a page number; more characters do not read as one sentence.
+MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700
 
 _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
 )
-_LEADERS = re.compile(
-    r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE
-)  # to a page, of contents
+# Dots that lead to a page, in a table of contents.
+_LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 
@@ -114,7 +111,7 @@ def _fits(
     *,
     whole: bool,
 ) -> Scores:
-    """Return the fits, 0..1, shape (len(found),). Without an encoder the other parts are scaled up."""
+    """Return the fits, 0..1, shape (len(found),); the parts are scaled up without an encoder."""
     rank = {item.key: n for n, item in enumerate(evidence)}
     place = [rank[statement.key] for statement in found]
     texts = [statement.text for statement in found]
@@ -160,10 +157,10 @@ def _closeness(evidence: Sequence[Evidence]) -> Scores:
 def _meanings(
     question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode
 ) -> Vectors:
-    """Return each text's cosine with the question, 0..1, shape (len(texts),); 0 if it is not `likely` near the best.
+    """Return each text's cosine with the question, 0..1, shape (len(texts),).
 
-    `parts` are the fits without meaning, and `likely` are upper bounds of the fits if the estimates
-    are good.
+    It is 0 for a text that is not `likely` near the best. `parts` are the fits without meaning, and
+    `likely` are upper bounds of the fits if the estimates are good.
     """
     meanings = np.zeros(len(texts), dtype=np.float32)
     ranked = np.argsort(-likely, kind="stable")
@@ -177,14 +174,17 @@ def _meanings(
 
 
 def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
-    """Return the weight of each word of the question: log(1 + n / (1 + sentences with it)), more for compounds."""
+    """Return the weight of each word of the question.
+
+    It is log(1 + n / (1 + sentences with the word)), and more for compounds.
+    """
     named = compounds(question)
     weights = rarities(dict.fromkeys(terms(question)), held)
     return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
 
 
 def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
-    """Return the share of the question's weight that each set of words contains, shape (len(held),)."""
+    """Return the share of the question's weight in each set of words, shape (len(held),)."""
     return np.array(shares(asked, held))
 
 
@@ -198,7 +198,7 @@ def strip_markers(text: str) -> str:
 
 
 def to_line(text: str) -> str:
-    r"""Return a statement on one line, without its bullet and without markers of the document's own.
+    r"""Return a statement on one line, without its bullet and the markers of the document itself.
 
     >>> to_line("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
@@ -212,7 +212,9 @@ def iter_statements(text: str) -> Iterator[tuple[str, str]]:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield sentences as they are, and table rows with caption and header; no headings, no contents.
+    """Yield sentences as they are, and table rows with caption and header.
+
+    Headings and tables of contents are left out.
 
     A sentence that introduces a list has the list appended if it is short. Its items are also
     statements of their own.
@@ -239,7 +241,9 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
-    r"""Return a sentence with the list that follows it if that is short; "1." would look like a sentence's end.
+    r"""Return a sentence with the list that follows it, if that is short.
+
+    "1." becomes "1)", because it would look like the end of a sentence.
 
     >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
     >>> _with_list(text, sentence_spans(text), 0)

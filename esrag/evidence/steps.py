@@ -18,26 +18,27 @@ Spans = tuple[tuple[int, int], ...]
 _MAX_STEP, _MAX_HEAD = 500, 800
 
 _LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
-_LINE_START = re.compile(
-    r"[^A-Za-z|\n]{0,8}"
-)  # a PDF's accents and exponents may come before a label
+# A PDF's accents and exponents may come before a label.
+_LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")
 # "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are not headings.
 _HEADING = re.compile(
-    r"(?:^[^A-Za-z|(\n]{0,8}|(?<=[.!?]\s))Algorithm\s+(\d{1,3})(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
+    r"(?:^[^A-Za-z|(\n]{0,8}|(?<=[.!?]\s))Algorithm\s+(\d{1,3})"
+    r"(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
     re.MULTILINE,
 )
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
 _LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": the text that a label can follow
-_GOES_ON = re.compile(
-    r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]"
-)  # a line that can only begin a step
+# A line that can only begin a step.
+_GOES_ON = re.compile(r"\s*[(\[{)\]}▷←=+⋅×‖\U0001d400-\U0001d7ff]")
 _ROW_OR_HEADING = re.compile(r"^[^\S\n]*+(?:\||#{1,6}\s)|\t| \| ", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
 
 
 def readable(text: str) -> str:
-    r"""Return the text with each step of a numbered algorithm, and each loop `for (…; …; …)`, on its own line.
+    r"""Return the text with each step and loop of a numbered algorithm on its own line.
+
+    A loop is `for (…; …; …)`.
 
     Only white space changes, and table rows stay the same.
 
@@ -72,7 +73,7 @@ def steps(text: str, number: int) -> Spans:
 
 
 def block(text: str, number: int) -> tuple[int, int] | None:
-    """Return the span from the heading "Algorithm N" to its last step, or None if the text lacks either."""
+    """Return the span from the heading "Algorithm N" to its last step; None if one is missing."""
     start, labels = _algorithm(text, number)
     return (start, _spans(text, labels)[-1][1]) if labels else None
 
@@ -92,7 +93,7 @@ def _algorithm(text: str, number: int) -> tuple[int, Labels]:
 
 
 def _runs(text: str) -> Iterator[Labels]:
-    """Yield labels that count up from one at the beginning of a line, or from a 1 under a heading."""
+    """Yield labels that count up from 1, at the beginning of a line or under a heading."""
     labels: Labels = []
     for label in _LABEL.finditer(text):
         if labels and _follows(text, labels[-1], label):
@@ -140,7 +141,10 @@ def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
 
 
 def _spans(text: str, labels: Labels) -> Spans:
-    """Return each step from its label to the next; labels without a step join the next one that has it."""
+    """Return each step from its label to the next.
+
+    Labels without a step join the next one that has it.
+    """
     starts = [_start(text, None, labels[0])] + [
         _start(text, last, label) for last, label in pairwise(labels)
     ]
@@ -162,7 +166,10 @@ def _spans(text: str, labels: Labels) -> Spans:
 
 
 def _start(text: str, last: re.Match[str] | None, label: re.Match[str]) -> int:
-    """Return where a step begins: at its label, or at the line whose label follows the step's first words."""
+    """Return where a step begins.
+
+    That is at its label, or at the line whose label follows the step's first words.
+    """
     line = _line(text, label)
     if last is None:
         return line if _begins_line(text, label) else label.start()

@@ -20,9 +20,9 @@ _ENDS = ".:;"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: its `cells` with their headers or, if columns cannot be separated, two lines.
+    """A row of a table: its `cells`, each with its header.
 
-    `above` is the table's caption or title.
+    If columns cannot be separated, they are two lines. `above` is the table's caption or title.
     """
 
     above: str = ""
@@ -85,7 +85,7 @@ class TableReader:
         return bool(_BLANK_LINE.search(self._text, self._end, start))
 
     def _is_header(self, cells: tuple[str, ...]) -> bool:
-        """Return whether a row under a title is another table's header, and not a row of the table before."""
+        """Return whether a row under a title is the header of another table than the one before."""
         header = self._header or ()
         has_none = self._has_figures and not any(map(is_figure, cells))
         return cells == header or len(cells) != len(header) or has_none
@@ -112,7 +112,9 @@ def parse_named_row(span: str) -> Row | None:
 
 
 def iter_captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
-    """Yield the rows of a PDF's table, `Table 3. Sizes`, `key ciphertext`, `A 800 768`, … with caption and header.
+    """Yield the lines of a PDF's table, such as `A 800 768`, with their rows.
+
+    A row has the caption `Table 3. Sizes` and the header `key ciphertext`.
 
     Lines without a figure before the first row belong to the header.
     """
@@ -141,7 +143,10 @@ def is_figure(cell: str) -> bool:
 
 
 def _is_continued(cells: Sequence[str], rest: str) -> bool:
-    """Return whether a passage begins within a table: its first row has figures where the next one does."""
+    """Return whether a passage begins within a table.
+
+    It does if its first row has figures where the next one does.
+    """
     below = split_cells(rest.lstrip("\n").partition("\n")[0])
     return any(
         is_figure(cell) and is_figure(other) for cell, other in zip(cells, below, strict=False)

@@ -1,6 +1,7 @@
-"""The extractive generator: the answer is made of the documents' own sentences, so there is nothing to invent.
+"""The extractive generator: it answers with the documents' own sentences, and invents nothing.
 
-The statement that fits the question best is taken, then others that come near it, and all are put in reading order.
+The statement that fits the question best is taken, then others that come near it, and all are put
+in reading order.
 """
 
 import re
@@ -16,9 +17,8 @@ from esrag.text.terms import compounds, terms
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
-_ASKS_MORE = re.compile(
-    r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE
-)  # than yes or no
+# Questions that ask for more than yes or no.
+_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 
 
@@ -29,10 +29,10 @@ class ExtractiveGenerator:
     prompted = takes_documents = False
 
     def __init__(self, _: GeneratorOptions) -> None:
-        """Needs none of the options."""
+        """Accept the options; none is used."""
 
     def generate(self, task: GenerationTask) -> Draft:
-        """Up to `max_sentences` sentences, each with its marker."""
+        """Return up to `max_sentences` sentences, each with its marker."""
         text = _steps(task) or _sentences(task) or REFUSAL
         task.on_piece(text)
         return Draft(text)
@@ -51,9 +51,10 @@ def _sentences(task: GenerationTask) -> str:
 
 
 def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
-    """The best statement and those near it that say something else, in reading order; ties go to the earlier one.
+    """Return the best statement and others near it, in reading order; ties go to the earlier one.
 
-    Each is of what the best is of: where that says ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
+    The others add something, and are about the same as the best one: if that names ML-KEM-768 as
+    the question does, the row of ML-KEM-512 is left out.
     """
     ranked = sorted(
         _telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order)
@@ -73,7 +74,7 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
 
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Yield the statements except those that only introduce a list or repeat the question like a heading."""
+    """Return the statements, except those that only introduce a list or repeat the question."""
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
     return [
@@ -84,11 +85,11 @@ def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
 
 
 def _alike(left: Statement, right: Statement) -> float:
-    """The share of the shorter one's words that the other one has too."""
+    """Return the share of the shorter statement's words that the other one has too."""
     a, b = set(terms(left.text)), set(terms(right.text))
     return len(a & b) / max(min(len(a), len(b)), 1)
 
 
 def _cited(statement: Statement) -> str:
-    """The text with its marker after each sentence that a reader would see in it."""
+    """Return the text with its marker after each sentence that a reader would see in it."""
     return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))

@@ -1,7 +1,7 @@
 """Prompts: the Jinja files `prompt.….txt.j2`, the package's or the user's own.
 
-What documents and questions say is data in them: it is never read as a template, and every line of a passage begins
-with "| ", so that no passage can end itself and pose as the prompt.
+What documents and questions say is data in them: it is never read as a template, and every line of
+a passage begins with "| ", so that no passage can end itself and pose as the prompt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -60,7 +60,8 @@ EXAMPLE = Evidence(
     ),
     1,
 )
-MAX_TURNS = 100_000  # of all loops and calls of a template together; the evidence of one question needs some hundreds
+# Loops and calls of a template together; the evidence of one question needs some hundreds.
+MAX_TURNS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,17 @@ class Prompts:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all templates. Raises: SettingsError."""
+        """Return a hash of all templates.
+
+        Raises: SettingsError.
+        """
         sources = (self._source(name) for name in VARIABLES)
         return blake2b("\0".join(sources).encode(), digest_size=16).hexdigest()
 
     def check(self, *, takes_documents: bool = False) -> None:
-        """Raises: SettingsError for a template that cannot be read or filled in, or uses other variables than given.
+        """Raise SettingsError for a template that is unreadable, fails, or uses unknown variables.
 
-        It is filled in as for a generator that `takes_documents`, or for one that does not.
+        It is rendered as for a generator that `takes_documents`, or for one that does not.
         """
         for name, known in VARIABLES.items():
             tree = self._parsed(name)
@@ -114,14 +118,20 @@ class Prompts:
         *,
         quotes: bool = False,
     ) -> Prompt:
-        """The prompt for a question; with `quotes` that asks for them. Raises: SettingsError for one not filled in."""
+        """Return the prompt for a question; with `quotes` it asks for them.
+
+        Raises: SettingsError for a template that cannot be rendered.
+        """
         passages = [_passage(item) for item in evidence]
         system = self._filled(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
         system += f"\n{self._filled(QUOTES)}" if quotes else ""
         return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
 
     def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
-        """The prompt for a question that leans on earlier ones. Raises: SettingsError."""
+        """Return the prompt for a question that depends on earlier ones.
+
+        Raises: SettingsError.
+        """
         asked = [
             *(f"Question: {_one_line(before)}" for before in earlier),
             f"Last question: {_one_line(question)}",
@@ -129,7 +139,10 @@ class Prompts:
         return Prompt(self._filled(REWRITE), "\n".join(asked))
 
     def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
-        """The prompt for another query, after some that found too little. Raises: SettingsError."""
+        """Return the prompt for another query, after some that found too little.
+
+        Raises: SettingsError.
+        """
         said = [
             f"Question: {_one_line(question)}",
             *(f"Searched for: {_one_line(query)}" for query in searched),
@@ -184,7 +197,10 @@ class _Endless(Exception):  # noqa: N818 -- no error
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, which limits a range and not what loops within loops, or macros within macros, add up to."""
+    """Jinja's sandbox with a limit on all work of a template.
+
+    Jinja limits a range, but not nested loops or macros.
+    """
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -203,7 +219,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             yield value
 
     def call(self, *arguments: Any, **named: Any) -> Any:
-        """A call of a template: a macro that calls itself twice ends when all of us are gone."""
+        """Count and make a call, since a macro that calls itself twice would end too late."""
         self._turn()
         return super().call(*arguments, **named)
 

@@ -1,4 +1,4 @@
-"""Other words: a question that leans on the one before as one of its own, and another query for one."""
+"""Other wordings: a question that depends on earlier ones made standalone, and other queries."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,8 @@ REMEMBERED = 5  # earlier questions that a model is shown
 _OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
 _PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
 _THAT = r"\b(?:this|that|these|those)\b"
-_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"  # and not before a noun
+# The end of the question or a verb, and not a noun.
+_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"
 _LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
 _LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
 _MIN_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
@@ -29,13 +30,15 @@ _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 
 
 def make_standalone(question: str, earlier: Sequence[str]) -> str:
-    """The question with what it leaves to the one before, by rules; as it is where it leaves nothing.
+    """Return the question with what it takes from the one before, by rules.
 
-    >>> make_standalone("And of ML-KEM-1024?", ["What is the size of the encapsulation key of ML-KEM-768?"])
-    'What is the size of the encapsulation key of ML-KEM-1024?'
-    >>> make_standalone("How long is its ciphertext?", ["What is the encapsulation key of ML-KEM-768?"])
+    A question that takes nothing from it stays as it is.
+
+    >>> make_standalone("And of ML-KEM-1024?", ["What is the key size of ML-KEM-768?"])
+    'What is the key size of ML-KEM-1024?'
+    >>> make_standalone("How long is its ciphertext?", ["What is the key size of ML-KEM-768?"])
     'How long is its ciphertext? (ML-KEM-768)'
-    >>> make_standalone("How long is a day on Mars?", ["What is the encapsulation key of ML-KEM-768?"])
+    >>> make_standalone("How long is a day on Mars?", ["What is the key size of ML-KEM-768?"])
     'How long is a day on Mars?'
     """
     if not earlier or not _leans(question):
@@ -63,7 +66,7 @@ def rewrite(question: str, earlier: Sequence[str], model: LanguageModel, prompts
 def reformulate(
     question: str, searched: Sequence[str], model: LanguageModel, prompts: "Prompts"
 ) -> str:
-    """Another query by a model, for a question whose evidence did not suffice; "" where it gives none.
+    """Return another query by a model, for a question with too little evidence; "" without one.
 
     Raises: GeneratorError.
     """
@@ -88,7 +91,7 @@ def _own_words(question: str) -> set[str]:
 
 
 def _words(text: str) -> set[str]:
-    """Terms, and all words as they are: a question such as "Why?" has no term."""
+    """Return the terms, and all words as they are: a question such as "Why?" has no term."""
     return {*terms(text), *_WORD.findall(text.lower())}
 
 
@@ -98,9 +101,9 @@ def _leans(question: str) -> bool:
 
 
 def _exchanged(question: str, before: str) -> str:
-    """The question before with its ML-KEM-768 exchanged for this one's ML-KEM-1024, where this one asks no more.
+    """Return the question before with its ML-KEM-768 replaced by this one's ML-KEM-1024.
 
-    "" where they name no such pair.
+    "" if they name no such pair, or if this question asks for more.
     """
     words = technical_words(question)
     if set(terms(question)) - {term for word in words for term in terms(word)}:
@@ -115,6 +118,6 @@ def _exchanged(question: str, before: str) -> str:
 
 
 def subject(before: str) -> str:
-    """What a question is about: its technical words, else all that are searched for."""
+    """Return what a question is about: its technical words, else all its search terms."""
     named = list(dict.fromkeys(technical_words(before)))
     return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

@@ -1,4 +1,4 @@
-"""Ingesting: files → documents → chunks → vectors → the index, planned by content and done in batches."""
+"""Ingesting: files → documents → chunks → vectors → the index, planned by content, in batches."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -8,9 +8,10 @@ State = Literal["added", "changed", "renamed"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One file to load: the id its document gets, the folder it can be filtered by, how it differs from what is stored.
+    """One file to load, with the id of its document and the folder to filter it by.
 
-    `sha256` is the hash of its bytes when it was listed. `root` is the folder that it must be in when it is read.
+    `state` is how it differs from what is stored. `sha256` is the hash of its bytes when it was
+    listed. `root` is the folder that it must be in when it is read.
     """
 
     source: str
@@ -23,7 +24,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A source or a part of one that is left out, and why; `failed` is False where there was nothing to find."""
+    """A source or a part of one that is left out, and why.
+
+    `failed` is False if there was nothing to find.
+    """
 
     source: str
     reason: str
@@ -32,10 +36,10 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one file: added, changed, renamed, or the reason why not; `failed` is a dead letter.
+    """The outcome of one file: added, changed, renamed, or failed or skipped with the reason.
 
-    `sha256` is the hash of the bytes that were stored; `at_ms` is when the outcome was recorded. `hidden` counts the
-    characters of hidden text that were left out.
+    `failed` includes dead letters. `sha256` is the hash of the bytes that were stored; `at_ms` is
+    when the outcome was recorded. `hidden` counts the characters of hidden text that were left out.
     """
 
     source: str
@@ -48,7 +52,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a batch. `parts` are the parts of files that were left out; the other fields count chunks."""
+    """The outcome of a batch.
+
+    `parts` are the parts of files that were left out; the other fields count chunks.
+    """
 
     outcomes: tuple[Outcome, ...] = ()
     parts: tuple[Skip, ...] = ()
@@ -61,11 +68,11 @@ class Progress(Protocol):
     """A listener for the progress of an ingest by file, or of a migration by document."""
 
     def start(self, total: int) -> None:
-        """So many are to be done."""
+        """Note the total of files to process."""
         ...
 
     def step(self, name: str, detail: str) -> None:
-        """One is done; `detail` is its outcome."""
+        """Note that one file is done; `detail` is its outcome."""
         ...
 
     def say(self, text: str) -> None:
@@ -77,7 +84,7 @@ class Progress(Protocol):
         ...
 
     def within(self, name: str, done: int, total: int) -> None:
-        """So many documents of one are done."""
+        """Note how many of the documents of one file are done."""
         ...
 
 

@@ -34,7 +34,7 @@ _CHANGES = "changes while it is read: run ingest again when it is written"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The index that is filled: its writer for as long as a portion is stored, and the vectors that it knows."""
+    """The index to fill: its writer for as long as a portion is stored, and the vectors it has."""
 
     made: Fingerprint
     writing: Callable[[], AbstractContextManager[Writer]]
@@ -42,7 +42,10 @@ class Target:
 
 
 def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
-    """Return the fingerprint of an index made with these settings. Raises: SettingsError for an unknown chunker."""
+    """Return the fingerprint of an index made with these settings.
+
+    Raises: SettingsError for an unknown chunker.
+    """
     cut = settings.chunking
     plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
@@ -74,7 +77,7 @@ class Ingestion:
         self._parser.reading = reading
 
     def close(self) -> None:
-        """Ends the parsing process; the next batch starts another."""
+        """End the parsing process; the next batch starts another."""
         self._parser.close()
 
     def load(
@@ -85,15 +88,15 @@ class Ingestion:
         heartbeat: Callable[[], None],
         budgets: Budgets | None = None,
     ) -> Result:
-        """Make the index hold what the files hold now. `progress` hears of each; `heartbeat` stops it by an exception.
+        """Make the index hold what the files hold now; loading twice changes nothing.
 
-        `budgets` say how much of their time is left to the files' folders, by default all of it.
+        `progress` is told of each file; `heartbeat` stops the loading if it raises an exception.
+        `budgets` has the time that is left for the folders of the files, by default all of it.
 
-        Done twice it changes nothing. Raises: EngineError, ModelError, EmbeddingError.
+        Raises: EngineError, ModelError, EmbeddingError.
         """
-        if (
-            tasks and self._embedder and not self._cache
-        ):  # with a cache perhaps nothing is to be encoded
+        # With a cache perhaps nothing is to be encoded.
+        if tasks and self._embedder and not self._cache:
             self._parser.start()
             self._embedder.embed(())  # opens the model while the parser starts
         batch = _Batch(
@@ -115,7 +118,7 @@ class Ingestion:
                     for one in self._all_prepared(task, parsed, batch, target.made, progress):
                         chunks += len(one.chunks)
                         portions.add(one)
-                    batch.loaded(task, chunks)
+                    batch.mark_loaded(task, chunks)
                     batch.tell(portions)
             batch.take(portions)
             tasks = [task for task in tasks if task.source in batch.changed]
@@ -125,7 +128,7 @@ class Ingestion:
         batch.fail(tasks)
         if batch.replaced:
             with target.writing() as writer:
-                writer.remove_former(batch.kept())
+                writer.remove_former(batch.collect_replaced())
 
         return batch.result(encoding)
 
@@ -141,7 +144,7 @@ class Ingestion:
     def _prepared(
         self, document: Document, task: Task, parsed: Parsed, made: Fingerprint
     ) -> Prepared:
-        """Chunks and what is stored of the document; its vectors come with the portion."""
+        """Return the document with its chunks, ready to store; vectors come with the portion."""
         document = replace(document, metadata={**document.metadata, "folder": task.folder})
         cut = chunks(document, self._chunker)
         stored = StoredDocument(
@@ -170,19 +173,17 @@ class _Batch:
     max_bytes: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     parts: dict[str, list[Skip]] = field(default_factory=dict)
-    hidden: Counter[str] = field(
-        default_factory=Counter
-    )  # characters of a file that a reader would not see
+    # Characters of a file that a reader would not see.
+    hidden: Counter[str] = field(default_factory=Counter)
     replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
-    untold: dict[str, int] = field(
-        default_factory=dict
-    )  # chunks of the files of which `step` was not told yet
+    # Chunks of the files of which `step` was not told yet.
+    untold: dict[str, int] = field(default_factory=dict)
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
-        """Yield the documents of the files that could be parsed, and record the outcomes of the others."""
+        """Yield the documents of each file that could be parsed; record how the others ended."""
         handed: deque[Task] = deque()
         answers = parser.parse(self._handed(tasks, handed))
         while True:
@@ -200,7 +201,7 @@ class _Batch:
                 yield task, parsed
 
     def _handed(self, tasks: Iterable[Task], handed: deque[Task]) -> Iterator[tuple[str, str, str]]:
-        """Yield the parser's request for each file. The state of the file is noted before it is read."""
+        """Yield the parser's request for each file, after noting the state of the file."""
         for task in tasks:
             folder = _folder_of(task)
             if self.budgets.is_spent(folder):
@@ -218,7 +219,7 @@ class _Batch:
         self.step(task.source, f"{outcome.state}: {error}")
 
     def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
-        """One file's documents, which are about to be stored; those of one that has changed since are left out."""
+        """Yield one file's documents to store; nothing of a file that has changed since."""
         source = task.source
         self.parts[source] = [
             Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped
@@ -235,8 +236,8 @@ class _Batch:
         except LoadingError as error:  # the parser was killed
             self.outcomes[source] = _unreadable(task, error)
 
-    def loaded(self, task: Task, chunks: int) -> None:
-        """All of a file is about to be stored."""
+    def mark_loaded(self, task: Task, chunks: int) -> None:
+        """Note that all of a file is about to be stored."""
         outcome = self.outcomes[task.source]
         if outcome.state == "failed":
             self.step(task.source, f"failed: {outcome.reason}")
@@ -245,9 +246,9 @@ class _Batch:
             self.untold[task.source] = chunks
 
     def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
-        """Return the documents whose file is unchanged since it was read. Called under the writer's lock.
+        """Return the documents whose file is unchanged since it was read, under the writer's lock.
 
-        Else a batch that was held up for long could put an old state in place of a newer one.
+        Otherwise a batch that was delayed for long could replace a newer state by an old one.
         """
         read = {one.document.source: one.document.source_sha256 for one in documents}
         changed = {source for source, sha256 in read.items() if not self._is_still(source, sha256)}
@@ -256,7 +257,10 @@ class _Batch:
         return [one for one in documents if one.document.source not in self.changed]
 
     def _is_still(self, source: str, sha256: str) -> bool:
-        """Whether a file is what was read of it; one that is gone since is what it was: the next ingest removes it."""
+        """Return whether a file is still what was read of it.
+
+        That includes a file that is gone since: the next ingest removes it.
+        """
         try:
             now = stamp(source)
             if now != self.stamps.get(source):
@@ -268,7 +272,7 @@ class _Batch:
         return True
 
     def tell(self, portions: Portions) -> None:
-        """Tells of the files of which nothing waits to be stored any more, and not before."""
+        """Report the files that have nothing left to store, and not before."""
         waiting = portions.waiting() | self.changed
         for source in [source for source in self.untold if source not in waiting]:
             chunks = self.untold.pop(source)
@@ -279,21 +283,22 @@ class _Batch:
             self.step(source, outcome.state + came)
 
     def take(self, portions: Portions) -> None:
-        """What was stored and what was refused of a reading."""
+        """Record what was stored and what was refused of a reading."""
         self.tell(portions)
         self.chunks += portions.stored
         self.untold.clear()  # those that changed are read again
 
     def fail(self, tasks: Iterable[Task]) -> None:
-        """The files that kept changing."""
+        """Record files that kept changing as failed."""
         for task in tasks:
             self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
             self.step(task.source, f"failed: {_CHANGES}")
 
-    def kept(self) -> dict[str, str]:
-        """Return the files of which only the documents just read stay, with their hash. Called under the writer's lock.
+    def collect_replaced(self) -> dict[str, str]:
+        """Return the files that keep only the documents just read, with their hash.
 
-        Of a file that failed, or has changed since, everything that is stored stays.
+        This is called under the writer's lock. A file that failed, or has changed since, keeps
+        everything that is stored.
         """
         good = (
             self.outcomes[it] for it in sorted(self.replaced) if self.outcomes[it].state in _STORED
@@ -301,14 +306,17 @@ class _Batch:
         return {it.source: it.sha256 for it in good if self._is_still(it.source, it.sha256)}
 
     def result(self, encoding: Encoding | None) -> Result:
-        """The batch's own account."""
+        """Return the outcome of the batch."""
         parts = tuple(part for found in self.parts.values() for part in found)
         vectors = (encoding.embedded, encoding.reused) if encoding else (0, 0)
         return Result(tuple(self.outcomes.values()), parts, self.chunks, *vectors)
 
 
 def _folder_of(task: Task) -> str:
-    """Return the folder that was named; that of the file if links may lead anywhere, or the file itself was named."""
+    """Return the folder that was named.
+
+    It is the file's own folder if links may lead anywhere, or if the file itself was named.
+    """
     return task.root or task.source.rpartition("/")[0]
 
 
@@ -326,13 +334,13 @@ def _unreadable(task: Task, error: LoadingError) -> Outcome:
 
 
 def _refusal(reasons: Sequence[str]) -> str:
-    """Why the engine would not take every document of a file."""
+    """Return why the engine did not take every document of a file."""
     return reasons[0] + (
         f" ({len(reasons)} of its documents were refused)" if len(reasons) > 1 else ""
     )
 
 
 def _revision(document: Document, made: Fingerprint) -> str:
-    """A fingerprint of content, loader, chunker and model: 32 hexadecimal digits."""
+    """Return a fingerprint of content, loader, chunker and model: 32 hexadecimal digits."""
     everything = json.dumps([document_fields(document), asdict(made)], sort_keys=True)
     return hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Prepared documents → vectors → the index, a portion at a time; of an ingest and of a move alike."""
+"""Prepared documents → vectors → the index, a portion at a time, for ingests and migrations."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -21,10 +21,10 @@ Known = Callable[[Sequence[str]], Mapping[str, Vectors]]
 
 
 class Encoding:
-    """Vectors of texts: those that are stored, those that are in the cache, and what the encoder makes of the rest.
+    """Vectors of texts: the stored ones, the cached ones, and new ones for the rest.
 
-    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known. `heartbeat` is called
-    after every portion, as a sign that the work goes on.
+    `embedded` counts the texts that were encoded, `reused` the chunks whose vector was known.
+    `heartbeat` is called after every portion.
     """
 
     def __init__(
@@ -41,11 +41,14 @@ class Encoding:
         self._heartbeat = heartbeat
 
     def with_vectors(self, documents: Sequence[Prepared]) -> list[Prepared]:
-        """The documents with their vectors; a text that is known or comes twice is not encoded again."""
+        """Return the documents with their vectors.
+
+        A text that has a known vector or occurs twice is not encoded again.
+        """
         texts = list(dict.fromkeys(text for one in documents for text in one.indexed_texts))
         vectors = dict(self._known(texts))
         if self._cache:
-            vectors |= self._cache.known([text for text in texts if text not in vectors])
+            vectors |= self._cache.look_up([text for text in texts if text not in vectors])
         new = [text for text in texts if text not in vectors]
         for start in range(0, len(new), _ENCODED_TEXTS):
             portion = new[start : start + _ENCODED_TEXTS]
@@ -60,18 +63,20 @@ class Encoding:
         ]
 
     def _encoded(self, texts: Sequence[str]) -> Vectors:
-        """The vectors, in the cache from now on: what was paid for once is not paid for again."""
+        """Return new vectors, after caching them so that they are not paid for twice."""
         rows = check_vectors(self._embedder.embed(texts), len(texts), self._embedder.dimensions)
         return self._cache.keep(texts, rows) if self._cache else rows
 
 
 class Portions:
-    """Takes documents one by one, stores them in portions; a context manager that stores the rest at its end.
+    """Takes documents one by one and stores them in portions.
 
-    `writing` gives the index's writer for as long as a portion is stored. Within it, `current` says which documents
-    are still to be stored. Without an `encoding` documents are stored as they are. `stored` counts the chunks that are
-    in the index; `refused` says why documents are not, by source. Reading the next portion while the encoder works on
-    this one gained nothing on two cores: the encoder has a thread on each.
+    A context manager that stores the rest at its end. `writing` gives the index's writer for as
+    long as a portion is stored. Within it, `current` returns which documents are still to be
+    stored. Without an `encoding` documents are stored as they are. `stored` counts the chunks in
+    the index; `refused` says why documents were refused, by source. Reading the next portion while
+    the encoder works on this one gained nothing on two cores, since the encoder has a thread on
+    each.
     """
 
     def __init__(
@@ -100,13 +105,13 @@ class Portions:
             self._store()
 
     def add(self, prepared: Prepared) -> None:
-        """One more document; stores a portion when there is enough."""
+        """Add a document, and store a portion if there are enough."""
         self._gathered.append(prepared)
         if sum(len(one.chunks) for one in self._gathered) >= PORTION_CHUNKS:
             self._store()
 
     def waiting(self) -> set[str]:
-        """The sources of documents that were added and are not stored yet."""
+        """Return the sources of documents that were added but not stored yet."""
         return {one.document.source for one in self._gathered}
 
     def _store(self) -> None:
@@ -126,6 +131,6 @@ class Portions:
 
 
 def _rows(prepared: Prepared, vectors: Mapping[str, Vectors], dimensions: int) -> Vectors:
-    """A document's vectors as one array, shape (n, dimensions), also for none."""
+    """Return a document's vectors as one array, shape (n, dimensions), also if n is 0."""
     rows: Iterable[Vectors] = [vectors[text] for text in prepared.indexed_texts]
     return np.array(rows, dtype=np.float32).reshape(-1, dimensions)

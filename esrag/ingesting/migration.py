@@ -1,4 +1,4 @@
-"""Migration: a stored index → (embed) → a new index, which is compared with the old one and swapped in."""
+"""Migration: a stored index → (embed) → a new index, compared with the old one and swapped in."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +19,9 @@ from esrag.records import Chunk, Fingerprint, StoredDocument
 from esrag.text import format_count
 
 SAMPLE_CHUNKS = 20
-# Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the servers': on SciFact 97.7 %
-# of the ten first hits are the same, over texts of a few frequent words half of them; of words that were lost, none.
+# Of the same kind of engine. SQLite's BM25 has another inverse document frequency than the
+# servers': on SciFact 97.7 % of the ten first hits are the same, over texts of a few frequent words
+# half of them; of words that were lost, none.
 MIN_AGREEMENT = 0.8
 _HITS = 10
 _QUESTION_CHARACTERS = 200
@@ -30,8 +31,9 @@ _QUESTION_CHARACTERS = 200
 class Moved:
     """The outcome: `former` is the name that swaps the former index back in, or "".
 
-    `agreement` is the share of the ten first keyword hits that both indexes have in common, `found_again` the share of
-    chunks that are among the ten nearest to their own vector (None without a model), each over a sample of chunks.
+    `agreement` is the share of the ten first keyword hits that both indexes have in common,
+    `found_again` the share of chunks that are among the ten nearest to their own vector (None
+    without a model), each over a sample of chunks.
     """
 
     name: str
@@ -50,11 +52,14 @@ def move(
     anew: Context | None,
     progress: Progress,
 ) -> Moved:
-    """Fills a new index of `target` with what `source` holds and puts it in use; `at` opens an index there by its name.
+    """Fill a new index of `target` with the content of `source`, and put it in use.
 
-    If `anew` gives a context, the texts are embedded again, except those with cached vectors; otherwise the vectors
-    come along. The former index is kept. Where both engines are one, the index in use takes another's place.
-    Raises: EngineError where the two differ, IndexBusy where the source changed meanwhile; then nothing has changed.
+    `at` opens an index there by its name. If `anew` gives a context, the texts are embedded again,
+    except those with cached vectors; otherwise the vectors are copied. The former index is kept. If
+    both engines are one, the index in use takes another's place.
+
+    Raises: EngineError if the two differ, IndexBusy if the source changed meanwhile; then nothing
+    has changed.
     """
     before = source.generation()
     embedder = anew.embedder if anew else None
@@ -75,9 +80,8 @@ def move(
         held = fresh.info()
         require_generation(source.generation(), before)
     except BaseException as error:
-        if not isinstance(
-            error, EngineUnreachable
-        ):  # it was waited for; the next move removes what is left
+        # It was waited for; the next move removes what is left.
+        if not isinstance(error, EngineUnreachable):
             with suppress(EsragError):
                 target.drop(name)
         raise
@@ -93,7 +97,10 @@ def move(
 
 
 def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
-    """Raise: UsageError if the settings ask for other chunks than an index holds; a copy keeps its chunks."""
+    """Raise UsageError if the settings ask for other chunks than the index holds.
+
+    A copy keeps its chunks.
+    """
     was, now = (it.chunker.partition(", loaders ")[0] for it in (stored, asked))
     if was != now:
         message = f"a copy of an index keeps its chunks: they are {was}, the settings ask for {now}"
@@ -103,7 +110,7 @@ def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
 
 
 def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
-    """What the new index is made with: the chunks stay as they are."""
+    """Return the fingerprint of the new index, whose chunks stay as they are."""
     if embedder is None:
         return of_source
     return Fingerprint(embedder.fingerprint, embedder.dimensions, of_source.chunker)
@@ -117,7 +124,7 @@ def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vector
 
 
 def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
-    """The documents as they would be stored again."""
+    """Yield the documents as they would be stored again."""
     import numpy as np
 
     chunks = source.chunks()
@@ -141,7 +148,7 @@ def _require_taken(portions: Portions) -> None:
 def _require_whole(
     document: StoredDocument, chunks: Sequence[Chunk], vectors: Sequence[tuple[str, Vectors]] | None
 ) -> None:
-    """That the document has its own chunks, and each chunk its own vector."""
+    """Raise EngineError unless the document has its own chunks, each with its own vector."""
     ids = [chunk.chunk_id for chunk in chunks if chunk.doc_id == document.doc_id]
     if len(ids) != document.chunk_count or (
         vectors is not None and ids != [chunk_id for chunk_id, _ in vectors]
@@ -153,7 +160,10 @@ def _require_whole(
 
 
 def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
-    """That both hold the same, and how alike they answer. Raises: EngineError."""
+    """Compare two indexes, and return how much their answers agree.
+
+    Raises: EngineError if their contents or their answers differ.
+    """
     problems = [*fresh.check()]
     if any(old != new for old, new in zip_longest(source.documents(), fresh.documents())):
         problems.append("the documents differ")
@@ -175,7 +185,7 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
 
 
 def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
-    """The share of keyword hits that both have, for the beginning of a chunk as the question."""
+    """Return the share of keyword hits in common, for the beginning of a chunk as the question."""
     request = SearchRequest(chunk.text[:_QUESTION_CHARACTERS], method="keyword", size=_HITS)
     one, two = (
         {hit.chunk.chunk_id for hit in engine.search(request).hits} for engine in (source, fresh)
@@ -184,7 +194,7 @@ def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
 
 
 def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
-    """For each chunk 1 if it is among the nearest to its own vector, else 0."""
+    """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)
     near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)

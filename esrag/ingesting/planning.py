@@ -1,7 +1,8 @@
 """What an ingest has to do: the files that are there against the documents that are stored.
 
-A file is identified by its content: equal bytes under another name are a rename. A stored file is unchanged if all its
-documents carry the hash of the bytes that are there now; fewer documents than it holds mean a cut-short ingest.
+A file is identified by its content: equal bytes under another name are a rename. A stored file is
+unchanged if all its documents carry the hash of the bytes that are there now; fewer documents than
+it holds mean a cut-short ingest.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 from esrag.errors import LoadingError
 from esrag.ingesting import Skip, State, Task
-from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, source_named
+from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, to_source
 from esrag.loading.object_stores import place_of
 from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of
@@ -25,17 +26,22 @@ from esrag.text import format_count, normalise
 _OF_NOTHING = hashlib.sha256().hexdigest()
 
 _LEFT_OUT: Mapping[Reason, str] = {
-    "leads outside": "left out because links are not followed out of this folder (--follow-links follows them)",
+    "leads outside": (
+        "left out because links are not followed out of this folder (--follow-links follows them)"
+    ),
     "is ignored": "left out by .gitignore or .esragignore (--no-ignore reads what they name)",
-    "is listed itself": "left out because links to files of this folder are listed by the files' own names",
+    "is listed itself": (
+        "left out because links to files of this folder are listed by the files' own names"
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Files to load, how many sources are gone (renames not counted) and all that are, what stays, what is left out.
+    """Files to load, sources that are gone, files that stay, and files that are left out.
 
-    `left_out` are the gone sources whose files still exist, but are not selected any more.
+    `removed` counts the gone sources without renames. `left_out` are the gone sources whose files
+    still exist, but are no longer selected.
     """
 
     tasks: tuple[Task, ...]
@@ -46,15 +52,15 @@ class Plan:
     left_out: tuple[str, ...] = ()
 
     def count(self, state: State) -> int:
-        """How many files are in that state."""
+        """Return how many files are in that state."""
         return sum(task.state == state for task in self.tasks)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """The stored documents of one source; `base_id` is the id that rows of a table share before their `#`.
+    """The stored documents of one source; rows of a table share `base_id` before their `#`.
 
-    It is `complete` if all of its documents are stored, and all of them were read from the same bytes.
+    It is `complete` if all of its documents are stored, and were read from the same bytes.
     """
 
     base_id: str
@@ -73,12 +79,13 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     max_bytes: int = sys.maxsize,
     promised: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """What to load, remove and leave, in the listing's order.
+    """Return what to load, remove and leave, in the listing's order.
 
-    A rebuild loads every file again, listed or stored, under the id it has; what is gone cannot be taken along. What
-    is larger than `max_bytes` is left out unread. `promised` are ids that files have without being stored yet.
+    A rebuild loads every file again, listed or stored, under its id; what is gone cannot be copied.
+    A file larger than `max_bytes` is left out unread. `promised` are ids of files that are not
+    stored yet.
 
-    Raises: LoadingError where a store does not say whether what is stored of it is still there.
+    Raises: LoadingError if a store does not say whether a stored source is still there.
     """
     left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
@@ -117,7 +124,10 @@ def _tasks(
     known: Mapping[str, StoredSource],
     gone: Counter[str],
 ) -> Iterator[Task]:
-    """The files whose content is not stored yet; `gone` counts the contents that lost their file, by hash."""
+    """Yield a task for each file whose content is not stored yet.
+
+    `gone` counts the contents that lost their file, by hash.
+    """
     for file in present:
         source = file.source
         digest, before = digests[source], known.get(source)
@@ -130,7 +140,7 @@ def _tasks(
 
 
 def is_emptied(source: str) -> bool:
-    """Whether a file is there and holds nothing."""
+    """Return whether a file exists and is empty."""
     try:
         return not is_address(source) and path_of(source).stat().st_size == 0
     except OSError:
@@ -138,9 +148,9 @@ def is_emptied(source: str) -> bool:
 
 
 def is_gone(source: str) -> bool:
-    """Whether nothing is there any more; a path that may not be looked at is there.
+    """Return whether nothing is there any more; False for a path without access.
 
-    Raises: LoadingError where a store does not say.
+    Raises: LoadingError if a store does not say.
     """
     if is_address(source):
         try:
@@ -157,15 +167,17 @@ def is_gone(source: str) -> bool:
 
 
 def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[str, str]:
-    """An id for each file: the one it has, else its stem, else as much of its path as it takes to be the only one."""
+    """Return an id for each file.
+
+    That is the id it has, else its stem, else as much of its path as makes it unique.
+    """
     ids = {file.source: known[file.source] for file in files if file.source in known}
     taken = set(known.values())
     rest = [file for file in files if file.source not in known]
 
     for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
-        uses = Counter(
-            candidate(file) for file in files
-        )  # all of them: an ingest cut short must not free a name
+        # All of them: an ingest cut short must not free a name.
+        uses = Counter(candidate(file) for file in files)
         alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
         named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
         ids |= named
@@ -193,14 +205,20 @@ def _marked_path(file: ListedFile) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that can be shown; `#` is left to rows, and what cannot be seen (a line end, a turn to the left) goes."""
+    """Return a name that can be shown, with "_" for `#` and for invisible characters.
+
+    `#` is reserved for rows. Invisible are, for example, a line end and a change of direction.
+    """
     return "".join(
         mark if mark.isprintable() else "_" for mark in normalise(name).replace("#", "_")
     )
 
 
 def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
-    """Return what is stored, by source; a source of two million documents takes no more room than one of one."""
+    """Return the stored documents by source.
+
+    A source of two million documents takes no more memory than a source of one.
+    """
     first: dict[str, StoredDocument] = {}
     counts: Counter[str] = Counter()
     mixed: set[str] = set()
@@ -223,7 +241,7 @@ def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSour
 
 
 def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
-    """The sha256 of each file by source, and the files that are empty or cannot be read."""
+    """Return the sha256 of each file by source, and the files that are empty or unreadable."""
     digests: dict[str, str] = {}
     skips: list[Skip] = []
 
@@ -242,7 +260,7 @@ def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str
 
 
 def _vanished(listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool) -> set[str]:
-    """Stored sources that are no longer there, under the folders that were named or everywhere."""
+    """Return stored sources that are gone, in the named folders or everywhere."""
     present = {file.source for file in listing.files}
     return {
         source
@@ -252,7 +270,7 @@ def _vanished(listing: Listing, known: Mapping[str, StoredSource], *, everywhere
 
 
 def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
-    """Stored sources that are still there and not taken any more, by why that is so."""
+    """Return stored sources that exist but are no longer selected, by the reason."""
     present = {file.source for file in listing.files}
     absent = known.keys() - present
     found: dict[LeftOut, set[str]] = {}
@@ -267,7 +285,7 @@ def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftO
 
 
 def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator[Skip]:
-    """A line for each reason for which something in a folder was left out."""
+    """Yield a line for each reason for which something in a folder was left out."""
     for left_out in listing.left_out:
         gone = len(removed.get(left_out, ()))
         if gone or left_out.reason != "is listed itself":
@@ -283,7 +301,7 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
 def _unlisted(
     listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]
 ) -> Iterator[ListedFile]:
-    """Stored files that are still there and were not named, in the folders they are filtered by."""
+    """Yield stored files that still exist and were not named, with the folders to filter by."""
     for source in sorted(known.keys() - {file.source for file in listing.files} - set(gone)):
         yield ListedFile(
             source, (Path(known[source].folder) / source.rpartition("/")[2]).as_posix()
@@ -291,8 +309,8 @@ def _unlisted(
 
 
 def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
-    """Why a source cannot be listed, and where documents of it are stored, how to remove them."""
-    place = source_named(problem.source) if problem.reason.startswith("no such ") else ""
+    """Return why a source cannot be listed, and how to remove its stored documents, if any."""
+    place = to_source(problem.source) if problem.reason.startswith("no such ") else ""
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason

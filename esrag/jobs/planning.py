@@ -15,7 +15,7 @@ from esrag.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """The files that the index is to hold, as paths, folders and globs; `rebuild` reads all of them again."""
+    """Paths, folders and globs of the files to index; `rebuild` reads all of them again."""
 
     arguments: Sequence[str]
     include: Sequence[str] = ()
@@ -24,7 +24,7 @@ class IngestRequest:
     rebuild: bool = False
 
     def key(self, settings: Settings) -> str:
-        """Return the key under which a later ingest of the same files finds the job of an earlier one."""
+        """Return the key by which a later ingest of the same files finds this job."""
         return job_key(settings, self.arguments, self.include, self.exclude, self.rebuild)
 
 
@@ -44,7 +44,7 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
 
 
 def _selection(request: IngestRequest, settings: Settings) -> Selection:
-    """Return which files of the named folders are taken; the index, the ledger and the cache never are."""
+    """Return which files of the named folders are taken, except index, ledger and cache."""
     addresses = (settings.ledger.url, settings.cache.url, settings.runs.url)
     own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
     return Selection(
@@ -72,10 +72,16 @@ def _stored_sources(request: IngestRequest, engine: Engine) -> Mapping[str, plan
 
 
 def warn_of_long_chunks(work: Work) -> str:
-    """Return advice if chunks may be longer than the encoder reads at once; "" if they cannot. Raises: ModelError."""
+    """Return advice if chunks may be longer than the encoder's window, else "".
+
+    Raises: ModelError.
+    """
     embedder, size = work.context.embedder, work.settings.chunking.size
     if embedder is None or size <= embedder.window:
         return ""
 
     came = f"chunking.size is {size}, and the encoder reads {embedder.window} tokens at once"
-    return f"{came}: a longer chunk gets the mean of its parts' vectors; a size of {embedder.window} or less avoids it"
+    return (
+        f"{came}: a longer chunk gets the mean of its parts' vectors; "
+        f"a size of {embedder.window} or less avoids it"
+    )

@@ -1,8 +1,8 @@
 """The queue: batches handed to workers by their id, through Celery on Redis.
 
-Celery on Redis may lose a message and may deliver one twice, whatever is set: it takes one with BRPOP and only then
-records that it is under way. Everything that must not be lost is in the ledger; a message only tells an idle worker
-that a batch is waiting.
+Celery on Redis may lose a message and may deliver one twice, whatever is set: it takes one with
+BRPOP and only then records that it is under way. Everything that must not be lost is in the ledger;
+a message only tells an idle worker that a batch is waiting.
 """
 
 import json
@@ -36,15 +36,20 @@ class QueueName(StrEnum):
 
 
 class Queue:
-    """Sends batches to workers. It opens a connection each time, so that a restart of Redis does not matter."""
+    """Sends batches to workers.
+
+    It opens a connection each time, so that a restart of Redis does not matter.
+    """
 
     def __init__(self, settings: QueueSettings) -> None:
         self._settings = settings
 
     def publish(self, batch_ids: Sequence[str]) -> None:
-        """Puts batches into the queue in one exchange. Raises: QueueUnreachable, within seconds; SettingsError.
+        """Put batches into the queue in one exchange.
 
-        After an error all of them may be in the queue nevertheless, when it was the answer that was lost.
+        After an error all of them may still be in the queue, if it was the answer that was lost.
+
+        Raises: QueueUnreachable, within seconds; SettingsError.
         """
         with (
             self._channel() as channel,
@@ -57,21 +62,27 @@ class Queue:
                 )
 
     def depth(self) -> int:
-        """Batches that wait in the queue. Raises: QueueUnreachable, within seconds; SettingsError.
+        """Return how many batches wait in the queue.
 
-        Those with a worker are not counted: a worker that was killed leaves its own among the unacknowledged for as
-        long as the visibility time-out, and an idle queue would look busy. The ledger knows which batches are running.
+        Batches with a worker are not counted: those of a killed worker stay among the
+        unacknowledged for the visibility time-out, and an idle queue would look busy. The ledger
+        knows which batches are running.
+
+        Raises: QueueUnreachable, within seconds; SettingsError.
         """
         with self._channel() as channel:
             return int(channel.client.llen(QueueName.INGEST))
 
     def next(self) -> str:
-        """The id of the batch that has waited longest; "" where none waits, or what waits is nothing of ours.
+        """Return the id of the batch that has waited longest.
+
+        "" if none waits, or if the oldest message is not one of esrag's.
 
         Raises: QueueUnreachable, within seconds; SettingsError.
         """
         with self._channel() as channel:
-            # Taken from the right. kombu puts the prefix before the keys of the commands that it uses itself.
+            # Taken from the right. kombu puts the prefix before the keys of the commands that it
+            # uses itself.
             message = channel.client.lindex(f"{PREFIX}{QueueName.INGEST}", -1)
         try:
             (batch_id,), *_ = json.loads(b64decode(json.loads(message or "")["body"]))
@@ -95,33 +106,37 @@ class Queue:
 
     @contextmanager
     def _channel(self) -> Iterator[Any]:
-        """A channel; whatever goes wrong with it is one line, without what the address may hold."""
+        """Yield a channel; raise any failure as one line, without the contents of the address."""
         app = self._app
         from kombu.exceptions import KombuError
         from redis.exceptions import RedisError
 
         try:
             with app.connection_for_write() as connection:
-                connection.ensure_connection(
-                    max_retries=1, interval_start=_AGAIN_S
-                )  # kombu's own wait is 2 s
+                # kombu's own wait is 2 s.
+                connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)
                 with connection.channel() as channel:
                     yield channel
         except (RedisError, KombuError, OSError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
-            hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
+            hint = (
+                "start its Redis or look at queue.url; without one, "
+                "esrag ingest does the work itself"
+            )
             raise QueueUnreachable(
                 f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint
             ) from error
-        except (
-            ValueError
-        ) as error:  # a port that is not a number; not shown: it may quote a password
+        except ValueError as error:
+            # A port that is not a number; not shown: it may quote a password.
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
 
 
 def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
-    """A Celery application with our settings. Raises: SettingsError without the libraries or without queue.url."""
+    """Return a Celery application with our settings.
+
+    Raises: SettingsError without the libraries or without queue.url.
+    """
     try:
         import redis  # noqa: F401 -- Celery would miss it much later, in other words
         from celery import Celery
@@ -141,15 +156,15 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
 def celery_settings(settings: QueueSettings) -> dict[str, Any]:
     """Return Celery's configuration for both sides of the queue; every line was tried.
 
-    Neither task_reject_on_worker_lost nor task_retry_on_worker_lost is set. A process that is killed leaves its claim
-    in the ledger, so a message that came back at once would find the batch claimed and do nothing; the claim ends with
-    the process or the lease, and the sweep queues the batch again and counts. Nor is there a soft time limit, whose
-    exception would fail all files of a batch: one that is killed is cut into its files, and the guilty one is found.
-    Nor a limit on a process's memory: Celery measures it after a batch, and would reload a large encoder each time.
+    Neither task_reject_on_worker_lost nor task_retry_on_worker_lost is set. A process that is
+    killed leaves its claim in the ledger, so a message that came back at once would find the batch
+    claimed and do nothing; the claim ends with the process or the lease, and the sweep queues the
+    batch again and counts. Nor is there a soft time limit, whose exception would fail all files of
+    a batch: one that is killed is cut into its files, and the guilty one is found. Nor a limit on a
+    process's memory: Celery measures it after a batch, and would reload a large encoder each time.
     """
-    hard_s = (
-        settings.time_limit_s + _GRACE_S
-    )  # a batch that is too slow ends its own process; this is the net
+    # A batch that is too slow ends its own process; this is the net.
+    hard_s = settings.time_limit_s + _GRACE_S
     visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
     return {
         **_STEADY,
@@ -200,7 +215,8 @@ _STEADY: Mapping[str, Any] = {
     "worker_soft_shutdown_timeout": 30,
     "worker_enable_soft_shutdown_on_idle": True,
     "worker_cancel_long_running_tasks_on_connection_loss": False,  # True lost them
-    "worker_enable_remote_control": False,  # unused; without it, access to the Redis is not enough to stop workers
+    # Unused; without it, access to the Redis is not enough to stop workers.
+    "worker_enable_remote_control": False,
     "worker_redirect_stdouts": False,
     "worker_log_format": _LOG_FORMAT,
     "worker_task_log_format": _LOG_FORMAT,

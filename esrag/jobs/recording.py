@@ -24,18 +24,18 @@ _UNFINISHED: Sequence[BatchState] = ("pending", "running", "dead")
 
 
 def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
-    """Writes down what is to be done; from now on nothing of it can be lost. An older job of the same key gives way.
+    """Record a job, so that none of its work can be lost, in place of an open one of its key.
 
-    What that one had begun goes on with the attempts it had. A file that is dead and as it was is left out.
+    Batches that the older job had begun keep their attempts. Dead files that are unchanged are left
+    out.
     """
     ledger = work.ledger
     ledger.reap(is_dead)
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
     older = [it for it in known if it.state == "open" and it.key == key]
 
-    if (
-        not work.settings.queue.url
-    ):  # no worker has it, and no other command: that would hold the index
+    # No worker has it, and no other command: that would hold the index.
+    if not work.settings.queue.url:
         lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
         ledger.reap(lambda owner: owner in lost)
     plan = without_dead(work, plan, rebuild=rebuild, but=older)
@@ -66,9 +66,10 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
 
 
 def record_removal(work: Work, made: Fingerprint, sources: Sequence[str]) -> None:
-    """Write down that documents of sources are removed by hand: what was said of these before counts no more.
+    """Record that documents of sources are removed by hand, which overrides their earlier records.
 
-    Called just before they are removed. A command that is killed in between leaves them as they are.
+    This is called just before they are removed. A command that is killed in between leaves the
+    documents stored.
     """
     now = datetime.now(UTC)
     job = Job(
@@ -90,9 +91,10 @@ def _new_id(now: datetime) -> str:
 
 
 def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:
-    """Yield batches of older jobs that were tried already, so that a file that kills its worker keeps its attempts.
+    """Yield batches of older jobs that were tried already, with their attempts.
 
-    Else a file that ends the command itself would have all its attempts again at each new command.
+    Otherwise a file that ends the command itself would have all its attempts again with each new
+    command.
     """
     fresh = {task.source: task for task in planned}
     for batch in (batch for job in older for batch in ledger.batches(job.job_id, _UNFINISHED)):
@@ -118,13 +120,14 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
 
 
 def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = ()) -> Plan:
-    """Without the files that ended their worker at every attempt and have not changed since; they are failures.
+    """Return the plan without dead files that have not changed; they become failures.
 
-    What is dead in the jobs of `but` is left to them.
+    A dead file ended its worker at every attempt. Files that are dead in the jobs of `but` are left
+    to them.
     """
     ledger, index = work.ledger, work.settings.engine.index
-    # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of all that follows, and
-    # whatever was dead at all is left out of it.
+    # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of
+    # all that follows, and whatever was dead at all is left out of it.
     of_rebuilds = [it for it in ledger.jobs() if it.index == index and (rebuild or it.rebuild)]
     others = [
         it
@@ -156,7 +159,10 @@ def _is_as_it_was(task: Task, other: Task | None) -> bool:
 
 
 def refusal(work: Work, job: Job) -> str:
-    """Why nothing of a job is to be done any more, "" where it is. Raises: EngineError."""
+    """Return why a job must not continue; "" if it may.
+
+    Raises: EngineError.
+    """
     engine = work.engine(job.index)
     if job.rebuild:
         return "it was a rebuild" if job.state == "done" else ""
@@ -168,7 +174,9 @@ def refusal(work: Work, job: Job) -> str:
 
 
 def find_displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
-    """The files of a job whose documents would take the place of other files', which got their ids since.
+    """Return the files of a job whose document ids other files have taken since.
+
+    Their documents would replace those of the other files.
 
     Raises: EngineError.
     """
@@ -184,7 +192,7 @@ def find_displaced(work: Work, job: Job, tasks: Iterable[Task]) -> set[str]:
 
 
 def list_promised_ids(work: Work, index: str) -> dict[str, str]:
-    """The ids of documents that open jobs are about to store, by source, so that no other file gets one of them."""
+    """Return the document ids that open jobs are about to store, by source, as reserved ones."""
     ledger = work.ledger
     jobs = [
         job
@@ -198,13 +206,13 @@ def list_promised_ids(work: Work, index: str) -> dict[str, str]:
 
 
 def job_key(settings: Settings, *what: object) -> str:
-    """The same for the same arguments on the same index, given in the same folder."""
+    """Return a key that is the same for the same arguments, index and current folder."""
     told = json.dumps([settings.engine.index, os.getcwd(), *what], default=list)  # noqa: PTH109 -- a name
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Task]]:
-    """Tasks in portions that a worker takes at once."""
+    """Yield the tasks in batches."""
     portion: list[Task] = []
     size_bytes = 0
 
@@ -221,7 +229,7 @@ def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Tas
 
 
 def _size_bytes(source: str, in_a_store: int) -> int:
-    """The size of a file; a guess for what is in a store, and 0 for what is gone since."""
+    """Return the size of a file; a guess for one in a store, and 0 for one that is gone."""
     try:
         return in_a_store if is_address(source) else path_of(source).stat().st_size
     except OSError:

@@ -8,7 +8,7 @@ from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.jobs.recording import record_removal
 from esrag.jobs.work import Work
-from esrag.loading.listing import source_named
+from esrag.loading.listing import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.conditions import check_filter, require_of_documents
@@ -17,7 +17,7 @@ from esrag.text import closest
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The documents to remove, told in one way: by ids, by files and folders, or by a condition."""
+    """The documents to remove, selected by ids, by files and folders, or by a condition."""
 
     doc_ids: Sequence[str] = ()
     sources: Sequence[str] = ()
@@ -29,11 +29,12 @@ def find_documents(
 ) -> tuple[tuple[StoredDocument, ...], tuple[str, ...]]:
     """Return the documents to remove, by id, and notes on conditions that nothing meets.
 
-    Raises: UsageError for an id, a source or a field that the index does not have; IndexMissing, EngineError.
+    Raises: UsageError for an id, a source or a field that the index does not have; IndexMissing,
+    EngineError.
     """
     if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
         hint = "name ids, or --source PATH, or --where CONDITION; esrag docs lists the documents"
-        raise UsageError("what is to be removed has to be told in one way", hint=hint)
+        raise UsageError("expected exactly one of ids, sources and a condition", hint=hint)
 
     engine = work.engine(work.settings.engine.index)
     stored = tuple(engine.documents())
@@ -59,8 +60,11 @@ def _by_condition(
 def _by_source(
     sources: Sequence[str], stored: Sequence[StoredDocument]
 ) -> Iterator[StoredDocument]:
-    """Yield the documents of files, and of everything below folders. Raises: UsageError for an unknown place."""
-    places = [source_named(source) for source in sources]
+    """Yield the documents of files, and of everything below folders.
+
+    Raises: UsageError for an unknown place.
+    """
+    places = [to_source(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:
         if not any(is_below(source, place) for source in known):
@@ -83,7 +87,9 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
 
 
 def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocument, ...]:
-    """Remove documents from the index, and return those that were still stored. The ledger records the removal first.
+    """Remove documents from the index, after recording it in the ledger.
+
+    Return those that were still stored.
 
     Raises: EngineError, IndexBusy, LedgerError.
     """

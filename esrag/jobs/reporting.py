@@ -18,9 +18,10 @@ from esrag.text import format_count
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The outcome of an ingest. `chunks`, `embedded` and `reused` count chunks; the other fields count files.
+    """The outcome of an ingest.
 
-    Of `hidden_files` hidden text was left out, `hidden_characters` in all.
+    `chunks`, `embedded` and `reused` count chunks; the other fields count files. Hidden text was
+    left out of `hidden_files`, `hidden_characters` in all.
     """
 
     added: int = 0
@@ -71,7 +72,7 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
 
 
 def _skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
-    """What was left out and why, by batch."""
+    """Yield what was left out and why, by batch."""
     for batch in ledger.batches(job.job_id):
         if batch.state in GIVEN_UP:
             yield from (Skip(task.source, batch.error) for task in batch.left)
@@ -82,11 +83,13 @@ def _skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
 
 
 def problems(work: Work) -> Iterator[Finding]:
-    """What contradicts itself: the index, the ledger, or what one says of the other. The tests ask it, and the doctor.
+    """Yield contradictions within the index, within the ledger, or between the two.
 
-    Every file of a job is in the index as it was read, or its failure is recorded, or it is still to be done; what
-    was removed is gone; every chunk is there once and belongs to a document; the figures of a job are those of its
-    batches. Raises: LedgerError, EngineError.
+    Every file of a job is in the index as it was read, or its failure is recorded, or it is still
+    pending. What was removed is gone. Every chunk is there once and belongs to a document. The
+    figures of a job are those of its batches.
+
+    Raises: LedgerError, EngineError.
     """
     engine = work.context.engine
     if engine.exists():
@@ -102,10 +105,9 @@ def problems(work: Work) -> Iterator[Finding]:
 
 
 def _disagreements(work: Work) -> Iterator[str]:
-    """What the index does not hold as the ledger says, a line for each kind."""
-    words = last_words(
-        work
-    )  # before the index is read: a batch that ends in between is pending here
+    """Yield a line for each kind of difference between the index and the ledger."""
+    # Before the index is read: a batch that ends in between is pending here.
+    words = last_words(work)
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (
@@ -125,15 +127,16 @@ def _disagreements(work: Work) -> Iterator[str]:
 
 
 def _is_whole(stored: StoredSource, sha256: str) -> bool:
-    """Whether all documents of a file are there, of these bytes, and none that it had before."""
+    """Return whether all documents of a file are stored, from these bytes, and no older ones."""
     return stored.complete and sha256 in ("", stored.sha256)
 
 
 @dataclass(frozen=True, slots=True)
 class LastWord:
-    """What the ledger says last of a file, and when that was so: it was stored, of bytes of this hash, or removed.
+    """The last record of a file: stored, from bytes of this hash, or removed, and when.
 
-    Otherwise it failed, is pending, or does not matter: `dropped` sources had documents removed by hand.
+    Otherwise the file failed, is pending, or does not matter: `dropped` sources had documents
+    removed by hand.
     """
 
     job_id: str
@@ -143,7 +146,10 @@ class LastWord:
 
 
 def last_words(work: Work) -> Mapping[str, LastWord]:
-    """The last word on each source of the index; a file that nothing can be done with keeps the one before."""
+    """Return the last record of each source of the index.
+
+    A file that cannot be processed keeps the record before.
+    """
     words: dict[str, LastWord] = {}
     for job in sorted(work.ledger.jobs(), key=lambda job: job.job_id):
         if (
@@ -162,14 +168,20 @@ def last_words(work: Work) -> Mapping[str, LastWord]:
 
 
 def _counts_more(word: LastWord, former: LastWord) -> bool:
-    """A failure stands until it is known to be mended; else the later word counts."""
+    """Return whether a record replaces the former one.
+
+    A failure stands until it is known to be repaired; otherwise the later record counts.
+    """
     if former.state == "failed":
         return word.state != "pending"
     return word.state == "failed" or word.at_ms >= former.at_ms
 
 
 def _words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
-    """What a job says of files; of those that it has not done anything is true until it is over."""
+    """Yield the records that a job has of files.
+
+    For files that it has not processed, nothing is known until the job ends.
+    """
     over_ms = job.ended_ms or sys.maxsize
     removed: Literal["removed", "dropped"] = "dropped" if job.key == REMOVAL_KEY else "removed"
     for source in job.gone:

@@ -1,4 +1,4 @@
-"""Working batches off; the command itself takes them from the ledger, a worker those whose ids it is sent.
+"""Processing batches: a command claims them from the ledger, a worker those whose ids it receives.
 
 The process that finds a job without work left ends it.
 """
@@ -62,13 +62,16 @@ class _Stopped(Exception):  # noqa: N818 -- no error
 
 
 def files_left(work: Work, job: Job) -> int:
-    """Files of a job that are still to be done."""
+    """Return how many files of a job are pending."""
     return work.ledger.counts(job.job_id).files.get("pending", 0)
 
 
 @contextmanager
 def cancel_if_stopped(job: Job, work: Work) -> Iterator[None]:
-    """Cancel a job whose command the user stops or has to change. A transient error leaves the job open."""
+    """Cancel a job if the user stops its command or has to change it.
+
+    A transient error leaves the job open.
+    """
     try:
         yield
     except (KeyboardInterrupt, SettingsError, ModelError) as error:
@@ -82,7 +85,10 @@ def cancel_if_stopped(job: Job, work: Work) -> Iterator[None]:
 
 
 def run_job(job: Job, work: Work, target: Target, progress: Progress, *, eager: bool) -> None:
-    """Do what is left of a job. Raises: EsragError if it was cancelled, or a rebuild lacks a batch."""
+    """Process what is left of a job.
+
+    Raises: EsragError if the job was cancelled, or a rebuild lacks a batch.
+    """
     if job.state != "open":
         return
 
@@ -94,15 +100,19 @@ def run_job(job: Job, work: Work, target: Target, progress: Progress, *, eager: 
             f"job {job.job_id} was cancelled", hint=f"to go on: esrag jobs resume {job.job_id}"
         )
     if job.rebuild and (lost := counts["failed"] + counts["dead"]):
-        message = f"the rebuild lacks {format_count(lost, 'batch')} and is thrown away; the index is as it was"
+        message = (
+            f"the rebuild lacks {format_count(lost, 'batch')} and is thrown away; "
+            "the index is as it was"
+        )
         raise JobEnded(message, hint=f"esrag jobs show {job.job_id} says why")
 
 
 def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bool = False) -> None:
-    """Does a job's batches here, one after the other, until none is open or the job was cancelled.
+    """Process a job's batches here, one by one, until none is open or the job was cancelled.
 
-    With `eager` the first error of any kind ends it. Raises: what the next batch would meet as well; the batch waits in
-    the ledger.
+    With `eager` the first error of any kind ends it.
+
+    Raises: an error that the next batch would meet as well; the batch waits in the ledger.
     """
     ledger = work.ledger
     work.ingestion.watch(progress.reading)
@@ -122,9 +132,8 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
         if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
-            ledger.requeue(
-                round(1000 * time.time()) + 1
-            )  # what a queue was given is this command's now
+            # Batches that were queued belong to this command now.
+            ledger.requeue(round(1000 * time.time()) + 1)
             ledger.reap(is_dead)
         time.sleep(_LOOKS_S)
 
@@ -145,7 +154,8 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
             continue
         left_files = format_count(files_left(work, left), "file")
         say(
-            f"first what job {left.job_id} has left, {left_files}; to drop it: esrag jobs cancel {left.job_id}"
+            f"first what job {left.job_id} has left, {left_files}; to drop it: "
+            f"esrag jobs cancel {left.job_id}"
         )
         yield left
 
@@ -170,7 +180,7 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
 
 
 def _target(work: Work, job: Job) -> Target:
-    """The index that a worker fills."""
+    """Return the index that a worker fills."""
     if job.made != work.made:
         came = f"the job was made for {_told(job.made)}, this worker for {_told(work.made)}"
         raise IndexBusy(came, hint="give the worker the settings of the job, then it goes on")
@@ -191,10 +201,13 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
     *,
     patient: bool = False,
 ) -> None:
-    """Process a claimed batch and record the outcome. Raises: the error that stopped it, which is recorded too.
+    """Process a claimed batch and record the outcome.
 
-    If `patient`, requests to the ledger are retried for as long as the claim lasts, and transient errors of a batch are
-    retried later with growing delays. Otherwise the caller decides when to retry.
+    If `patient`, requests to the ledger are retried for as long as the claim lasts, and transient
+    errors of a batch are retried later with growing delays. Otherwise the caller decides when to
+    retry.
+
+    Raises: the error that stopped it, which is recorded too.
     """
     started = time.perf_counter()
     ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
@@ -236,18 +249,23 @@ def _load(
     progress: Progress,
     budgets: Budgets | None,
 ) -> Result:
-    """Load the files that are left of a batch, while its claim is renewed. Raises: _Stopped, EsragError."""
+    """Load the files that are left of a batch, while its claim is renewed.
+
+    Raises: _Stopped, EsragError.
+    """
     with _Held(work.ledger, batch, work.settings.queue.lease_s) as held:
         into = target()
-        with (
-            into.writing()
-        ):  # else what cannot be stored for now is parsed and embedded at each turn, in vain
+        # Else what cannot be stored for now is parsed and embedded at each turn, in vain.
+        with into.writing():
             held()
         return work.ingestion.load(batch.left, into, progress, held, budgets)
 
 
 def _surely(for_s: float, write: Callable[[], object]) -> None:
-    """Writes into the ledger; again, for so long, where it does not answer. Raises: EngineUnreachable, LedgerError."""
+    """Retry a ledger write for up to `for_s` seconds.
+
+    Raises: EngineUnreachable, LedgerError.
+    """
     end_s = time.monotonic() + for_s
     while True:
         try:
@@ -261,9 +279,9 @@ def _surely(for_s: float, write: Callable[[], object]) -> None:
 
 
 def line_of(error: BaseException) -> str:
-    """An error as the ledger and a worker's log show it: of one that is not ours its kind and its place.
+    """Return an error as the ledger and a worker's log show it.
 
-    What else it says may be the words of a document.
+    Of a foreign error only its kind and place are shown, since its message may quote a document.
     """
     if isinstance(error, EsragError):
         return error.line
@@ -276,7 +294,7 @@ def line_of(error: BaseException) -> str:
 
 
 def trace_of(error: BaseException) -> str:
-    """Where an error and what caused it came from, each with the line that the ledger shows of it."""
+    """Return the traces of an error and of its causes, each with the line that the ledger shows."""
     traces: list[str] = []
     cause: BaseException | None = error
     while cause and len(traces) < _CAUSES:
@@ -286,9 +304,9 @@ def trace_of(error: BaseException) -> str:
 
 
 class _Held:
-    """Keeps a claim while its batch is worked on, however long a file takes: renewed by a thread of its own.
+    """Keeps a claim while its batch is processed, renewed by a thread of its own.
 
-    Called in between, it raises _Stopped when the claim is another's or the job was cancelled.
+    Calling it raises _Stopped if the claim is another owner's or the job was cancelled.
     """
 
     def __init__(self, ledger: Ledger, batch: Batch, lease_s: float) -> None:
@@ -310,9 +328,8 @@ class _Held:
         trace: TracebackType | None,
     ) -> None:
         self._over.set()
-        self._renewing.join(
-            self._every_s
-        )  # one that waits for a server is left: what it renews has ended by then
+        # One that waits for a server is left: what it renews has ended by then.
+        self._renewing.join(self._every_s)
 
     def __call__(self) -> None:
         if self._lost:
@@ -325,9 +342,11 @@ class _Held:
 
 
 def end(work: Work, job: Job) -> None:
-    """Ends an open job of which no batch is open: documents of files that are gone go.
+    """End an open job that has no open batch, and remove documents of files that are gone.
 
-    Done twice it changes nothing. Raises: EngineError, LedgerError.
+    Calling it twice changes nothing.
+
+    Raises: EngineError, LedgerError.
     """
     if job.state != "open" or work.ledger.counts(job.job_id).open:
         return
@@ -338,18 +357,27 @@ def end(work: Work, job: Job) -> None:
 
 
 def remove_gone(writer: Writer, job: Job) -> None:
-    """Removes what is stored of sources that were gone and still are; an id that another source has by now stays."""
+    """Remove the documents of sources that were gone and still are.
+
+    A document id that another source has by now stays.
+    """
     writer.remove_former(dict.fromkeys(sorted(find_gone_sources(job)), ""))
 
 
 def find_gone_sources(job: Job) -> set[str]:
-    """Return the sources of a job whose documents are to go: those that did not come back, or are left out."""
+    """Return the sources of a job whose documents are to be removed.
+
+    Those are the ones that did not come back, or are left out.
+    """
     left_out = set(job.left_out)
     return {source for source in job.gone if source in left_out or is_still_gone(source)}
 
 
 def is_still_gone(source: str) -> bool:
-    """Whether nothing of it came back; a store that does not say leaves it to the next ingest."""
+    """Return whether nothing of a source came back; False if its store does not say.
+
+    The next ingest then looks again.
+    """
     try:
         return is_gone(source) or is_emptied(source)
     except LoadingError:

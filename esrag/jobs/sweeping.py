@@ -1,4 +1,7 @@
-"""Sending batches to workers, and recovering lost ones. A command that waits for a job sweeps as well."""
+"""Sending batches to workers, and recovering lost ones.
+
+A command that waits for a job sweeps as well.
+"""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +19,7 @@ _LOOKS_S = 0.5
 
 
 def sweep(work: Work, queue: Queue) -> None:
-    """Hands out what waits, and takes back what was lost; of many who do it at once one does.
+    """Queue waiting batches, and take back lost ones; one process at a time does it.
 
     Raises: QueueUnreachable, LedgerError, EngineError.
     """
@@ -40,9 +43,10 @@ def sweep(work: Work, queue: Queue) -> None:
 
 
 def _lost_before_ms(work: Work, queue: Queue) -> int:
-    """What was handed out before then is not in the queue: it was lost, or is just being claimed, and comes twice.
+    """Return the time before which queued batches without a message are lost.
 
-    What waits longest is taken first, so all that was handed out before it was taken.
+    The longest waiting message is taken first, so everything queued before it was taken. A batch
+    that is just being claimed is queued twice.
     """
     now_ms = round(1000 * (time.time() - work.settings.queue.sweep_s))
     batch_id = queue.next()
@@ -55,14 +59,17 @@ def _lost_before_ms(work: Work, queue: Queue) -> int:
 
 
 def _for_workers(work: Work) -> list[Job]:
-    """Return the open jobs, the oldest first, without rebuilds: a command fills its new index by itself."""
+    """Return the open jobs, the oldest first.
+
+    Rebuilds are not among them, because a command fills its new index by itself.
+    """
     return [
         job for job in reversed(list(work.ledger.jobs())) if job.state == "open" and not job.rebuild
     ]
 
 
 def _offered(work: Work) -> Iterator[str]:
-    """The batches that may be handed out."""
+    """Yield the ids of the batches that may be queued."""
     for job in _for_workers(work):
         yield from (
             batch.batch_id
@@ -82,7 +89,8 @@ class Seen:
 def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
     """Yield a job twice a second until it is no longer open. With a queue, this also sweeps.
 
-    Raises: LedgerError, EngineError; a server that was there goes unanswered for as long as it takes.
+    Raises: LedgerError, EngineError; a server that was there goes unanswered for as long as it
+    takes.
     """
     swept = 0.0
     trouble = ""
@@ -105,7 +113,7 @@ def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
 
 
 def _sweep(work: Work, queue: Queue) -> str:
-    """What kept it from being done, "" for nothing."""
+    """Sweep, and return what kept it from finishing; "" for nothing."""
     try:
         sweep(work, queue)
     except TRANSIENT as error:

@@ -25,26 +25,26 @@ class Work:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The ledger of the settings."""
+        """Return the ledger of the settings."""
         return open_ledger(self.settings)
 
     @cached_property
     def context(self) -> Context:
-        """The engine in use, and the embedder."""
+        """Return the context with the engine and the embedder."""
         return open_context(self.settings)
 
     @cached_property
     def made(self) -> Fingerprint:
-        """What an index is made with here."""
+        """Return the fingerprint of an index that is made here."""
         return fingerprint(self.settings, self.context.embedder)
 
     @cached_property
     def ingestion(self) -> Ingestion:
-        """Loads files; ends with the process."""
+        """Return the loader of files, which ends with the process."""
         return Ingestion(self.settings, self.context.embedder, self.context.vectors)
 
     def engine(self, index: str) -> Engine:
-        """An index at the address of the settings, by its name."""
+        """Return an index at the address of the settings, by its name."""
         if index not in self._engines:
             self._engines[index] = open_engine(
                 self.settings.engine.model_copy(update={"index": index})

@@ -1,14 +1,15 @@
-"""The ledger: planned work, finished work and failures. It is stored with the index, never in the broker.
+"""The ledger: planned work, finished work and failures, stored with the index, never in the broker.
 
-A job is one ingest: its files in batches. A batch is recorded before it is published, claimed by its worker,
-and ended by the same worker. A claim lasts as long as it is renewed. Each change of a batch is a comparison with
-the version that was read, so that of two who try one wins. Queues may lose and double what they hold: the ledger does
-not, and what it says is what counts.
+A job is one ingest: its files in batches. A batch is recorded before it is published, claimed by
+its worker, and ended by the same worker. A claim lasts as long as it is renewed. Each change of a
+batch is compared with the version that was read, so that one of two concurrent writers wins. Queues
+may lose and duplicate what they hold. The ledger does not, and its records are the ones that count.
 
-States of a batch: `pending` (waits, perhaps until `not_before_ms`), `running` (claimed), `done`, `failed` (an error
-that will not pass, or outlasted its attempts), `dead` (ended its worker at every attempt). A batch of several files
-that would be dead is cut into one a file first. States of a job: `recording` (its batches are being recorded),
-`open`, `done` (no batch is open and what is gone was removed), `cancelled`.
+States of a batch: `pending` (waits, perhaps until `not_before_ms`), `running` (claimed), `done`,
+`failed` (a permanent error, or one that outlasted its attempts), `dead` (ended its worker at every
+attempt). Before a batch of several files is declared dead, it is split into one batch per file.
+States of a job: `recording` (its batches are being recorded), `open`, `done` (no batch is open and
+deleted files were removed), `cancelled`.
 """
 
 from collections.abc import Mapping
@@ -28,12 +29,13 @@ REMOVAL_KEY = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One ingest. `key` is the same for the same arguments on the same index: a newer job takes over from an older.
+    """One ingest; `key` is the same for the same arguments on the same index.
 
-    Of a `rebuild` nothing is left where it is cut short. `gone` holds the sources that are no longer there: their
-    documents are removed at the end. Of a removal by hand they are those of which documents were removed. `left_out`
-    holds those of them that are there and not wanted any more. `note` says
-    why it was cancelled. Times are milliseconds since 1970.
+    A newer job takes over from an older one with its key. A `rebuild` that is interrupted leaves
+    nothing behind. `gone` holds the sources that no longer exist: their documents are removed at
+    the end. For a removal by hand it holds the sources whose documents were removed. `left_out`
+    holds those of them that exist but are no longer wanted. `note` says why the job was cancelled.
+    Times are milliseconds since 1970.
     """
 
     job_id: str
@@ -55,11 +57,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some files of a job. `attempts` counts the claims; `until_ms` is when the present one ends unless it is renewed.
+    """Some files of a job, claimed and ended as a whole.
 
-    `queued_ms` is when it was last published, 0 for not; `error` is one line, `traceback` what a developer needs.
-    `result` is there before its end where some of its files are tried again. `turned_away` counts the turns in a row
-    in which something stood in the way that passes by itself. `alone`: cut from a batch that ended its worker.
+    `attempts` counts the claims; `until_ms` is when the present claim ends unless it is renewed.
+    `queued_ms` is when the batch was last published, 0 if it was not; `error` is one line,
+    `traceback` what a developer needs. `result` is there before the end of the batch if some of its
+    files are retried. `turned_away` counts the turns in a row that met a transient obstacle.
+    `alone` marks a batch that was split from one that ended its worker.
     """
 
     batch_id: str
@@ -80,16 +84,17 @@ class Batch:
 
     @property
     def left(self) -> tuple[Task, ...]:
-        """The files that nothing came of yet."""
+        """Return the files without an outcome."""
         told = {outcome.source for outcome in self.result.outcomes}
         return tuple(task for task in self.tasks if task.source not in told)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A job in figures, from its batches; `batches` by state, `files` by outcome, the open ones under `pending`.
+    """A job in figures, from its batches: `batches` by state, and `files` by outcome.
 
-    What is left of failed and dead batches counts as `failed`. Every state and every outcome is there, also at 0.
+    Files without an outcome count as `pending`, and as `failed` in failed and dead batches. Every
+    state and every outcome is there, also at 0.
     """
 
     batches: Mapping[BatchState, int]
@@ -100,5 +105,5 @@ class Counts:
 
     @property
     def open(self) -> int:
-        """Batches that are still to be done or under way."""
+        """Return how many batches are pending or running."""
         return self.batches.get("pending", 0) + self.batches.get("running", 0)

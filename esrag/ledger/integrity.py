@@ -1,6 +1,7 @@
-"""Integrity of a ledger. No crash makes a ledger contradict itself, so a finding here is a bug in esrag.
+"""Integrity of a ledger: no crash makes it contradict itself, so a finding here is a bug in esrag.
 
-One exception: a sweeper killed while splitting a batch leaves the batch and its pieces. The next sweep ends it.
+One exception: a sweeper killed while splitting a batch leaves the batch and its pieces. The next
+sweep ends it.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,10 @@ from esrag.text import format_count
 
 
 def problems(store: Store) -> Iterator[str]:
-    """What contradicts itself, a line each. Raises: LedgerError where a row cannot be read."""
+    """Yield the contradictions in the ledger, one line each.
+
+    Raises: LedgerError if a row cannot be read.
+    """
     jobs: dict[str, str] = {}
     for row in iter_rows(store, Query("job")):
         job = job_of(row)
@@ -36,13 +40,13 @@ def problems(store: Store) -> Iterator[str]:
 
 
 def _of_row(row: Row, expected: Row) -> Iterator[str]:
-    """The fields that are searched and summed, compared with the record."""
+    """Compare the fields that are searched and summed with the record."""
     if replace(row, version=NEW, body="") != replace(expected, body=""):
         yield f"{row.key}: what it is found by is not what it holds"
 
 
 def _of_job(job: Job, store: Store) -> Iterator[str]:
-    """The job against the sums of its batches."""
+    """Compare the job with the sums of its batches."""
     totals = store.totals(job.job_id)
     files = sum(sum(total.sums[: len(OUTCOMES)]) for total in totals.values())
     if job.state in {"open", "done"} and files != job.files:
@@ -58,10 +62,8 @@ def _of_batch(batch: Batch, job_state: str | None) -> Iterator[str]:
     name, running = f"batch {batch.batch_id}", batch.state == "running"
     if job_state is None:
         yield f"{name}: its job {batch.job_id} is not there"
-    if job_state == "recording" and batch.state not in {
-        "pending",
-        "dead",
-    }:  # dead: it was so in the job before
+    # A dead batch was dead in the job before.
+    if job_state == "recording" and batch.state not in {"pending", "dead"}:
         yield f"{name}: is {batch.state} while its job is being recorded"
     if running != (batch.until_ms > 0):
         yield f"{name}: is {batch.state} until {batch.until_ms}"

@@ -1,6 +1,7 @@
-"""The ledger itself: the states of jobs and batches, claims and their ends, and what is done about what went wrong.
+"""The ledger itself: the states of jobs and batches, their claims, and the recovery from failures.
 
-Every change is made to a row as it stands at that moment, and again to what another made of it meanwhile.
+Every change is applied to the current row, and applied again if another process changed the row
+meanwhile.
 """
 
 import time
@@ -42,9 +43,10 @@ _T = TypeVar("_T")
 
 
 class Ledger:
-    """Jobs and their batches in a store; `lease_s` is how long a claim lasts, `attempts` how many a batch has.
+    """Jobs and their batches in a store.
 
-    `clock` gives seconds since 1970. Every method raises LedgerError where the store cannot be read or written, and
+    `lease_s` is how long a claim lasts, `attempts` how often a batch may be claimed. `clock` gives
+    seconds since 1970. Every method raises LedgerError if the store cannot be read or written, and
     on a server EngineError.
     """
 
@@ -57,11 +59,12 @@ class Ledger:
         self._clock = clock
 
     def open(self, job: Job, batches: Iterable[Sequence[Task]], begun: Sequence[Batch] = ()) -> Job:
-        """Writes a job and all its batches down; only then they are offered. It takes over from older jobs of its key.
+        """Record a job and all its batches, then offer them; take over from older jobs of its key.
 
-        What was `begun` in those goes on as it stands, after all others: attempts count from job to job.
-        Returns the job as it is then: cancelled, where a newer one was opened meanwhile. Raises: LedgerError where
-        there is a job of that id.
+        Batches that were `begun` in those go on as they are, after all others: attempts count from
+        job to job. Return the job as it is then: cancelled, if a newer one was opened meanwhile.
+
+        Raises: LedgerError if a job of that id exists.
         """
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
@@ -82,18 +85,24 @@ class Ledger:
         return self.job(job.job_id)
 
     def job(self, job_id: str) -> Job:
-        """A job. Raises: JobMissing for an unknown one."""
+        """Return a job.
+
+        Raises: JobMissing for an unknown one.
+        """
         for row in self._store.get([job_key(job_id)]):
             return job_of(row)
         raise JobMissing(f"no job {job_id!r}", hint="esrag jobs list shows all jobs")
 
     def jobs(self) -> Iterator[Job]:
-        """All jobs, the newest first."""
+        """Yield all jobs, the newest first."""
         jobs = map(job_of, iter_rows(self._store, Query("job")))
         return iter(sorted(jobs, key=_age, reverse=True))
 
     def batch(self, batch_id: str) -> Batch:
-        """A batch. Raises: JobMissing for an unknown one."""
+        """Return a batch.
+
+        Raises: JobMissing for an unknown one.
+        """
         for row in self._store.get([batch_key(batch_id)]):
             return batch_of(row)
         raise JobMissing(
@@ -101,15 +110,15 @@ class Ledger:
         )
 
     def batches(self, job_id: str, states: Collection[BatchState] = ()) -> Iterator[Batch]:
-        """The batches of a job by id, all or those in some states."""
+        """Yield the batches of a job by id, all or those in some states."""
         return map(batch_of, iter_rows(self._store, Query("batch", job_id, states)))
 
     def dead(self) -> Iterator[Batch]:
-        """The dead batches of all jobs."""
+        """Yield the dead batches of all jobs."""
         return map(batch_of, iter_rows(self._store, Query("batch", states=("dead",))))
 
     def counts(self, job_id: str) -> Counts:
-        """A job in figures; every state and every outcome is there."""
+        """Return a job in figures; every state and every outcome is there."""
         totals = self._store.totals(job_id)
         sums = dict(
             zip(
@@ -123,18 +132,18 @@ class Ledger:
         return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
 
     def waiting(self, limit: int, job_id: str = "") -> Sequence[Batch]:
-        """Batches of open jobs that may be worked on and are not queued, the oldest first."""
+        """Return batches of open jobs that are due and not queued, the oldest first."""
         jobs = [it for it in [job_id] if self._is_open(it)] if job_id else self._open_jobs()
         offered = (row for one in jobs for row in self._offered(one, limit))
         return [batch_of(row) for row in islice(offered, limit)]
 
     def next_due_ms(self, job_id: str) -> int | None:
-        """When the first of a job's pending batches may be worked on; None where none is pending."""
+        """Return when the first pending batch of a job is due; None if no batch is pending."""
         total = self._store.totals(job_id).get("pending")
         return total.due_ms if total else None
 
     def mark_queued(self, batch_ids: Iterable[str], queued: bool = True) -> None:  # noqa: FBT001, FBT002 -- one word
-        """Says of pending batches that they were published, or were not after all."""
+        """Mark pending batches as published, or as not published after all."""
         now_ms = self._now_ms() if queued else 0
         self._change(
             map(batch_key, batch_ids),
@@ -142,7 +151,10 @@ class Ledger:
         )
 
     def claim(self, batch_id: str, owner: str) -> Batch | None:
-        """The batch, for its owner alone until its time is up; None where it is another's, at an end or unknown.
+        """Claim a batch for its owner until the lease ends, and return it.
+
+        Return None if another owner holds it, or if it has ended or is unknown. A batch whose claim
+        is over and whose attempts are used up is left to `reap`.
 
         One whose claim is over with all attempts used up is `reap`'s.
         """
@@ -162,14 +174,21 @@ class Ledger:
         return next(iter(self._change([batch_key(batch_id)], claimed)), None)
 
     def renew(self, batch: Batch) -> bool:
-        """Holds a claim for longer; False where it is another's by now or the job was cancelled: stop working."""
+        """Extend a claim.
+
+        Return False if the claim is another owner's by now or the job was cancelled: then stop
+        working.
+        """
         until_ms = self._now_ms() + self._lease_ms
         return self._is_open(batch.job_id) and self._held(
             batch, lambda it: replace(it, until_ms=until_ms)
         )
 
     def finish(self, batch: Batch, result: Result, took_ms: int) -> bool:
-        """Record the outcome of the rest of a batch. Return False if another process has the claim by now."""
+        """Record the outcome of the rest of a batch.
+
+        Return False if another process has the claim by now.
+        """
         now_ms = self._now_ms()
         told = replace(
             result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes)
@@ -189,10 +208,11 @@ class Ledger:
         min_s: float = 0,
         counted: bool = True,
     ) -> None:
-        """Lets a batch be tried again after a while; failed where that was its last attempt, unless it is not counted.
+        """Let a batch be retried after a while, or fail if that was its last attempt.
 
-        Of turns in a row that are not counted each waits twice as long as the one before, `min_s` at least. Nothing
-        happens where the claim is another's by now.
+        A turn that is not counted never fails the batch. Each of such turns in a row waits twice as
+        long as the one before, and at least `min_s`. Nothing happens if the claim is another
+        owner's by now.
         """
         now_ms = self._now_ms()
 
@@ -211,14 +231,14 @@ class Ledger:
         self._held(batch, back)
 
     def give_up(self, batch: Batch, error: str, traceback: str = "") -> None:
-        """Ends a batch whose error will not pass; nothing happens where the claim is another's by now."""
+        """End a batch with a permanent error; do nothing if the claim is another owner's by now."""
         self._held(batch, lambda it: _ended(it, "failed", error, traceback))
 
     def reap(self, is_dead: Callable[[str], bool] = lambda _owner: False) -> Sequence[Batch]:
-        """Takes batches back whose claim is over, or whose owner `is_dead`, and gives what became of them.
+        """Take back batches whose claim is over or whose owner `is_dead`; return their new state.
 
-        With attempts left they are pending. Else one of several files is cut into one a file, and one of a single
-        file is dead.
+        With attempts left they are pending. Otherwise a batch of several files is split into one
+        per file, and a batch of a single file is dead.
         """
         now_ms = self._now_ms()
         running = map(batch_of, iter_rows(self._store, Query("batch", states=("running",))))
@@ -226,7 +246,7 @@ class Ledger:
         return [after for batch in left for after in self._taken_back(batch)]
 
     def requeue(self, before_ms: int) -> int:
-        """Offers pending batches again whose messages of before then were lost; how many."""
+        """Offer pending batches again whose messages of before then were lost; return how many."""
         lost = Query("batch", states=("pending",), queued_ms=(1, before_ms - 1), bodies=False)
 
         def unqueued(it: Batch) -> Batch | None:
@@ -241,7 +261,7 @@ class Ledger:
         )
 
     def end(self, job_id: str) -> bool:
-        """Ends an open job that has no open batch; True for the one who did it."""
+        """End an open job that has no open batch; return whether this call ended it."""
         if self.counts(job_id).open:
             return False
         ended_ms = self._now_ms()
@@ -253,12 +273,18 @@ class Ledger:
         )
 
     def cancel(self, job_id: str, note: str) -> None:
-        """Stops a job that is recording or open: its batches are not offered any more. Raises: LedgerError."""
+        """Stop a job that is recording or open, and offer its batches no more.
+
+        Raises: LedgerError.
+        """
         self.job(job_id)
         self._cancel(job_id, note)
 
     def reopen(self, job_id: str) -> None:
-        """Opens a done or cancelled job again. Raises: LedgerError; also where its batches were not all recorded."""
+        """Open a done or cancelled job again.
+
+        Raises: LedgerError, also if its batches were not all recorded.
+        """
         job = self.job(job_id)
         if sum(self.counts(job_id).files.values()) < job.files:
             raise LedgerError(
@@ -280,9 +306,12 @@ class Ledger:
         sources: Collection[str] = (),
         but: Collection[str] = (),
     ) -> int:
-        """Makes files that failed pending: all of a job, or those that are named, `but` some; the job is open again.
+        """Make failed files of a job pending, and open the job again.
 
-        Returns how many batches wait again. Raises: LedgerError for an unknown job.
+        These are all its failed files, or those of the named batches and sources, without those in
+        `but`. Return how many batches wait again.
+
+        Raises: LedgerError for an unknown job.
         """
         self.job(job_id)
         named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
@@ -307,7 +336,10 @@ class Ledger:
         return len(changed)
 
     def prune(self, before_ms: int) -> int:
-        """Removes jobs that ended before, or were begun before and never recorded, and their batches; how many jobs."""
+        """Remove old jobs with their batches, and return how many jobs.
+
+        These are jobs that ended before then, or that were begun before then and never recorded.
+        """
         old = [job.job_id for job in self.jobs() if _is_over(job, before_ms)]
         self._remove(old)
         return len(old)
@@ -321,7 +353,10 @@ class Ledger:
 
     @contextmanager
     def sweeping(self, for_s: float) -> Iterator[bool]:
-        """One sweeper at a time, over all machines, for so long at most; True for the one that is it."""
+        """Yield whether this process is now the sweeper; there is one at a time on all machines.
+
+        It stays the sweeper for `for_s` seconds at most.
+        """
         now_ms, holder = self._now_ms(), uuid4().hex
         row = next(iter(self._store.get([_SWEEPER])), Row(_SWEEPER, "lock", "", ""))
         mine = replace(row, state="held", due_ms=now_ms + round(1000 * for_s), body=holder)
@@ -336,7 +371,7 @@ class Ledger:
             self._store.write([replace(row, state="", due_ms=0, body="") for row in held])
 
     def problems(self) -> Sequence[str]:
-        """What contradicts itself, a line each."""
+        """Return the contradictions in the ledger, one line each."""
         return list(problems(self._store))
 
     def close(self) -> None:
@@ -368,7 +403,10 @@ class Ledger:
         return iter_rows(self._store, query, limit)
 
     def _take_over(self, job: Job) -> None:
-        """Of the jobs of one key and index the newest that was opened stays; it may be another than this one."""
+        """Cancel all jobs of this job's key and index except the newest that was opened.
+
+        That may be another job than this one.
+        """
         rivals = [it for it in self.jobs() if (it.key, it.index) == (job.key, job.index)]
         newest = next((it for it in rivals if it.state == "open"), job)
         for it in rivals:
@@ -387,7 +425,7 @@ class Ledger:
         )
 
     def _held(self, batch: Batch, change: Callable[[Batch], Batch]) -> bool:
-        """Changes a batch by the holder of its claim; whether that was him."""
+        """Change a batch for the holder of its claim; return whether the claim was still held."""
         claim = (batch.owner, batch.attempts)
 
         def changed(now: Batch) -> Batch | None:
@@ -425,7 +463,7 @@ class Ledger:
         return pieces
 
     def _change(self, keys: Iterable[str], change: Callable[[Batch], Batch | None]) -> list[Batch]:
-        """Changes batches, but those that `change` gives None for; the changed ones."""
+        """Change batches, except those that `change` gives None for; return the changed ones."""
 
         def changed(row: Row) -> Row | None:
             after = change(batch_of(row))
@@ -441,7 +479,7 @@ class Ledger:
         return any(self._rewrite([job_key(job_id)], changed))
 
     def _rewrite(self, keys: Iterable[str], change: Callable[[Row], Row | None]) -> Iterator[Row]:
-        """Changes rows, those that another was quicker to change once more; the changed ones."""
+        """Change rows, again if another process was quicker, and yield the changed ones."""
         for portion in _portions(keys):
             left: Sequence[str] = portion
             while left:
@@ -458,9 +496,12 @@ def _pending(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
-    """Return a batch for each file. Finished files are done; the first of them carries the batch's counts."""
+    """Yield a batch for each file, done if the file is finished.
+
+    The first of the finished ones carries the batch's counts.
+    """
     error = f"cut from {batch.batch_id}, which ended its worker {batch.attempts} times"
-    told, result = {outcome.source: outcome for outcome in batch.result.outcomes}, batch.result
+    told, result = ({outcome.source: outcome for outcome in batch.result.outcomes}, batch.result)
 
     for number, task in enumerate(batch.tasks, start=1):
         piece = Batch(f"{batch.batch_id}-{number:04}", batch.job_id, (task,))
@@ -472,7 +513,7 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
 
 
 def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch | None:
-    """A batch with what failed of it to be done once more, all that is meant; None where nothing of that failed."""
+    """Return a batch with the failed files that are meant, to be retried; None if none failed."""
     left = batch.left if batch.state in GIVEN_UP else ()
     given_up = (Outcome(task.source, "failed", batch.error, at_ms=now_ms) for task in left)
     outcomes = (*batch.result.outcomes, *given_up)
@@ -487,13 +528,13 @@ def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch 
 
 
 def _both(one: Result, other: Result) -> Result:
-    """Two accounts of a batch, of different files, as one."""
+    """Return two results of one batch, about different files, as one."""
     sums = (one.chunks + other.chunks, one.embedded + other.embedded, one.reused + other.reused)
     return Result((*one.outcomes, *other.outcomes), (*one.parts, *other.parts), *sums)
 
 
 def _growing_s(wait_s: float, turned_away: int) -> float:
-    """How long a batch waits: twice as long each time, up to five minutes.
+    """Return how long a batch waits: twice as long each time, up to five minutes.
 
     >>> [_growing_s(10, turns) for turns in (0, 1, 2, 3, 9999)]
     [10, 10, 20.0, 40.0, 300.0]
@@ -503,13 +544,13 @@ def _growing_s(wait_s: float, turned_away: int) -> float:
 
 
 def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:
-    """Whether a batch is done, or is not retried automatically."""
+    """Return a batch in its last state, without claim and times."""
     ended = replace(batch, state=state, until_ms=0, queued_ms=0, not_before_ms=0)
     return replace(ended, error=_shown(error), traceback=_end_of(traceback))
 
 
 def _shown(error: str) -> str:
-    r"""One line of an error.
+    r"""Return an error as one line.
 
     >>> _shown("no room\n  on the disk")
     'no room on the disk'
@@ -519,7 +560,7 @@ def _shown(error: str) -> str:
 
 
 def _end_of(traceback: str) -> str:
-    """The last lines of a traceback say what it was."""
+    """Return the last lines of a traceback, which name the error."""
     return traceback[-_TRACEBACK_CHARACTERS:]
 
 
@@ -529,7 +570,7 @@ def _age(job: Job) -> tuple[int, str]:
 
 
 def _is_over(job: Job, before_ms: int) -> bool:
-    """Whether a job ended before, or was begun before and is still being recorded."""
+    """Return whether a job ended before then, or was begun before then and is still recording."""
     if job.state == "recording":
         return job.created_ms < before_ms
     return job.state in {"done", "cancelled"} and job.ended_ms < before_ms

@@ -13,9 +13,11 @@ FILE = "ledger.sqlite3"
 
 
 def open_ledger(settings: Settings) -> Ledger:
-    """The ledger of the settings: a file that is named, else one in the folder of the index, else on its server.
+    """Return the ledger of the settings, without opening its file or server.
 
-    Nothing is opened yet. Raises: SettingsError if `ledger.url` is not a file.
+    It is the file that is named, else a file in the folder of the index, else on its server.
+
+    Raises: SettingsError if `ledger.url` is not a file.
     """
     return Ledger(_store(settings), settings.queue.lease_s, settings.queue.attempts)
 

@@ -1,7 +1,7 @@
-"""What a store of the ledger keeps: rows that are searched by a few fields and hold a record as JSON.
+"""Rows of a ledger's store: searched by a few fields, with a record as JSON.
 
-A store knows neither jobs nor batches. It writes a row only where it is still as it was read, which is all that the
-states, claims and counts of `ledger.py` depend on.
+A store knows neither jobs nor batches. It writes a row only if it is still as it was read, which is
+all that the states, claims and counts of `ledger.py` depend on.
 """
 
 import json
@@ -31,10 +31,11 @@ _JOB, _BATCH = TypeAdapter(Job), TypeAdapter(Batch)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row. `version` is the store's own mark of the version that was read; `NEW` marks a row to be created.
+    """One row of the store.
 
-    `due_ms` is when a batch that waits may be claimed, or when the claim of a running one ends; `sums` are in the
-    order of `SUMS`.
+    `version` is the store's own mark of the version that was read; `NEW` marks a row to be created.
+    `due_ms` is when a pending batch may be claimed, or when the claim of a running one ends. `sums`
+    are in the order of `SUMS`.
     """
 
     key: str
@@ -50,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A selection of rows: `due_ms` at or before, `queued_ms` from and to. None matches any value."""
+    """A selection of rows: `due_ms` at or before, `queued_ms` from and to; None matches all."""
 
     kind: Kind
     job_id: str = ""
@@ -62,7 +63,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The batches of a job that are in one state: how many, the earliest `due_ms`, and their sums."""
+    """The batches of a job in one state: how many, the earliest `due_ms`, and their sums."""
 
     batches: int
     due_ms: int
@@ -76,23 +77,26 @@ class Store(Protocol):
     """
 
     def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
-        """The rows of these keys as they are now; unknown ones are left out."""
+        """Return the rows of these keys as they are now, without unknown ones."""
         ...
 
     def write(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Writes each row that is still of the version it carries, or not there if that is `NEW`; which ones were."""
+        """Write each row that is still of the version it carries; return which ones were written.
+
+        A row of the version `NEW` is written if there is none with its key.
+        """
         ...
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Removes rows; unknown keys are ignored."""
+        """Remove rows; unknown keys are ignored."""
         ...
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
-        """The first rows by key, beyond `after`; all that was written before is seen."""
+        """Return the first rows by key, beyond `after`; all earlier writes are seen."""
         ...
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
-        """The batches of a job by state."""
+        """Return the batches of a job by state."""
         ...
 
     def close(self) -> None:
@@ -101,7 +105,7 @@ class Store(Protocol):
 
 
 def iter_rows(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[Row]:
-    """The rows that are looked for, by key; a page is held at a time."""
+    """Yield the rows of a query, by key; one page is held at a time."""
     after = ""
     while page := store.find(query, after, min(limit, PAGE_ROWS)):
         yield from page
@@ -110,22 +114,22 @@ def iter_rows(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[
 
 
 def job_key(job_id: str) -> str:
-    """The key of a job's row."""
+    """Return the key of a job's row."""
     return f"job {_spelled(job_id)}"
 
 
 def batch_key(batch_id: str) -> str:
-    """The key of a batch's row; keys are in the order of ids."""
+    """Return the key of a batch's row; keys are in the order of ids."""
     return f"batch {_spelled(batch_id)}"
 
 
 def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
-    """A job as a row."""
+    """Return a job as a row."""
     return Row(job_key(job.job_id), "job", job.job_id, job.state, body=_json(job), version=version)
 
 
 def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
-    """A batch as a row, with what is searched and summed."""
+    """Return a batch as a row, with the fields that are searched and summed."""
     due_ms = {"pending": batch.not_before_ms, "running": batch.until_ms}.get(batch.state, 0)
     sums = {
         **_files(batch),
@@ -145,12 +149,18 @@ def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
 
 
 def job_of(row: Row) -> Job:
-    """The job of a row. Raises: LedgerError."""
+    """Return the job of a row.
+
+    Raises: LedgerError.
+    """
     return _read(_JOB, row)
 
 
 def batch_of(row: Row) -> Batch:
-    """The batch of a row. Raises: LedgerError."""
+    """Return the batch of a row.
+
+    Raises: LedgerError.
+    """
     return _read(_BATCH, row)
 
 
@@ -175,7 +185,10 @@ def _read(adapter: TypeAdapter[_T], row: Row) -> _T:
 
 
 def _json(record: Job | Batch) -> str:
-    """Return a record as JSON for any store: bytes that are not Unicode are escaped, as in `sources.source_of`."""
+    """Return a record as JSON that any store can hold.
+
+    Bytes that are not Unicode are escaped, as in `sources.source_of`.
+    """
     text = json.dumps(record, default=_plain, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text)
 

@@ -17,7 +17,8 @@ _LEDGER = Kind("ledger", "ledger", SCHEMA_VERSION, LedgerError)
 class ServerStore:
     """Rows as entries of one index; an entry's version is its sequence number and primary term.
 
-    `index` is the alias that the ledger belongs to. The name gives the same rights as those on that index.
+    `index` is the alias that the ledger belongs to. The name gives the same rights as those on that
+    index.
     """
 
     def __init__(self, connection: Connection, index: str) -> None:
@@ -29,7 +30,7 @@ class ServerStore:
         return [_row(entry) for entry in self._sibling.entries(keys, without)]
 
     def write(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Writes rows, each by itself; see `Store.write`."""
+        """Write rows, each by itself; see `Store.write`."""
         mark = uuid4().hex
         answers = self._sibling.bulk([_action(row, mark) for row in rows])
 
@@ -46,14 +47,14 @@ class ServerStore:
         return [row.key not in refused or row.key in ours for row in rows]
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Removes rows; see `Store.remove`."""
+        """Remove rows; see `Store.remove`."""
         actions = [json.dumps({"delete": {"_id": key}}) + "\n" for key in keys]
         for key, answer in zip(keys, self._sibling.bulk(actions), strict=True):
             if "error" in answer and answer["status"] != NOT_FOUND:
                 raise refusal(self._sibling.shown_url, answer["status"], answer, about=key)
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
-        """The first rows by key; see `Store.find`."""
+        """Return the first rows by key; see `Store.find`."""
         body = {
             "query": {"bool": {"filter": _filters(query)}},
             "size": limit,
@@ -70,7 +71,7 @@ class ServerStore:
         )
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
-        """The batches of a job by state; see `Store.totals`."""
+        """Return the batches of a job by state; see `Store.totals`."""
         figures = {
             "due_ms": {"min": {"field": "due_ms"}},
             **{name: {"sum": {"field": name}} for name in SUMS},
@@ -94,10 +95,12 @@ class ServerStore:
 
 
 def _filters(query: Query) -> list[Mapping[str, Any]]:
-    """The terms of a query.
+    """Return the terms of a query.
 
-    >>> _filters(Query("batch", states=("running",), due_ms=7))
-    [{'term': {'kind': 'batch'}}, {'terms': {'state': ['running']}}, {'range': {'due_ms': {'lte': 7}}}]
+    >>> _filters(Query("batch", states=("running",)))
+    [{'term': {'kind': 'batch'}}, {'terms': {'state': ['running']}}]
+    >>> _filters(Query("batch", due_ms=7))
+    [{'term': {'kind': 'batch'}}, {'range': {'due_ms': {'lte': 7}}}]
     """
     filters: list[Mapping[str, Any]] = [{"term": {"kind": query.kind}}]
     if query.job_id:
@@ -114,7 +117,7 @@ def _filters(query: Query) -> list[Mapping[str, Any]]:
 
 
 def _action(row: Row, mark: str) -> str:
-    """A row as two lines of a bulk, on the condition that it is as it was read."""
+    """Return a row as two lines of a bulk request, on the condition that it is as it was read."""
     number = (
         {"if_seq_no": row.version[0], "if_primary_term": row.version[1]}
         if row.version != NEW
@@ -131,7 +134,7 @@ def _action(row: Row, mark: str) -> str:
 
 
 def _causes(row: Row) -> list[str]:
-    """Why files of a batch failed, each reason once: for dashboards, nothing here reads it."""
+    """Return why files of a batch failed, each reason once; only dashboards read it."""
     if not row.sums[SUMS.index("failed")]:
         return []
     batch = batch_of(row)

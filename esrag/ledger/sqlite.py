@@ -68,31 +68,32 @@ class SqliteStore:
         self._file: tuple[int, int] | None = None
 
     def get(self, keys: Sequence[str], *, bodies: bool = True) -> Sequence[Row]:
-        """The rows of these keys; see `Store.get`."""
+        """Return the rows of these keys; see `Store.get`."""
         where = f"key IN ({_marks(keys)})"
         return self._rows(where, keys, bodies=bodies)
 
     def write(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Writes rows in one transaction; see `Store.write`."""
+        """Write rows in one transaction; see `Store.write`."""
         if not rows:
             return []
         with self._using(writing=True) as opened:
             connection = opened or self._made()
-            # What a user was told of a job survives a power cut, and with it all batches that were written before.
+            # What a user was told of a job survives a power cut, and with it all batches that were
+            # written before.
             sync = "FULL" if any(row.kind == "job" for row in rows) else "NORMAL"
             connection.execute(f"PRAGMA synchronous = {sync}")
             with _transaction(connection):
                 return [_is_written(connection, row) for row in rows]
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Removes rows; see `Store.remove`."""
+        """Remove rows; see `Store.remove`."""
         with self._using(writing=True) as connection:
             if connection:
                 with _transaction(connection):
                     connection.executemany("DELETE FROM entries WHERE key = ?", zip(keys))
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
-        """The first rows by key; see `Store.find`."""
+        """Return the first rows by key; see `Store.find`."""
         terms: list[tuple[str, Sequence[str | int]]] = [
             ("kind = ?", [query.kind]),
             ("key > ?", [after]),
@@ -110,7 +111,7 @@ class SqliteStore:
         return self._rows(f"{where} ORDER BY key LIMIT ?", [*values, limit], bodies=query.bodies)
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
-        """The batches of a job by state; see `Store.totals`."""
+        """Return the batches of a job by state; see `Store.totals`."""
         sums = ", ".join(f"sum({name})" for name in SUMS)
         sql = f"SELECT state, count(*), min(due_ms), {sums} FROM entries"  # noqa: S608 -- constants
         with self._using() as connection:
@@ -139,12 +140,14 @@ class SqliteStore:
 
     @contextmanager
     def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
-        """Yield the connection to one thread at a time; None without a ledger. A failure is one line."""
+        """Yield the connection to one thread at a time; None without a ledger.
+
+        A failure is raised as one line.
+        """
         with self._turn, self._failures():
             file = _identity(self._path)
-            if file != self._file or self._is_of_no_use(
-                writing=writing
-            ):  # it was removed, or another has its place
+            # It was removed, or another has its place.
+            if file != self._file or self._is_of_no_use(writing=writing):
                 self.close()
             if file and not self._connection:
                 self._open("rw", writing=writing)
@@ -156,7 +159,7 @@ class SqliteStore:
             self._require_current()
 
     def _made(self) -> apsw.Connection:
-        """A new ledger; another program may be making it as well."""
+        """Return a new ledger; another program may be creating it as well."""
         make_folder(self._path.parent)
         self._open("rwc", writing=True)
         if not self._connection:
@@ -170,14 +173,14 @@ class SqliteStore:
             )
 
     def _is_of_no_use(self, *, writing: bool = False) -> bool:
-        """Whether it cannot see what was written since, or cannot write what is to be."""
+        """Return whether the connection misses later writes, or cannot write what it has to."""
         connection = self._connection
         return isinstance(connection, ImmutableConnection) and (
             writing or not connection.is_current()
         )
 
     def _open(self, mode: str, *, writing: bool) -> None:
-        """Opens the file, for reading alone where nothing can be written; one that is another's is refused."""
+        """Open the file, only for reading if nothing can be written; refuse any other file."""
         try:
             connection = self._checked(self._connected(mode))
         except apsw.Error as error:
@@ -187,10 +190,10 @@ class SqliteStore:
         self._connection, self._file = connection, _identity(self._path)
 
     def _connected(self, mode: str) -> apsw.Connection:
-        """A connection to the file; an empty one gets the tables.
+        """Return a connection to the file; an empty file gets the tables.
 
-        SQLite learns whether pages carry checksums when it opens the file. If the file was empty then, because
-        another process was creating the ledger, it is opened again.
+        SQLite learns whether pages carry checksums when it opens the file. If the file was empty
+        then, because another process was creating the ledger, it is opened again.
         """
         connection = connect(self._path, mode)
         try:
@@ -206,7 +209,7 @@ class SqliteStore:
         return connect(self._path, mode)
 
     def _checked(self, connection: apsw.Connection) -> apsw.Connection:
-        """The connection, if it is to a ledger."""
+        """Return the connection, if it is to a ledger."""
         try:
             self._require_ours(connection)
         except BaseException:
@@ -247,10 +250,8 @@ class SqliteStore:
             if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
                 hint = REPLAY_HINT
             raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
-        except (
-            OSError,
-            ValueError,
-        ) as error:  # a path with a null byte, a name that is not Unicode
+        except (OSError, ValueError) as error:
+            # A path with a null byte, a name that is not Unicode.
             said = getattr(error, "strerror", None) or error
             raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
         except (LookupError, TypeError, OverflowError) as error:
@@ -261,7 +262,7 @@ class SqliteStore:
 
 
 def _is_written(connection: apsw.Connection, row: Row) -> bool:
-    """Whether the row was as it had been read, and is now as wanted."""
+    """Return whether the row was as it had been read, and is now as wanted."""
     values = (row.kind, row.job_id, row.state, row.due_ms, row.queued_ms, *row.sums, row.body)
     if row.version == NEW:
         sql = f"INSERT OR IGNORE INTO entries VALUES (?, {_marks(values[:-1])}, 1, ?)"  # noqa: S608 -- marks
@@ -294,7 +295,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _make(connection: apsw.Connection) -> None:
-    """The tables in an empty file, unless another program was quicker."""
+    """Create the tables in an empty file, unless another program was quicker."""
     use_checksums(connection)
     _keep_a_log(connection)
     with _transaction(connection):
@@ -304,7 +305,7 @@ def _make(connection: apsw.Connection) -> None:
 
 @contextmanager
 def _transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """Run the block in one transaction, which is rolled back on an error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -317,7 +318,10 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _keep_a_log(connection: apsw.Connection) -> None:
-    """Lets readers and a writer work at once; tries for a while, since this does not wait by itself for another."""
+    """Let readers and a writer work at once.
+
+    This is tried for a while, since SQLite does not wait here for another process.
+    """
     until = time.monotonic() + _WAIT_S
     while True:
         try:

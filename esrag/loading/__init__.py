@@ -2,18 +2,21 @@
 
 The contract, for every class registered under `esrag.loaders`:
 
-- `recognises(name, data)` → how sure it is: 1.0 the bytes say so, 0.5 the file name says so and the bytes do not
-  contradict, 0.1 it is some text, 0.0 not mine. The surest loader gets the source; ties go to the first by name.
-- `load(source)` → documents whose `text` is `text.normalise`d once, whose spans are true, whose `kind` is the loader's
-  name and whose `doc_id` is the source's (rows of a table or lines of a JSONL: `f"{source.doc_id}#{row id}"`).
-  A part that cannot be read, and without which the rest still makes sense, becomes a `Skipped` among them.
-- A section starts at its heading and ends where the next heading starts; what stands before the first has none.
-- Raises `ParsingError` with one line that is read after the source's name ("is encrypted …: needs a password"); never
-  fetches anything; reads no file but the bytes it was given.
+- `recognises(name, data)` → how sure it is: 1.0 the bytes say so, 0.5 the file name says so and the
+  bytes do not contradict, 0.1 it is some text, 0.0 not mine. The surest loader gets the source;
+  ties go to the first by name.
+- `load(source)` → documents whose `text` is `text.normalise`d once, whose spans are true, whose
+  `kind` is the loader's name and whose `doc_id` is the source's (rows of a table or lines of a
+  JSONL: `f"{source.doc_id}#{row id}"`). A part that cannot be read, and without which the rest
+  still makes sense, becomes a `Skipped` among them.
+- A section starts at its heading and ends where the next heading starts; what stands before the
+  first has none.
+- Raises `ParsingError` with one line that is read after the source's name ("is encrypted …: needs a
+  password"); never fetches anything; reads no file but the bytes it was given.
 - The constructor takes nothing and does nothing slow; heavy libraries are imported in `load`.
 
-Loaders run in a worker process of their own with a time and memory limit (`workers/parse.py`), so that a hostile file
-costs one line in the report and nothing else.
+Loaders run in a worker process of their own with a time and memory limit (`workers/parse.py`), so
+that a hostile file costs one line in the report and nothing else.
 """
 
 from collections.abc import Iterator
@@ -35,9 +38,12 @@ class Loader(Protocol):
     """Turns one kind of source into documents."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """How sure this loader is that the source is its own: 1.0, 0.5, 0.1 or 0.0."""
+        """Return how sure this loader is that the source is its own: 1.0, 0.5, 0.1 or 0.0."""
         ...
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """The source's documents and the parts left out, in order. Raises: ParsingError."""
+        """Yield the source's documents and the parts that were left out, in order.
+
+        Raises: ParsingError.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Zip archives as formats use them: told apart by what they contain, and refused when they are bombs."""
+"""Zip archives as formats use them: recognised by their members, and refused if they are bombs."""
 
 import re
 import zipfile
@@ -9,15 +9,16 @@ from esrag.errors import ParsingError
 
 _MIB = 2**20
 _MAX_UNPACKED = 512 * _MIB
-_MAX_RATIO, _SMALL = (
-    200,
-    64 * _MIB,
-)  # a sheet of a million equal cells packs 17 : 1; a small part is harmless
+# A sheet of a million equal cells packs 17 : 1; a small part is harmless.
+_MAX_RATIO, _SMALL = 200, 64 * _MIB
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
 def recognise(name: str, data: bytes, suffix: str, member: str) -> float:
-    """1.0 if a member's name matches the pattern; 0.5 for a damaged or protected file of that suffix; else 0.0."""
+    """Return how sure it is that a member's name matches the pattern.
+
+    1.0 if a member matches, 0.5 for a damaged or protected file with that suffix, else 0.0.
+    """
     named = name.lower().endswith(suffix)
     if data.startswith(_OLE):
         return 0.5 if named else 0.0
@@ -31,15 +32,17 @@ def recognise(name: str, data: bytes, suffix: str, member: str) -> float:
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The archive, if it may be unpacked.
+    """Return the archive, if it may be unpacked.
 
-    `zipfile` reads no more of a member than the size it declares, so the sum of these sizes is what it can cost.
+    `zipfile` reads no more of a member than the size it declares, so the sum of these sizes is what
+    it can cost.
 
     Raises: ParsingError for a bomb, a truncated archive and a protected or old binary Office file.
     """
     if data.startswith(_OLE):
         raise ParsingError(
-            "is an encrypted or old binary Office file: save it without a password in the current format"
+            "is an encrypted or old binary Office file: "
+            "save it without a password in the current format"
         )
 
     try:
@@ -50,16 +53,17 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
     if unpacked > _MAX_UNPACKED or (unpacked > _SMALL and unpacked > _MAX_RATIO * len(data)):
         size = f"{unpacked // _MIB} MiB from {len(data) // 1024} KiB"
         raise ParsingError(
-            f"unpacks to {size}, at most {_MAX_UNPACKED // _MIB} MiB and {_MAX_RATIO} : 1 are allowed"
+            f"unpacks to {size}, at most {_MAX_UNPACKED // _MIB} MiB and {_MAX_RATIO} : "
+            "1 are allowed"
         )
 
     return archive
 
 
 def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
-    """The root element of a member; entities are not resolved and nothing is fetched.
+    """Return the root element of a member; resolve no entities and fetch nothing.
 
-    Raises: ParsingError where the member is missing or is not XML.
+    Raises: ParsingError if the member is missing or is not XML.
     """
     from lxml import etree  # type: ignore[import-untyped]
 

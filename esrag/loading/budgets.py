@@ -18,5 +18,5 @@ class Budgets:
         self._spent_s[folder] += seconds
 
     def is_spent(self, folder: str) -> bool:
-        """Whether the files of a folder have had their time."""
+        """Return whether the files of a folder have used up their time."""
         return 0 < self.seconds <= self._spent_s[folder]

@@ -1,4 +1,4 @@
-"""Text of a web page that a reader does not see, as far as its elements say so; style sheets are not read."""
+"""Text of a web page that its elements hide from a reader; style sheets are not read."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,21 +16,15 @@ _NAMES = {
     "rgb(255,255,255)": "#ffffff",
     "rgb(0,0,0)": "#000000",
 }
-_SMALLEST = {
-    "": 1.0,
-    "px": 1.0,
-    "pt": 1.0,
-    "em": 0.1,
-    "rem": 0.1,
-    "%": 10.0,
-}  # a size below cannot be read
+# A size below cannot be read.
+_SMALLEST = {"": 1.0, "px": 1.0, "pt": 1.0, "em": 0.1, "rem": 0.1, "%": 10.0}
 _FAR = -900.0  # pixels: nothing is so far out of a page by accident
 _OFFSETS = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
 _KEPT = {"html", "body", "head"}  # a page that hides all of itself is shown by its script
 
 
 def remove_concealed(tree: Any) -> int:
-    """Remove the elements of a page that are not shown, and return how many characters of text they held."""
+    """Remove the hidden elements of a page, and return how many characters of text they held."""
     concealed = [
         element
         for element in tree.iter()
@@ -45,7 +39,7 @@ def remove_concealed(tree: Any) -> int:
 
 
 def _texts(element: Any) -> Iterator[str]:
-    """The texts inside an element, without those of scripts and comments."""
+    """Yield the texts inside an element, without those of scripts and comments."""
     for inner in element.iter():
         if isinstance(inner.tag, str) and inner.tag not in ("script", "style"):
             yield inner.text or ""
@@ -68,7 +62,10 @@ def _is_concealed(element: Any) -> bool:
 
 
 def _declarations(element: Any) -> Mapping[str, str]:
-    """The inline style of an element, what old attributes say of colours among it; the last of each name counts."""
+    """Return the inline style of an element, including colours that old attributes give it.
+
+    The last declaration of each name counts.
+    """
     style = _COMMENT.sub("", element.get("style") or "").lower()
     pairs = (declaration.partition(":")[::2] for declaration in style.split(";"))
     found = {
@@ -98,7 +95,7 @@ def _is_tiny(style: Mapping[str, str]) -> bool:
 
 
 def _is_away(style: Mapping[str, str]) -> bool:
-    """Whether the text is moved out of the page."""
+    """Return whether the text is moved out of the page."""
     return any(
         _below(style.get(name, ""), {"": _FAR, "px": _FAR, "pt": _FAR, "em": _FAR / 10})
         for name in _OFFSETS
@@ -106,7 +103,7 @@ def _is_away(style: Mapping[str, str]) -> bool:
 
 
 def _is_inkless(element: Any, style: Mapping[str, str]) -> bool:
-    """Whether the text has the colour of the background that the page itself names for it."""
+    """Return whether the text has the colour of the background that the page itself gives it."""
     colour = _colour(style.get("color", ""))
     if not colour:
         return False
@@ -121,7 +118,7 @@ def _is_inkless(element: Any, style: Mapping[str, str]) -> bool:
 
 
 def _colour(value: str) -> str:
-    """A colour in one spelling, "clear" for none at all, or "" where it is not known."""
+    """Return a colour in one spelling, "clear" for a transparent one, or "" for an unknown one."""
     value = value.replace(", ", ",").replace("( ", "(").replace(" )", ")")
     if _CLEAR.fullmatch(value):
         return "clear"
@@ -134,7 +131,7 @@ def _colour(value: str) -> str:
 
 
 def _below(value: str, limits: Mapping[str, float]) -> bool:
-    """Whether a length is below the limit of its unit."""
+    """Return whether a length is below the limit of its unit."""
     match = _NUMBER.fullmatch(value)
     if match is None or match[1] in ("", "+", "-") or match[2] not in limits:
         return False

@@ -13,23 +13,27 @@ _MARKS = (  # UTF-32's mark starts with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROLS = re.compile(
-    rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]"
-)  # a terminal's bell, backspace and escape are text's
+# Bell, backspace and escape of a terminal may occur in text.
+_CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _NOT_TEXT = "holds bytes that are no text in any known encoding"
 
 
 def is_text(data: bytes) -> bool:
-    """Whether the bytes can be text: marked or patterned as UTF-16 or 32, or nearly free of control characters."""
+    """Return whether the bytes can be text.
+
+    That is the case if they are marked or patterned as UTF-16 or UTF-32, or nearly free of control
+    characters.
+    """
     sample = data[:_SAMPLE]
-    # One in a hundred: of 823 real files text has none, a PDF 4.8 and a zip archive 11 at least; a log may have a few.
+    # One in a hundred: of 823 real files text has none, a PDF 4.8 and a zip archive 11 at least; a
+    # log may have a few.
     return bool(_encoding(sample)) or len(_CONTROLS.findall(sample)) * 100 <= len(sample)
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """The text of the bytes; a declared encoding is believed if the bytes keep to it.
+    """Return the text of the bytes; a declared encoding is used if the bytes are valid in it.
 
-    Raises: ParsingError where no encoding fits.
+    Raises: ParsingError if no encoding fits.
     """
     if not is_text(data):
         raise ParsingError(_NOT_TEXT)
@@ -44,7 +48,7 @@ def decode(data: bytes, declared: str = "") -> str:
 
 
 def _encoding(sample: bytes) -> str:
-    """The encoding that a byte order mark or the pattern of NUL bytes gives away, else ""."""
+    """Return the encoding that a byte order mark or a pattern of NUL bytes gives away, else ""."""
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding

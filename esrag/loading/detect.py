@@ -10,9 +10,10 @@ _BY_NAME = 0.5
 
 
 def loader_for(name: str, data: bytes) -> tuple[str, Loader]:
-    """The surest loader and its name; ties go to the first by name.
+    """Return the surest loader with its name; ties go to the first by name.
 
-    Raises: UnsupportedFormat if none takes it; ParsingError if one should, by the name, and the bytes are not its.
+    Raises: UnsupportedFormat if none takes it; ParsingError if one should, by the name, and the
+    bytes are not its.
     """
     best: tuple[float, str, Loader] | None = None
     for candidate in plugins.names("loaders"):
@@ -26,7 +27,10 @@ def loader_for(name: str, data: bytes) -> tuple[str, Loader]:
 
 
 def _refusal(name: str) -> LoadingError:
-    """Return why a file has no loader: a failure if its name claims a known format, otherwise it is skipped."""
+    """Return why a file has no loader.
+
+    That is a failure if its name claims a known format; otherwise the file is skipped.
+    """
     names = plugins.names("loaders")
     suffix = PurePath(name).suffix
     by_name = (plugins.load("loaders", one)().recognises(name, b"") for one in names)

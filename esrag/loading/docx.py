@@ -1,4 +1,4 @@
-"""Word documents: paragraphs and tables in document order, with their headings, text boxes and footnotes."""
+"""Word documents: paragraphs and tables in order, with headings, text boxes and footnotes."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _BOX = f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}txbxContent"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # a text box, said a second time
+# The copy of a text box for older programs.
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LEFT_OUT = {_BOX, _FALLBACK, f"{_WORD}del", f"{_WORD}moveFrom"}
 _CHARACTERS = {
     f"{_WORD}tab": "\t",
@@ -27,14 +28,20 @@ _FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 
 
 class DocxLoader:
-    """Word documents; python-docx opens them, and their XML is walked, since its paragraphs leave out insertions."""
+    """Word documents, opened by python-docx.
+
+    Their XML is walked here, because the paragraphs of python-docx leave out insertions.
+    """
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for an archive with a Word document in it, 0.5 for a damaged one by name."""
+        """Return 1.0 for an archive with a Word document in it, 0.5 for a damaged one by name."""
         return archive.recognise(name, data, ".docx", r"word/document\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError for a bomb or a damaged archive."""
+        """Yield one document.
+
+        Raises: ParsingError for a bomb or a damaged archive.
+        """
         import docx
 
         archive.open_archive(source.data).close()
@@ -58,7 +65,7 @@ class DocxLoader:
 
 
 def _write(layout: Layout, block: Any, levels: dict[str, int], titles: list[str]) -> None:
-    """Adds a paragraph or a table; a paragraph in the style "Title" is collected as well."""
+    """Add a paragraph or a table; a paragraph in the style "Title" is collected as well."""
     if block.tag == _TABLE:
         layout.table(_rows(block))
         return
@@ -78,7 +85,9 @@ def _write(layout: Layout, block: Any, levels: dict[str, int], titles: list[str]
 
 
 def _levels(styles: Any) -> dict[str, int]:
-    """Heading level of each paragraph style, by its id: its name's, its outline level's or its parent's; a title has 0.
+    """Return the heading level of each paragraph style, by its id.
+
+    It is the level of the style's name, of its outline or of its parent; a title has level 0.
 
     Word keeps "heading 1" as the name in every language of the user interface.
     """
@@ -105,7 +114,10 @@ def _levels(styles: Any) -> dict[str, int]:
 
 
 def _blocks(element: Any) -> Iterator[Any]:
-    """Paragraphs and tables in order, those in content controls, insertions and text boxes among them."""
+    """Yield paragraphs and tables in order.
+
+    Those in content controls, insertions and text boxes are included.
+    """
     for child in element.iterchildren("{*}*"):
         if child.tag == _TABLE:
             yield child
@@ -119,7 +131,7 @@ def _blocks(element: Any) -> Iterator[Any]:
 
 
 def _text(paragraph: Any) -> str:
-    """A paragraph's words, deleted ones left out; its text boxes are blocks of their own."""
+    """Return a paragraph's words without deleted ones; its text boxes are blocks of their own."""
     from lxml import etree  # type: ignore[import-untyped]
 
     pieces: list[str] = []
@@ -135,9 +147,10 @@ def _text(paragraph: Any) -> str:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """A table's rows; a table within a cell becomes a part of the cell's text.
+    """Yield a table's rows; a table within a cell becomes a part of the cell's text.
 
-    A cell that covers several columns or rows is in each of them; the only one of a row is a title, and is not.
+    The text of a cell that covers several columns or rows is in each of them. A cell alone in its
+    row is a title, and its text is not repeated.
     """
     above: list[str] = []
     for row in _nearest(table, f"{_WORD}tr"):
@@ -153,14 +166,14 @@ def _rows(table: Any) -> Iterator[list[str]]:
 
 
 def _width(cell: Any) -> int:
-    """How many columns a cell covers."""
+    """Return how many columns a cell covers."""
     span = cell.find(f"{_WORD}tcPr/{_WORD}gridSpan")
     count = "" if span is None else span.get(f"{_WORD}val", "")
     return int(count) if re.fullmatch("[0-9]{1,9}", count) else 1
 
 
 def _is_covered(cell: Any) -> bool:
-    """Whether a cell is the part of another that covers several rows."""
+    """Return whether a cell is part of one that covers several rows."""
     merge = cell.find(f"{_WORD}tcPr/{_WORD}vMerge")
     return merge is not None and merge.get(f"{_WORD}val", "continue") == "continue"
 
@@ -173,7 +186,7 @@ def _cell(cell: Any) -> str:
 
 
 def _nearest(element: Any, tag: str) -> Iterator[Any]:
-    """Descendants with the tag that are not below another of them: rows may be wrapped in content controls."""
+    """Yield descendants with the tag that are not below another one; content controls wrap rows."""
     for child in element.iterchildren("{*}*"):
         if child.tag == tag:
             yield child
@@ -182,7 +195,7 @@ def _nearest(element: Any, tag: str) -> Iterator[Any]:
 
 
 def _footnotes(part: Any) -> Iterator[Any]:
-    """The footnotes, in order."""
+    """Yield the footnotes, in order."""
     from lxml import etree
 
     for relation in part.rels.values():
@@ -192,7 +205,7 @@ def _footnotes(part: Any) -> Iterator[Any]:
 
 
 def _raised_runs(root: Any) -> Iterator[Any]:
-    """The runs that stand above the line."""
+    """Yield the runs that stand above the line."""
     for run in root.iter(f"{_WORD}r"):
         position = run.find(f"{_WORD}rPr/{_WORD}vertAlign")
         if position is not None and position.get(f"{_WORD}val") == "superscript":
@@ -200,7 +213,10 @@ def _raised_runs(root: Any) -> Iterator[Any]:
 
 
 def _vanished_styles(styles: Any) -> set[str]:
-    """The ids of the styles whose text is hidden, by themselves or by those they are based on; "" is the default's."""
+    """Return the ids of the styles whose text is hidden, by themselves or by a parent style.
+
+    "" stands for the default style.
+    """
     own: dict[str, bool | None] = {}
     parents: dict[str, str] = {}
     default = styles.find(f"{_WORD}docDefaults/{_WORD}rPrDefault/{_WORD}rPr")
@@ -226,13 +242,16 @@ def _vanished_styles(styles: Any) -> set[str]:
 
 
 def _vanish(properties: Any) -> bool | None:
-    """What properties of text say of its being hidden; None for nothing."""
+    """Return whether properties of text hide it; None if they say nothing about it."""
     mark = None if properties is None else properties.find(f"{_WORD}vanish")
     return None if mark is None else mark.get(f"{_WORD}val", "1") not in _NO
 
 
 def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
-    """Remove the runs and rows that are hidden; how many characters they held. Without styles nothing is removed."""
+    """Remove the hidden runs and rows, and return how many characters they held.
+
+    Without styles nothing is removed.
+    """
     if vanished is None:
         return 0
 
@@ -251,7 +270,7 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
 
 
 def _is_hidden(run: Any, vanished: set[str]) -> bool:
-    """Whether a run is hidden by itself or by its styles, or is written in white or too small to be read."""
+    """Return whether a run is hidden by itself or its styles, is white, or is too small to read."""
     properties = run.find(f"{_WORD}rPr")
     said = _vanish(properties)
     if said is not None:
@@ -277,7 +296,10 @@ def _is_tiny(properties: Any) -> bool:
 
 
 def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:
-    """Whether a run is white where the page is: in no table, text box or shading, whose colours may be anything."""
+    """Return whether a run is white on the page.
+
+    Text in a table, a text box or a shading is not, since the colour behind it may be anything.
+    """
     colour = properties.find(f"{_WORD}color")
     if colour is None or colour.get(f"{_WORD}val", "").upper() != _WHITE:
         return False

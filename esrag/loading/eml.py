@@ -27,7 +27,7 @@ class EmlLoader:
     """One message, as text or else as HTML; attachments are named and left out."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for a block of headers that only a message has, 0.5 by name."""
+        """Return 1.0 for a block of headers that only a message has, 0.5 by name."""
         if not is_text(data):
             return 0.0
         head = re.split(rb"\r?\n\r?\n", data[:_HEAD], maxsplit=1)[0]
@@ -36,7 +36,7 @@ class EmlLoader:
         return 0.5 if name.lower().endswith(".eml") else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """One document, which starts with who wrote to whom, when and about what."""
+        """Yield one document that starts with the sender, the recipients, date and subject."""
         from email import message_from_bytes, policy
 
         message = message_from_bytes(source.data, policy=policy.default)
@@ -52,7 +52,7 @@ class EmlLoader:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """A header's text; as it is written where it breaks the rules."""
+    """Return a header's text, as it is written if it breaks the rules."""
     try:
         return one_line(normalise(str(message[name] or "")))
     except _BROKEN:
@@ -61,7 +61,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> Iterator[Skipped]:
-    """Adds the message's text, or where it has none its HTML."""
+    """Add the message's text, or its HTML if it has no text."""
     try:
         part = message.get_body(("plain", "html"))
     except _BROKEN:
@@ -97,7 +97,7 @@ def _charset(part: MIMEPart) -> str:
 
 
 def _attachments(message: EmailMessage) -> Iterator[str]:
-    """The names of the parts that are files."""
+    """Yield the names of the parts that are files."""
     for part in message.walk():
         try:
             name = part.get_filename()

@@ -19,11 +19,14 @@ class EpubLoader:
     """EPUB 2 and 3 without protection."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for an archive with a container file, 0.5 for a damaged one by name."""
+        """Return 1.0 for an archive with a container file, 0.5 for a damaged one by name."""
         return archive.recognise(name, data, ".epub", _CONTAINER)
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """One document. Raises: ParsingError for a bomb, a protected or a damaged archive."""
+        """Yield one document.
+
+        Raises: ParsingError for a bomb, a protected or a damaged archive.
+        """
         with archive.open_archive(source.data) as files:
             rootfile = archive.read_xml(files, _CONTAINER).find(".//{*}rootfile")
             if rootfile is None:
@@ -42,7 +45,7 @@ class EpubLoader:
 
 
 def _spine(package: Any, folder: str) -> Iterator[str]:
-    """The members that hold the book's pages, in reading order."""
+    """Yield the members that hold the book's pages, in reading order."""
     places = {
         item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")
     }
@@ -52,16 +55,13 @@ def _spine(package: Any, folder: str) -> Iterator[str]:
 
 
 def _add_page(layout: Layout, files: ZipFile, name: str, *, keep_hidden: bool) -> str:
-    """Adds one page of the book; gives what is wrong with it."""
+    """Add one page of the book, and return what is wrong with it."""
     try:
         tree = html.parse_page(html.page_text(files.read(name)))
     except KeyError:
         return "is missing in the archive"
-    except (
-        BadZipFile,
-        RuntimeError,
-        ParsingError,
-    ) as error:  # RuntimeError: zipfile needs a password
+    except (BadZipFile, RuntimeError, ParsingError) as error:
+        # RuntimeError: zipfile needs a password.
         return str(error)
     if tree is not None:
         html.write_page(layout, tree, keep_hidden=keep_hidden)

@@ -5,19 +5,19 @@ from ctypes import c_double
 from typing import Any
 
 _SECOND_DIGIT = re.compile(r"(?<=\d)[-−]?(?=\d)")  # behind a digit; a sign may come first
-# Of the first digit's height: an exponent starts and ends above it, and is smaller. In old faces digits stand at
-# several heights too, but none that is shorter than the one before it ends above that.
+# Of the first digit's height: an exponent starts and ends above it, and is smaller. In old faces
+# digits stand at several heights too, but none that is shorter than the one before it ends above
+# that.
 _RAISED, _ABOVE, _SMALLER = 0.25, 0.02, 0.9
 _UPRIGHT = 0.01  # radians
 
 
 def with_exponents(page: Any, text: str) -> str:
-    """The text of one of pdfium's text pages, with ^ before digits that are raised behind a digit."""
+    """Return the text of one of pdfium's text pages, with ^ before digits raised behind a digit."""
     marked, done, wide = "", 0, 0
     for second in _SECOND_DIGIT.finditer(text):
-        wide += sum(
-            character > "\uffff" for character in text[done : second.start()]
-        )  # two units each for pdfium
+        # For pdfium they are two units each.
+        wide += sum(character > "\uffff" for character in text[done : second.start()])
         marked += text[done : second.start()]
         done = second.start()
         if _is_raised(page, done - 1 + wide, second.end() + wide, text[done - 1]):
@@ -26,7 +26,10 @@ def with_exponents(page: Any, text: str) -> str:
 
 
 def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
-    """Whether the digit at an index is an exponent of the one at another, which must be this one."""
+    """Return whether the digit at one index is an exponent of the digit at another.
+
+    The digit must be the one that is passed.
+    """
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     if pdfium.FPDFText_GetUnicode(page, first) != ord(digit):
@@ -43,7 +46,7 @@ def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
 
 
 def _heights(page: Any, index: int) -> tuple[float, float]:
-    """Where a character's box begins and ends above the page's foot."""
+    """Return where a character's box begins and ends, as distances from the foot of the page."""
     import pypdfium2.raw as pdfium
 
     left, right, bottom, top = (c_double() for _ in range(4))

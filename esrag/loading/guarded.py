@@ -15,9 +15,10 @@ _MAX_SKIPPED = 1000  # parts of one source that are listed; further ones are cou
 
 
 def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
-    """Documents that hold text and are not too long, and the parts that were left out, in order.
+    """Yield documents that hold text and are not too long, and the parts left out, in order.
 
-    Raises: UnsupportedFormat; ParsingError for whatever goes wrong in a parser, and where no document is left.
+    Raises: UnsupportedFormat; ParsingError for whatever goes wrong in a parser, and if no
+    document is left.
     """
     if not source.data:
         raise ParsingError("is empty")
@@ -58,7 +59,10 @@ def _loaded(source: Source) -> Iterator[Document | Skipped]:
 
 
 def _words(error: Exception) -> str:
-    """What an error says where it speaks of the format; of any other its kind alone, for it may quote the document."""
+    """Return what an error says about the format.
+
+    Of any other error only the kind is returned, because its message may quote the document.
+    """
     kind = type(error)
     speaks_of_format = kind.__module__.partition(".")[0] in _OF_FORMATS
     return (
@@ -67,7 +71,7 @@ def _words(error: Exception) -> str:
 
 
 def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:
-    """The part, or why its document is left out."""
+    """Return the part, or why its document is left out."""
     if isinstance(part, Skipped):
         return part
 
@@ -83,7 +87,7 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
 
 
 def _nothing(skipped: list[Skipped], uncounted: int) -> str:
-    """Why no document is left."""
+    """Return why no document is left."""
     if not skipped:
         return "holds no text"
     first = skipped[-1] if not skipped[-1].where else skipped[0]

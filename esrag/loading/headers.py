@@ -1,6 +1,7 @@
 """Headers: the rows at the top of a table that name its columns together, made one row.
 
-A sheet may name its columns in several rows: "2023" over "Revenue" and "Cost", "2022" over the same again, units below.
+A sheet may name its columns in several rows: "2023" over "Revenue" and "Cost", "2022" over the same
+again, units below.
 """
 
 import re
@@ -25,7 +26,7 @@ Cell = tuple[str, int, int]  # its text, and how many rows and columns it covers
 
 @dataclass(frozen=True, slots=True)
 class _Covering:
-    """A cell's text, the text of the cells that it covers, and in how many rows more it covers some."""
+    """A cell's text, the text of the cells that it covers, and how many rows below it covers."""
 
     text: str
     copy: str
@@ -33,9 +34,12 @@ class _Covering:
 
 
 def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
-    """Return a table's rows with a header of several rows as one; rows above it with one cell are left where they are.
+    """Return a table's rows with a header of several rows merged into one row.
 
-    >>> merge_headers([["", "2023", "", "2022", ""], ["City", "In", "Out", "In", "Out"], ["Kiel", "5", "3", "4", "2"]])
+    Rows above the header that have one cell stay where they are.
+
+    >>> names = ["City", "In", "Out", "In", "Out"]
+    >>> merge_headers([["", "2023", "", "2022", ""], names, ["Kiel", "5", "3", "4", "2"]])
     [['City', '2023 In', '2023 Out', '2022 In', '2022 Out'], ['Kiel', '5', '3', '4', '2']]
     """
     grid = [[" ".join(cell.split()) for cell in row] for row in rows]
@@ -61,7 +65,10 @@ def count_header_rows(rows: Sequence[Row]) -> int:
 
 
 def join_header(rows: Sequence[Row]) -> Row:
-    """Return one name a column, of what stands over it; without spans a name holds for the empty cells right of it."""
+    """Return one name for each column, joined from the cells above each other.
+
+    Without spans a name also holds for the empty cells to its right.
+    """
     width = max(map(len, rows))
     columns: list[list[str]] = [[] for _ in range(width)]
 
@@ -81,7 +88,7 @@ def join_header(rows: Sequence[Row]) -> Row:
 
 
 def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
-    """Yield rows whose cells cover others with the text of each in all columns and rows that it covers.
+    """Yield rows in which the text of a covering cell is in all columns and rows that it covers.
 
     The only cell of a row is a title, and stays in its first column.
 
@@ -116,14 +123,18 @@ def repeat_text(text: str, width: int) -> Row:
 
 
 def _cover(row: list[_Covering], below: Mapping[int, _Covering], width: int = 0) -> None:
-    """Add what cells above have in the next columns, up to a cell of the row's own or to its end."""
+    """Add what cells above put into the next columns, up to the row's next own cell or its end."""
     while len(row) in below or len(row) < width:
         above = below.get(len(row), _Covering("", "", 0))
         row.append(_Covering(above.copy, above.copy, above.rows_below - 1))
 
 
 def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
-    """Whether a row only groups columns, or the next gives their units, above rows that hold something else."""
+    """Return whether the lower row continues the header.
+
+    It does if the upper row only groups columns, or the lower one gives their units, above rows
+    that hold something else.
+    """
     if any(map(_is_figure, [*upper, *lower])):
         return False
     if (units := [cell for cell in lower if cell]) and all(map(_UNIT.fullmatch, units)):
@@ -141,7 +152,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
 
 
 def _gaps(row: Row) -> list[int]:
-    """The columns right of the first name that have none of their own: empty ones, or the one before again."""
+    """Return the columns right of the first name that are empty or repeat the one before."""
     first = next((column for column, cell in enumerate(row) if cell), len(row))
     return [
         n

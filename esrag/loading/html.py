@@ -13,7 +13,8 @@ from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
 
-# Possessive and atomic: what was read once is not read in another way, which would take exponential time.
+# Possessive and atomic: what was read once is not read in another way, which would take exponential
+# time.
 _START = re.compile(
     rb"\s*+(?:(?><\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -24,15 +25,19 @@ _DECLARED = re.compile(
 _SELF_LINK = re.compile(r"(?<!\s)\s*+¶\s*$")  # that generators add to a block
 _HEAD = 2048  # bytes in which a page says what it is
 _HIDDEN = re.compile(  # not shown, or around the content
-    "script|style|noscript|template|svg|head|title|iframe|object|select|nav|footer|aside|button|menu|dialog"
+    "script|style|noscript|template|svg|head|title|iframe|object|select|nav|footer"
+    "|aside|button|menu|dialog"
 )
 _BLOCK = re.compile(  # the last six are trafilatura's
-    "address|article|blockquote|body|caption|center|d[dlt]|details|div|fieldset|figcaption|figure|form|h[1-6]|header|hr"
-    "|li|main|[uo]l|p|pre|section|summary|table|tbody|t[dhr]|tfoot|thead|head|item|list|quote|row|cell"
+    "address|article|blockquote|body|caption|center|d[dlt]|details|div|fieldset|figcaption|figure"
+    "|form|h[1-6]|header|hr"
+    "|li|main|[uo]l|p|pre|section|summary|table|tbody|t[dhr]|tfoot|thead|head|item"
+    "|list|quote|row|cell"
 )
 _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
-# Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps none of the headings,
-# which are links there and so look like menus; on pages with menus it rightly drops two or three.
+# Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps
+# none of the headings, which are links there and so look like menus; on pages with menus it rightly
+# drops two or three.
 _MIN_KEPT, _MAX_HEADINGS_LOST = 0.5, 3
 
 
@@ -40,7 +45,7 @@ class HtmlLoader:
     """Web pages without their navigation; headings become sections, tables stay tables."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for a page that starts as one, 0.5 by name."""
+        """Return 1.0 for a page that starts as one, 0.5 by name."""
         if not is_text(data):
             return 0.0
         if _START.match(data[:_HEAD].lstrip(b"\xef\xbb\xbf")):
@@ -48,7 +53,10 @@ class HtmlLoader:
         return 0.5 if name.lower().endswith((".html", ".htm", ".xhtml")) else 0.0
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError where no encoding fits."""
+        """Yield one document.
+
+        Raises: ParsingError if no encoding fits.
+        """
         text = page_text(source.data)
         tree = parse_page(text)
         layout = Layout()
@@ -64,7 +72,10 @@ class HtmlLoader:
 
 
 def page_text(data: bytes) -> str:
-    """A page's characters, in the encoding it declares if it keeps to it. Raises: ParsingError."""
+    """Return a page's characters, in the encoding it declares if its bytes are valid in it.
+
+    Raises: ParsingError.
+    """
     declared = _DECLARED.search(data[:_HEAD])
     # Characters that cannot be shown go before the parser, which would stop at some of them.
     return normalise(decode(data, declared[1].decode("ascii") if declared else ""))
@@ -79,9 +90,8 @@ def parse_page(text: str) -> Any:
     try:
         return etree.fromstring(text.encode(), parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        if (
-            getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY
-        ):  # reported as a fault of the page
+        # Reported as a fault of the page.
+        if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         return None
 
@@ -94,7 +104,10 @@ def as_text(tree: Any) -> str:
 
 
 def main_content(text: str, tree: Any) -> Any:
-    """The element to write: trafilatura's body, or the page's own where too much of it would be lost."""
+    """Return the element to write: the body that trafilatura finds, or the page's own.
+
+    The page's own is written if trafilatura would lose too much of it.
+    """
     import trafilatura
 
     found = trafilatura.bare_extraction(
@@ -119,9 +132,12 @@ def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:
 
 
 def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
-    """Remove hidden elements and separate superscripts from the text before them. Return whether the page changed.
+    """Remove hidden elements and separate superscripts from the text before them.
 
-    The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its own.
+    Return whether the page changed.
+
+    The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its
+    own.
     """
     from lxml import etree
 
@@ -135,13 +151,13 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
 
 
 def body_of(tree: Any) -> Any:
-    """The page's body, or all of it where it has none."""
+    """Return the page's body, or the whole page if it has none."""
     body = tree.find(".//body")
     return tree if body is None else body
 
 
 def write(layout: Layout, root: Any) -> None:
-    """Writes an element, a page's or one of trafilatura's, as headings, paragraphs, items and tables."""
+    """Write an element of a page or of trafilatura as headings, paragraphs, items and tables."""
     writer = _Writer(layout)
     for event, element in _walk(root):
         if event == "start":
@@ -154,7 +170,10 @@ def write(layout: Layout, root: Any) -> None:
 
 
 def _walk(root: Any) -> Iterator[tuple[str, Any]]:
-    """Start and end of each element, in order; of what is not seen or surrounds the content the end alone."""
+    """Yield start and end of each element, in order.
+
+    Of an element that is not visible, or that surrounds the content, only the end is yielded.
+    """
     from lxml import etree
 
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
@@ -169,7 +188,7 @@ def _walk(root: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _counts(root: Any) -> tuple[int, int]:
-    """Words outside links, and headings."""
+    """Return the number of words outside links, and the number of headings."""
     words = headings = links = 0
     for event, element in _walk(root):
         links += {"start": 1, "end": -1}.get(event, 0) if element.tag in ("a", "ref") else 0
@@ -180,25 +199,24 @@ def _counts(root: Any) -> tuple[int, int]:
 
 
 def _is(element: Any, tags: re.Pattern[str]) -> bool:
-    return isinstance(element.tag, str) and bool(
-        tags.fullmatch(element.tag)
-    )  # the tag of a comment is not a text
+    # The tag of a comment is not a text.
+    return isinstance(element.tag, str) and bool(tags.fullmatch(element.tag))
 
 
 def _level(element: Any) -> int:
-    """The level of a heading, else 0."""
+    """Return the level of a heading, else 0."""
     tag = element.get("rend", "") if element.tag == "head" else element.tag
     return int(tag[1]) if isinstance(tag, str) and re.fullmatch("h[1-6]", tag) else 0
 
 
 def _covered(cell: Any, name: str, most: int) -> int:
-    """How many rows or columns a cell covers, itself among them."""
+    """Return how many rows or columns a cell covers, including its own."""
     count = cell.get(name, "")
     return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
 
 
 class _Writer:
-    """Collects inline text until a block begins or ends; inside a table, blocks end in its cells."""
+    """Collects inline text until a block begins or ends; in a table, blocks end in its cells."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -248,7 +266,7 @@ class _Writer:
             self._prefix = ""
 
     def flush(self, level: int = 0) -> None:
-        """Ends the block that is being collected, as a heading where a level is given."""
+        """End the block that is being collected, as a heading if a level is given."""
         text = _SELF_LINK.sub("", "".join(self._inline))
         self._inline.clear()
         if not text.strip():

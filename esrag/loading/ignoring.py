@@ -1,7 +1,7 @@
-"""Ignore files: `.gitignore` in a git work tree and `.esragignore` anywhere, read as git reads them.
+"""Ignore files, read as git reads them: `.gitignore` in a work tree, `.esragignore` anywhere.
 
-As in ripgrep, a `.gitignore` counts only in a repository, a repository within another one has its own rules alone, and
-a folder that is named itself is read even if the rules above it ignore it.
+As in ripgrep, a `.gitignore` counts only in a repository, a repository within another one has its
+own rules alone, and a folder that is named itself is read even if the rules above it ignore it.
 """
 
 import os
@@ -25,14 +25,17 @@ _MAX_STARS = 3  # of a name, and `**` of a path: each multiplies the time that a
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The ignore files that count for the entries of one folder, each with its folder, outermost first."""
+    """Ignore files that apply to the entries of a folder, each with its folder, outermost first."""
 
     git: tuple[tuple[str, "GitIgnoreSpec"], ...] = ()
     own: tuple[tuple[str, "GitIgnoreSpec"], ...] = ()
     in_repository: bool = False
 
     def entering(self, folder: Path) -> "IgnoreRules":
-        """Return the rules inside a folder below. Raises: ParsingError for an ignore file that cannot be used."""
+        """Return the rules inside a folder below.
+
+        Raises: ParsingError for an ignore file that cannot be used.
+        """
         rules = self
         if _is_repository(folder):
             rules = replace(rules, git=_spec(folder, _EXCLUDE), in_repository=True)
@@ -41,7 +44,10 @@ class IgnoreRules:
         return replace(rules, own=(*rules.own, *_spec(folder, _OWN)))
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
-        """Return whether an entry is ignored: the innermost rule decides, one of `.esragignore` before any other."""
+        """Return whether an entry is ignored.
+
+        The innermost rule decides, and a rule of `.esragignore` decides before any other.
+        """
         name = f"{path}/" if is_folder else str(path)
         for base, spec in (*reversed(self.own), *reversed(self.git)):
             is_ignored = spec.check_file(name.removeprefix(base)).include
@@ -71,7 +77,10 @@ def _is_repository(folder: Path) -> bool:
 
 
 def _spec(folder: Path, name: str) -> tuple[tuple[str, "GitIgnoreSpec"], ...]:
-    """The rules of one ignore file with its folder; nothing if it does not exist. Raises: ParsingError."""
+    """Return the rules of one ignore file with its folder; nothing if it does not exist.
+
+    Raises: ParsingError.
+    """
     path = folder / name
     try:
         data = read_unlinked(path, _MAX_BYTES)
@@ -85,20 +94,26 @@ def _spec(folder: Path, name: str) -> tuple[tuple[str, "GitIgnoreSpec"], ...]:
 
 
 def _bounded(line: str, path: Path) -> str:
-    """A pattern whose matching takes a bounded time. Raises: ParsingError for one with too many stars."""
+    """Return a pattern whose matching takes a bounded time.
+
+    Raises: ParsingError for one with too many stars.
+    """
     negation = "!" if line.startswith("!") else ""
     names = line.removeprefix(negation).rstrip("\r").split("/")
     parts = [name if name == "**" else re.sub(r"(?<!\\)\*{2,}", "*", name) for name in names]
 
     stars = max(parts.count("**"), *(part.count("*") for part in parts if part != "**"), 0)
     if stars > _MAX_STARS and not line.startswith("#"):
-        message = f"{path} has a pattern with more than {_MAX_STARS} stars in a name: {line.strip()[:80]!r}"
+        message = (
+            f"{path} has a pattern with more than {_MAX_STARS} stars in a name: "
+            f"{line.strip()[:80]!r}"
+        )
         raise ParsingError(message, hint="write it as several patterns")
     return negation + "/".join(parts)
 
 
 def _compiled(lines: list[str]) -> "GitIgnoreSpec":
-    """The patterns of an ignore file; as in git a pattern that makes no sense matches nothing."""
+    """Return the patterns of an ignore file; as in git, a malformed pattern matches nothing."""
     from pathspec import GitIgnoreSpec
 
     patterns: list[GitIgnoreSpecPattern] = []

@@ -1,4 +1,4 @@
-"""Inline marks of Markdown and reStructuredText: the text as a reader sees it, line by line as it was.
+"""Inline marks of Markdown and reStructuredText: the text as a reader sees it, line by line.
 
 Marks of blocks (headings, items, rows, fences) stay: chunks and sentences are recognised by them.
 """
@@ -23,8 +23,10 @@ _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^<>\s]{1,800})>")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 _RAISED = re.compile(r"(\w{0,40}[^\w\s]?)<sup>([^<>]{1,20})</sup>", re.IGNORECASE)
 _TAG = re.compile(  # of HTML alone: <your-name> is a word that a reader needs
-    r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|figcaption|figure|font|h[1-6]|hr|i|img|ins"
-    r"|kbd|li|mark|nobr|ol|p|picture|pre|q|s|samp|section|small|source|span|strike|strong|sub|summary|sup|table|tbody"
+    r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|figcaption|figure|font"
+    r"|h[1-6]|hr|i|img|ins"
+    r"|kbd|li|mark|nobr|ol|p|picture|pre|q|s|samp|section|small|source|span|strike|strong|sub"
+    r"|summary|sup|table|tbody"
     r"|td|tfoot|th|thead|tr|tt|u|ul|var|video)(?:\s[^<>]{0,600})?/?>",
     re.IGNORECASE,
 )
@@ -105,10 +107,12 @@ def without_entities(text: str) -> str:
 
 
 def plain_rst(text: str) -> str:
-    r"""Return a paragraph of reStructuredText without its inline marks; it has as many lines as before.
+    r"""Return a paragraph of reStructuredText without its inline marks, in as many lines.
 
-    >>> plain_rst("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open`, `the guide <https://a.example>`_ or `more`_")
-    'Read __doc__ and PEP 8, open, the guide or more'
+    >>> plain_rst("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open` or `more`_")
+    'Read __doc__ and PEP 8, open or more'
+    >>> plain_rst("See `the guide <https://a.example>`_")
+    'See the guide'
     """
     held: list[str] = []
 
@@ -129,7 +133,10 @@ def _without_stars(match: re.Match[str]) -> str:
 
 
 def _role(match: re.Match[str]) -> str:
-    """What Sphinx shows of a role: the title before a target, the last name after ~, and the number of a PEP."""
+    """Return what Sphinx shows of a role.
+
+    That is the title before a target, the last name after ~, or the number of a PEP.
+    """
     shown = _TARGET.sub("", match[1]) or match[1]
     if match[0].lower().startswith((":pep:", ":rfc:")) and shown.isdecimal():
         return f"{match[0][1:4].upper()} {shown}"
@@ -142,6 +149,9 @@ def _raised(match: re.Match[str]) -> str:
 
 
 def _character(entity: re.Match[str]) -> str:
-    """Return the character of an entity. Every blank becomes a plain one, and no new table cell begins."""
+    """Return the character of an entity.
+
+    Every blank becomes a plain space, and no new table cell begins.
+    """
     character = unescape(entity[0])
     return entity[0] if character == "|" else " ".join(character.split()) or " "

@@ -1,4 +1,7 @@
-"""Text of a PDF that a reader cannot see: without ink, in the colour behind it, clipped, outside the page or tiny."""
+"""Text of a PDF that a reader cannot see.
+
+It has no ink, has the colour behind it, is clipped, is outside the page or is tiny.
+"""
 
 import math
 from collections.abc import Iterator
@@ -48,7 +51,7 @@ class _Area:
 
 
 def remove_invisible(page: Any) -> int:
-    """Remove a page's invisible text from the page as it is in memory, and return how many characters that were.
+    """Remove invisible text from a page in memory, and return how many characters it held.
 
     Text without ink stays where images cover most of the page: it is what OCR read in them.
     """
@@ -78,7 +81,7 @@ def remove_invisible(page: Any) -> int:
 
 
 def _is_invisible(text: _Text, areas: list[_Area], visible: Box, *, is_scanned: bool) -> bool:
-    """Whether the text is invisible."""
+    """Return whether the text is invisible."""
     if text.is_cut_off or not _overlap(text.box, visible):
         return True
     if not text.is_inked:
@@ -97,13 +100,13 @@ def _behind(text: _Text, areas: list[_Area]) -> Colour | None:
 
 
 def _covered(areas: list[_Area], visible: Box) -> float:
-    """How much of the page images cover, as a share; those on top of each other count each."""
+    """Return the share of the page that images cover; images on top of each other count each."""
     images = sum(_size(_intersection(area.box, visible)) for area in areas if area.is_image)
     return images / max(1.0, _size(visible))
 
 
 def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
-    """The texts of a page and what is painted over an area, in the order of painting."""
+    """Return the texts of a page and what is painted over an area, in the order of painting."""
     import pypdfium2.raw as pdfium
 
     texts: list[_Text] = []
@@ -123,7 +126,7 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
 def _walk(
     container: Any, form: Any, matrix: Matrix, depth: int
 ) -> Iterator[tuple[Any, Any, Matrix]]:
-    """The objects of a page or a form, those of forms in it among them, with where forms place them."""
+    """Yield the objects of a page or a form, with those of forms in it, and their matrices."""
     import pypdfium2.raw as pdfium
 
     count, get = (
@@ -157,7 +160,7 @@ def _text(handle: Any, form: Any, order: int, matrix: Matrix) -> _Text:
 
 
 def _path(handle: Any, order: int, matrix: Matrix) -> Iterator[_Area]:
-    """The area that a path fills; lines fill none."""
+    """Yield the area that a path fills; lines fill none."""
     import pypdfium2.raw as pdfium
 
     mode, stroke = c_int(), c_int()
@@ -173,7 +176,7 @@ def _path(handle: Any, order: int, matrix: Matrix) -> Iterator[_Area]:
 
 
 def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
-    """Whether the letters are under a point high; a full stop is that too."""
+    """Return whether the letters are less than a point high; so is a full stop."""
     import pypdfium2.raw as pdfium
 
     if _height(_placed(box, matrix)) >= _MIN_SIZE:
@@ -185,7 +188,7 @@ def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
 
 
 def _is_clipped(handle: Any, box: Box) -> bool:
-    """Whether nothing of the text is inside its clip path."""
+    """Return whether all of the text is outside its clip path."""
     import pypdfium2.raw as pdfium
 
     clip = pdfium.FPDFPageObj_GetClipPath(handle)
@@ -211,19 +214,18 @@ def _point(segment: Any) -> tuple[float, float]:
 
 
 def _characters(page: Any, handle: Any) -> int:
-    """How many characters a text object has, white space not counted."""
+    """Return how many characters a text object has, without white space."""
     import pypdfium2.raw as pdfium
 
-    size = pdfium.FPDFTextObj_GetText(
-        handle, page, None, 0
-    )  # in bytes of UTF-16, the NUL at its end among them
+    # In bytes of UTF-16, the NUL at its end among them.
+    size = pdfium.FPDFTextObj_GetText(handle, page, None, 0)
     buffer = (c_ushort * (size // 2 + 1))()
     pdfium.FPDFTextObj_GetText(handle, page, buffer, size)
     return sum(not chr(unit).isspace() for unit in buffer if unit)
 
 
 def _fill(handle: Any) -> tuple[Colour | None, int]:
-    """The colour that an object is filled with, or None for a pattern, and how opaque it is, up to 255."""
+    """Return the colour that fills an object, None for a pattern, and its opacity from 0 to 255."""
     import pypdfium2.raw as pdfium
 
     red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
@@ -249,7 +251,7 @@ def _matrix(handle: Any) -> Matrix:
 
 
 def _combined(inner: Matrix, outer: Matrix) -> Matrix:
-    """The matrix that applies the inner one first."""
+    """Return the matrix that applies the inner one first."""
     a, b, c, d, e, f = inner
     p, q, r, s, t, u = outer
     return (
@@ -263,7 +265,7 @@ def _combined(inner: Matrix, outer: Matrix) -> Matrix:
 
 
 def _placed(box: Box, matrix: Matrix) -> Box:
-    """The box around a box that a matrix moved."""
+    """Return the bounding box of a box that a matrix moved."""
     if matrix == _IDENTITY:
         return box
     a, b, c, d, e, f = matrix

@@ -1,4 +1,7 @@
-"""Loaders in a process of their own, with a time and a memory limit, restarted after each source that killed it."""
+"""Loaders in a process of their own, with a time and a memory limit.
+
+The process is restarted after each source that ended it.
+"""
 
 import json
 import os
@@ -39,8 +42,8 @@ _ERRORS: Mapping[str, type[LoadingError]] = {
 class Parsed:
     """What a source gave: how many documents, and the SHA-256 of the very bytes it was parsed from.
 
-    Many documents come as an iterator, to be read once and before the next source's: it raises ParsingError if the
-    worker dies before the last.
+    Many documents come as an iterator, to be read once and before the next source's: it raises
+    ParsingError if the worker dies before the last.
     """
 
     sha256: str
@@ -50,13 +53,17 @@ class Parsed:
 
 
 class Parser:
-    """Parses files in the worker process, one at a time; a context manager that ends the worker and its children.
+    """Parses files in the worker process, one at a time.
 
-    The worker of files has no network and none of our variables. That of object stores has the network and all
-    variables that are not ours, since the store's library reads its credentials from them.
+    A context manager that ends the worker and its children.
 
-    `timeout_s` is per source; `memory_bytes` is the worker's address space; `max_bytes` and `max_characters` are the
-    largest source and the longest document. `keep_hidden` keeps hidden text.
+    The worker of files has no network and none of our variables. That of object stores has the
+    network and all variables that are not ours, since the store's library reads its credentials
+    from them.
+
+    `timeout_s` is per source; `memory_bytes` is the worker's address space; `max_bytes` and
+    `max_characters` are the largest source and the longest document. `keep_hidden` keeps hidden
+    text.
     """
 
     def __init__(
@@ -90,7 +97,7 @@ class Parser:
         self.close()
 
     def start(self) -> None:
-        """Starts the worker, so that it is there by the time the first file is to be parsed."""
+        """Start the worker, so that it is ready when the first file is to be parsed."""
         self._running(is_sealed=True)
 
     def close(self) -> None:
@@ -103,12 +110,12 @@ class Parser:
     def parse(
         self, sources: Iterable[tuple[str, str] | tuple[str, str, str]]
     ) -> Iterator[Parsed | LoadingError]:
-        """For each source and document id, in order: what it gave, or why it gave nothing.
+        """Yield for each source and document id, in order, what it contains or why it gave nothing.
 
         A third value is the folder that the source must be in when it is read.
 
-        While the caller works on one result the worker parses the next source, unless its documents are too many to
-        be held.
+        While the caller works on one result the worker parses the next source, unless its documents
+        are too many to be held.
         """
         asked: subprocess.Popen[bytes] | None = None
         name = ""
@@ -119,9 +126,8 @@ class Parser:
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome
                     with suppress(ParsingError):
-                        deque(
-                            outcome.documents, maxlen=0
-                        )  # the rest must not be read as the next source's
+                        # The rest must not be read as the next source's.
+                        deque(outcome.documents, maxlen=0)
                     outcome = None
                 asked = self._ask(*source) if source else None
                 name = source[0] if source else ""
@@ -168,7 +174,10 @@ class Parser:
             return error
 
     def _documents(self, worker: subprocess.Popen[bytes], count: int) -> Iterator[Document]:
-        """The documents that follow, one by one. Raises: ParsingError where the worker dies before the last."""
+        """Yield the documents that follow.
+
+        Raises: ParsingError if the worker dies before the last.
+        """
         for _ in range(count):
             match _next_line(worker):
                 case {"document": fields}:
@@ -177,7 +186,7 @@ class Parser:
                     raise self._death(worker)
 
     def _running(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
-        """Return a worker of that kind; one that has ended, or is of the other kind, is replaced."""
+        """Return a worker of that kind, and replace one that has ended or is of the other kind."""
         if self._worker is not None and (
             self._worker.poll() is not None or self._is_sealed != is_sealed
         ):
@@ -199,7 +208,7 @@ class Parser:
         return self._worker
 
     def _death(self, worker: subprocess.Popen[bytes]) -> ParsingError:
-        """Why the worker died, as an error of the source it was given."""
+        """Return why the worker died, as an error of the source it was given."""
         self.close()
         if worker.returncode == -signal.SIGALRM:
             hint = "raise loading.timeout_s if the file is worth it"
@@ -210,7 +219,10 @@ class Parser:
 
 
 def _environment(*, is_sealed: bool) -> dict[str, str]:
-    """Return the environment of a worker: no ESRAG_ variables, and for a sealed worker no other secrets either."""
+    """Return the environment of a worker, without ESRAG_ variables.
+
+    That of a sealed worker has no other secrets either.
+    """
     passed = {
         name: value
         for name, value in os.environ.items()
@@ -220,7 +232,7 @@ def _environment(*, is_sealed: bool) -> dict[str, str]:
 
 
 def _end_with(leader: int) -> None:
-    """Wait for a worker to end, in whatever way, and end its children: they may hold the pipe that is read."""
+    """Wait for a worker to end, and end its children: they may hold the pipe that is read."""
     with suppress(ChildProcessError):  # it was waited for already, by who ended them too
         os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
         _kill_group(leader)
@@ -242,7 +254,7 @@ def _next_line(worker: subprocess.Popen[bytes]) -> Any:
 
 
 def document_fields(document: Document) -> dict[str, Any]:
-    """A document as JSON can hold it."""
+    """Return a document as values that JSON can hold."""
     return {
         "doc_id": document.doc_id,
         "kind": document.kind,
@@ -257,7 +269,7 @@ def document_fields(document: Document) -> dict[str, Any]:
 
 
 def document_from(fields: Mapping[str, Any]) -> Document:
-    """The document that `document_fields` wrote down."""
+    """Return the document that `document_fields` wrote down."""
     spans = {
         "pages": tuple(Page(*page) for page in fields["pages"]),
         "sections": tuple(

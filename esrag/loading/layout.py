@@ -1,4 +1,4 @@
-"""Builds a document's text piece by piece, with pages, sections and tables as true spans over it."""
+"""Documents built piece by piece, with pages, sections and tables as true spans over the text."""
 
 import math
 import re
@@ -17,9 +17,10 @@ _MAX_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index'
 
 
 class Layout:
-    """Text that grows by pieces; each is normalised on its way in, so that no span moves afterwards.
+    """Text that grows by pieces; each is normalised when it is added, so that no span moves later.
 
-    Pieces are joined by line ends, which compose with nothing: the whole is in NFC where its pieces are.
+    Pieces are joined by line ends, which compose with nothing: the whole is in NFC where its pieces
+    are.
     """
 
     def __init__(self) -> None:
@@ -37,7 +38,7 @@ class Layout:
         self._hidden += characters
 
     def add(self, text: str, separator: str = _PARAGRAPH) -> Span | None:
-        """Appends a piece after the separator; None where there is nothing to see in it."""
+        """Append a piece after the separator and return its span; None if it shows nothing."""
         text = trim(normalise(text))
         if not text.strip():
             return None
@@ -50,17 +51,19 @@ class Layout:
         return Span(start, self._length)
 
     def heading(self, text: str, level: int) -> None:
-        """Appends a heading on a line of its own; level 1 is the outermost."""
+        """Append a heading on a line of its own; level 1 is the outermost."""
         title = one_line(text)
         if span := self.add(title):
             self.mark_heading(span.start, level, title)
 
     def mark_heading(self, start: int, level: int, title: str) -> None:
-        """Lets a section start at text that was added already; headings are marked in order."""
+        """Let a section start at text that was added already; headings are marked in order."""
         self._headings.append((start, level, title))
 
     def table(self, rows: Iterable[Sequence[str]]) -> None:
-        """Append a table with a line for each row. Empty columns are dropped; a single column becomes plain lines.
+        """Append a table with a line for each row.
+
+        Empty columns are dropped, and a single column becomes plain lines.
 
         A header of several rows becomes one.
         """
@@ -70,7 +73,7 @@ class Layout:
             self.mark_table(span)
 
     def mark_table(self, span: Span) -> None:
-        """Says that text that was added already is a table; tables are marked in order."""
+        """Mark text that was added already as a table; tables are marked in order."""
         self._tables.append(span)
 
     def page(self, number: int) -> None:
@@ -82,7 +85,7 @@ class Layout:
     def document(
         self, source: Source, kind: str, title: str = "", metadata: Mapping[str, Any] | None = None
     ) -> Document:
-        """What was built so far."""
+        """Return the document that was built so far."""
         return Document(
             doc_id=source.doc_id,
             kind=kind,
@@ -107,7 +110,7 @@ class Layout:
 
 
 def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Section, ...]:
-    """Sections of headings (start, level, title) in order, over a text that ends at `end`.
+    """Return the sections of headings (start, level, title), for a text that ends at `end`.
 
     >>> sections([(0, 1, "A"), (5, 2, "B"), (9, 1, "C")], 12)[1]
     Section(path=('A', 'B'), start=5, end=9)
@@ -124,7 +127,7 @@ def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Sectio
 
 
 def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table's rows as lines, without the rows and columns that hold nothing.
+    """Return a table's rows as lines, without empty rows and columns.
 
     >>> table_lines([["a", "", "b"], ["", "", ""], ["c", "", "d"]])
     ['a | b', 'c | d']
@@ -139,7 +142,10 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def trim(text: str) -> str:
-    """The text without empty lines around it and white space at its end; a first line's indent stays."""
+    """Return the text without empty lines around it and white space at its end.
+
+    The indent of the first line stays.
+    """
     return text.strip("\n").rstrip()
 
 
@@ -149,19 +155,20 @@ def count_characters(text: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """The text with each run of white space as one space."""
+    """Return the text with each run of white space as one space."""
     return " ".join(text.split())
 
 
 def sensible_title(title: str) -> str:
-    """A title from a file's properties, or "" where a program only filled the field in.
+    """Return a title from a file's properties, or "" for one that a program filled in.
 
     >>> sensible_title("Microsoft Word - draft3.doc"), sensible_title("Annual report")
     ('', 'Annual report')
     """
     title = one_line(normalise(title))
     filled_in = re.search(
-        r"^untitled|^microsoft (word|powerpoint|excel)\b|^(word|powerpoint) (document|presentation)$"
+        r"^untitled|^microsoft (word|powerpoint|excel)\b|^(word|powerpoint) "
+        r"(document|presentation)$"
         r"|^(presentation|slide|document|title) ?\d*$|\.[a-z][a-z0-9]{1,4}$|[/\\]\S*$",
         title,
         re.IGNORECASE,
@@ -170,9 +177,12 @@ def sensible_title(title: str) -> str:
 
 
 def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
-    """The values that can be filtered by, under names that a filter can spell; text is typed as a filter types it.
+    """Return the values to filter by, under names that a filter can spell.
 
-    A name that every document or chunk has by itself gets a `_` at its end: `--where kind_=x` finds it.
+    Text is typed as a filter types it.
+
+    A name that every document or chunk has by itself gets a `_` at its end: `--where kind_=x` finds
+    it.
 
     >>> scalars({"Due date": "2024", "tags": ["a"], "": "x", "draft": False, "kind": "x"})
     {'Due_date': 2024, 'draft': False, 'kind_': 'x'}
@@ -181,9 +191,8 @@ def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
     for name, value in values.items():
         key = re.sub(r"[^\w.-]+", "_", normalise(str(name))).strip("_.-")
         typed = _scalar(value)
-        if (
-            key and typed is not None and key.casefold() != "title"
-        ):  # a document has a title of its own
+        # A document has a title of its own.
+        if key and typed is not None and key.casefold() != "title":
             kept[f"{key}_" if key in _OWN_FIELDS else key] = typed
     return kept
 

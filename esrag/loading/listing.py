@@ -1,4 +1,4 @@
-"""Files, folders and globs, on disks and in stores → the files to load, each once, in a fixed order."""
+"""Files, folders and globs, on disks and in stores → the files to load, each once, in order."""
 
 import glob
 import itertools
@@ -17,7 +17,8 @@ from esrag.loading.object_stores import Place, place_of, translate_errors, witho
 from esrag.loading.sources import is_address, is_below, path_of, source_of
 
 _ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
-# Made by programs for themselves, an index of ours among them; what starts with "." is left out as well.
+# Made by programs for themselves, an index of ours among them; what starts with "." is left out as
+# well.
 _LEFT_OUT = (
     *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
     *("vectors-*.f32", "index.sqlite3-unfinished"),
@@ -31,7 +32,8 @@ Reason = Literal["leads outside", "is ignored", "is listed itself"]
 class ListedFile:
     """A file to load: where it is, and its POSIX path below the folder it was asked for through.
 
-    `root` is the real folder that the file must be in when it is read, or "" if links may lead anywhere.
+    `root` is the real folder that the file must be in when it is read, or "" if links may lead
+    anywhere.
     """
 
     source: str
@@ -58,7 +60,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was found, by argument and then by path, what was not, and the folders that were named."""
+    """Files by argument and then by path, what was not found, and the folders that were named."""
 
     files: tuple[ListedFile, ...]
     problems: tuple[Problem, ...] = ()
@@ -70,8 +72,8 @@ class Listing:
 class Selection:
     """Which of the files below a folder are taken.
 
-    `include` and `exclude` are globs on a file's path below its folder, or on its name; `exclude` leaves out folders
-    too. `own` holds the real paths of files that esrag writes itself.
+    `include` and `exclude` are globs on a file's path below its folder, or on its name; `exclude`
+    leaves out folders too. `own` holds the real paths of files that esrag writes itself.
     """
 
     include: Sequence[str] = ()
@@ -99,10 +101,11 @@ class Selection:
 
 
 def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> Listing:
-    """List the files that are named, are below a folder that is named, or match a glob that is named.
+    """List files that are named, are below a named folder, or match a named glob.
 
-    A file that is named itself is always taken. A link below a folder is followed only to what is in that folder,
-    unless the selection follows links. Each file is listed once, under its own name rather than a link's.
+    A file that is named itself is always taken. A link below a folder is followed only to what is
+    in that folder, unless the selection follows links. Each file is listed once, under its own name
+    rather than a link's.
     """
     found = [
         (_in_store if is_address(argument) else _on_disk)(argument, selection)
@@ -123,7 +126,7 @@ def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> 
     )
 
 
-def source_named(argument: str) -> str:
+def to_source(argument: str) -> str:
     """Return the source that a path or an address names, whether something is there or not."""
     return argument.rstrip("/") if is_address(argument) else source_of(_absolute(argument))
 
@@ -141,7 +144,7 @@ def _on_disk(argument: str, selection: Selection) -> Listing:
 
 
 def _missing(path: Path) -> str:
-    """Why a path leads to nothing; "" where something is there."""
+    """Return why a path leads to nothing; "" if it leads to something."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -152,7 +155,7 @@ def _missing(path: Path) -> str:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether it is a folder, as far as can be seen: a link may lead to where nothing may be looked at."""
+    """Return whether the path is a folder; a link may lead to a place that may not be read."""
     try:
         return path.is_dir()
     except OSError:
@@ -173,7 +176,10 @@ def _globbed(pattern: Path, argument: str, selection: Selection) -> Listing:
 
 
 class _Matched:
-    """Which paths below the fixed part of a glob it takes: `**` is any number of folders. Raises: ParsingError."""
+    """The paths below the fixed part of a glob that match it; `**` is any number of folders.
+
+    Raises: ParsingError.
+    """
 
     def __init__(self, pattern: str) -> None:
         from fsspec.utils import glob_translate
@@ -197,7 +203,7 @@ class _Matched:
 
 @dataclass
 class _Walk:
-    """Lists what is below one folder on a disk: first what is really there, then what links there lead to."""
+    """Lists what is below one folder on a disk: first what is really there, then what is linked."""
 
     root: Path
     selection: Selection
@@ -222,7 +228,7 @@ class _Walk:
         return Listing(tuple(files), tuple(self._problems), left_out=tuple(self._accounts()))
 
     def _scan(self, folder: Path, rules: IgnoreRules) -> None:
-        """Take the files of a folder and of those below it; links wait until everything real is known."""
+        """Take the files in and below a folder; links wait until everything real is known."""
         waiting = [(folder, rules)]
         while waiting:
             place, above = waiting.pop()
@@ -248,7 +254,7 @@ class _Walk:
                     self._take(path, f"{real.rstrip('/')}/{name}")
 
     def _enter(self, place: Path) -> list[tuple[str, bool]]:
-        """The names in a folder and whether each is a link, sorted; nothing where it was entered before."""
+        """Return the sorted names in a folder and whether each is a link; nothing if visited."""
         status = place.stat()
         if (status.st_dev, status.st_ino) in self._entered:
             return []
@@ -257,7 +263,7 @@ class _Walk:
             return sorted((entry.name, entry.is_symlink()) for entry in entries)
 
     def _inherited(self) -> IgnoreRules:
-        """The rules above the folder; an ignore file that cannot be used is a problem."""
+        """Return the rules above the folder; an ignore file that cannot be used is a problem."""
         try:
             return (
                 rules_above(Path(self._real_root)) if self.selection.ignore_files else IgnoreRules()
@@ -267,7 +273,7 @@ class _Walk:
             return IgnoreRules()
 
     def _rules(self, above: IgnoreRules, place: Path) -> IgnoreRules:
-        """The rules inside a folder; an ignore file that cannot be used is a problem."""
+        """Return the rules inside a folder; an ignore file that cannot be used is a problem."""
         if not self.selection.ignore_files:
             return above
         try:
@@ -277,7 +283,7 @@ class _Walk:
             return above
 
     def _wants(self, path: Path, rules: IgnoreRules, *, is_folder: bool) -> bool:
-        """Whether an entry is to be taken or entered; what an ignore file leaves out is counted."""
+        """Return whether to take or enter an entry, and count what an ignore file leaves out."""
         relative = self._relative(path)
         select = self.selection.enters if is_folder else self.selection.takes
         match = self.matched and (self.matched.enters if is_folder else self.matched.takes)
@@ -314,7 +320,7 @@ class _Walk:
             self._found.setdefault(real, ListedFile(source_of(path), self._relative(path), root))
 
     def _accounts(self) -> Iterator[LeftOut]:
-        """What was left out, by its reason."""
+        """Yield what was left out, by its reason."""
         for reason, paths in self._left_out.items():
             if paths:
                 yield LeftOut(source_of(self.root), reason, tuple(paths))
@@ -323,12 +329,12 @@ class _Walk:
         return path.relative_to(self.root).as_posix()
 
     def _in_root(self, path: Path) -> Path:
-        """The path by the real name of the folder that was named: its repository is found there."""
+        """Return the path by the real name of the folder that was named, to find its repository."""
         return Path(self._real_root, self._relative(path))
 
 
 def _in_store(url: str, selection: Selection) -> Listing:
-    """What an address leads to; nothing but a problem where the store does not tell all of it."""
+    """Return what an address leads to, or only a problem if the store does not list all of it."""
     try:
         return _found(url.rstrip("/"), selection)
     except ParsingError as error:
@@ -366,7 +372,10 @@ def _matched_in_store(url: str, selection: Selection) -> Listing:
 
 
 def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], bool]) -> Listing:
-    """The files below a folder that are taken, sorted. Raises: ParsingError."""
+    """Return the files below a folder that are taken, sorted.
+
+    Raises: ParsingError.
+    """
     problems: list[Problem] = []
     found: list[str] = []
     folders = [""]

@@ -1,4 +1,4 @@
-"""Markdown: blocks kept as they are written, inline marks gone, comments left out as hidden text."""
+"""Markdown: blocks as they are written, without inline marks; comments count as hidden text."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class MarkdownLoader:
     """Markdown with YAML front matter, fenced code and pipe tables."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, if it is text."""
+        """Return 0.5 by name, if the bytes are text."""
         return (
             0.5
             if name.lower().endswith((".md", ".markdown", ".mdown", ".mkd")) and is_text(data)
@@ -37,7 +37,10 @@ class MarkdownLoader:
         )
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """One document; front matter becomes metadata, and stays in the text where it is broken."""
+        """Yield one document.
+
+        Front matter becomes metadata, or stays in the text if it is broken.
+        """
         text = normalise(decode(source.data))
         metadata, body, problem = front_matter(text)
         if problem:
@@ -55,7 +58,7 @@ class MarkdownLoader:
 
 
 def _without_comments(body: str) -> tuple[str, int]:
-    """Return the lines without comments outside code, and the number of characters in those comments."""
+    """Return the lines without comments outside code, and how many characters these had."""
     kept: list[str] = []
     hidden, is_inside, last = 0, False, body.rfind("-->")
 
@@ -82,7 +85,7 @@ def _without_comments(body: str) -> tuple[str, int]:
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
-    r"""The fields of the front matter, the text after it, and what is wrong with it.
+    r"""Return the fields of the front matter, the text after it, and what is wrong with it.
 
     >>> front_matter("---\ntitle: A\n---\nb\n")
     ({'title': 'A'}, 'b\n', '')
@@ -93,11 +96,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
 
     try:
         fields = yaml.safe_load(match[1] or "")
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError: a date such as 2024-13-01
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date such as 2024-13-01.
         return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
     if fields is not None and not isinstance(fields, dict):
         return {}, text, ""  # a thematic break, not front matter
@@ -105,7 +105,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
 
 
 def headings(lines: list[tuple[int, str, bool]]) -> Iterator[tuple[int, int, str]]:
-    """ATX and setext headings outside code, as (start, level, title)."""
+    """Yield ATX and setext headings outside code, as (start, level, title)."""
     before = (0, "", True)
     for start, line, code in lines:
         if code:
@@ -119,14 +119,14 @@ def headings(lines: list[tuple[int, str, bool]]) -> Iterator[tuple[int, int, str
 
 
 def _without_closing(title: str) -> str:
-    """A title without the number signs that may close it."""
+    """Return a title without the number signs that may close it."""
     title = title.rstrip(" \t")
     bare = title.rstrip("#")
     return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else title
 
 
 def title_of(text: str) -> str:
-    """A heading's words without the marks of links, code, emphasis and attributes.
+    """Return a heading's words without the marks of links, code, emphasis and attributes.
 
     >>> title_of("1. The `k-NN` [index](index.md) {#knn}")
     '1. The k-NN index'
@@ -137,7 +137,7 @@ def title_of(text: str) -> str:
 
 
 def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
-    """Pipe tables outside code: a row, a row of dashes, and the rows that follow."""
+    """Yield pipe tables outside code: a row, a row of dashes, and the rows that follow."""
     index = 0
     while index + 1 < len(lines):
         (start, line, code), (_, below, _) = lines[index : index + 2]
@@ -151,7 +151,7 @@ def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Lines as (start, text, whether it belongs to a fenced block of code)."""
+    """Yield lines as (start, text, whether it belongs to a fenced block of code)."""
     start, fence = 0, ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)

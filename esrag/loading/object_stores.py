@@ -1,7 +1,8 @@
 """What is in an object store or on a file server, through fsspec.
 
-Only an address that the user named, and what the store lists below it, is ever opened: no chain of protocols, nothing
-of this machine, no page whose links would be followed. Credentials are the store's library's to find.
+Only an address that the user named, and what the store lists below it, is ever opened: no chain of
+protocols, nothing of this machine, no page whose links would be followed. Credentials are the
+store's library's to find.
 """
 
 import re
@@ -13,7 +14,8 @@ from typing import Any, Literal
 from esrag.errors import ParsingError
 from esrag.plugins import install_hint
 
-# They read this machine's memory and files, wrap another file system, or list a page by the links in it.
+# They read this machine's memory and files, wrap another file system, or list a page by the links
+# in it.
 _NO_STORES = {
     *("asynclocal", "data", "dir", "dvc", "file", "git", "local", "memory", "pyscript"),
     *(
@@ -43,7 +45,10 @@ class Place:
     path: str
 
     def kind(self) -> Literal["file", "folder", ""]:
-        """What is there; "" for nothing. Raises: ParsingError where the store does not say."""
+        """Return what is there; "" for nothing.
+
+        Raises: ParsingError if the store does not say.
+        """
         with translate_errors():
             try:
                 return "folder" if self.store.info(self.path)["type"] == "directory" else "file"
@@ -51,7 +56,7 @@ class Place:
                 return ""
 
     def entries(self, below: str = "") -> Iterator[tuple[str, bool]]:
-        """What is in the folder, or in one below it: the names, and whether each is a folder of its own.
+        """Yield the names in the folder, or in one below it, each with whether it is a folder.
 
         A folder that has no name is given as "". Raises: ParsingError.
         """
@@ -67,7 +72,10 @@ class Place:
                 yield "" if own else path.rpartition("/")[2], is_folder
 
     def pieces(self, max_bytes: int, piece_bytes: int = 2**23) -> Iterator[bytes]:
-        """The bytes of an object that did not change while they were read, in pieces. Raises: ParsingError."""
+        """Yield the bytes of an object in pieces.
+
+        Raises: ParsingError, also if the object changed meanwhile.
+        """
         with translate_errors(), self.store.open(self.path, "rb", block_size=piece_bytes) as stream:
             size = getattr(stream, "size", None) or self.store.info(self.path)["size"] or 0
             require_size(size, max_bytes)
@@ -79,7 +87,10 @@ class Place:
                 raise ParsingError(CHANGES)
 
     def stamp(self) -> str:
-        """What changes when the object is written. Raises: ParsingError."""
+        """Return a value that changes when the object is written.
+
+        Raises: ParsingError.
+        """
         with translate_errors():
             return str(self.store.ukey(self.path))
 
@@ -87,7 +98,8 @@ class Place:
 def place_of(url: str) -> Place:
     """Return the place that an address names; no request is sent yet.
 
-    Raises: ParsingError for an address of an unknown store, with a password, or that needs a missing package.
+    Raises: ParsingError for an address of an unknown store, with a password, or that needs a
+    missing package.
     """
     protocol, _, rest = url.partition("://")
     protocol = protocol.lower()
@@ -111,7 +123,7 @@ def place_of(url: str) -> Place:
 
 
 def without_password(url: str) -> str:
-    """An address that can be shown.
+    """Return an address without its password, which can be shown.
 
     >>> without_password("s3://key:secret@bucket/a@b"), without_password("sftp://host:22/a@b")
     ('s3://key:…@bucket/a@b', 'sftp://host:22/a@b')
@@ -120,7 +132,7 @@ def without_password(url: str) -> str:
 
 
 def require_size(size: int, max_bytes: int) -> None:
-    """Raises: ParsingError for a source that is larger than allowed."""
+    """Raise ParsingError for a source that is larger than allowed."""
     if size > max_bytes:
         raise ParsingError(
             f"has {size} bytes, loading.max_bytes allows {max_bytes}: split it or raise the limit"
@@ -144,7 +156,7 @@ def _opened(protocol: str, url: str) -> Any:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Makes one line of whatever a store's library raises."""
+    """Turn whatever a store's library raises into a one-line ParsingError."""
     try:
         yield
     except (ParsingError, MemoryError):

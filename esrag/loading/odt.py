@@ -24,13 +24,16 @@ class OdtLoader:
     """OpenDocument text, as LibreOffice writes it."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for an archive that says it is one, 0.5 for a damaged one by name."""
+        """Return 1.0 for an archive that says it is one, 0.5 for a damaged one by name."""
         if data.startswith(b"PK") and _MIMETYPE in data[:128]:
             return 1.0
         return min(archive.recognise(name, data, ".odt", r"content\.xml"), 0.5)
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError for a bomb, an encrypted or a damaged archive."""
+        """Yield one document.
+
+        Raises: ParsingError for a bomb, an encrypted or a damaged archive.
+        """
         with archive.open_archive(source.data) as files:
             if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
                 raise ParsingError("is encrypted: needs a password, save it without one")
@@ -56,7 +59,7 @@ class OdtLoader:
 
 
 def _hidden_styles(parts: Iterable[Any]) -> set[str]:
-    """The names of the styles whose text is hidden, by themselves or by their parents."""
+    """Return the names of the styles whose text is hidden, by themselves or by their parents."""
     own: dict[str, str | None] = {}
     parents: dict[str, str] = {}
     for style in (style for part in parts for style in part.iter(f"{_STYLE}style")):
@@ -76,7 +79,7 @@ def _hidden_styles(parts: Iterable[Any]) -> set[str]:
 
 
 def _raised_styles(parts: Iterable[Any]) -> set[str]:
-    """The names of the styles whose text stands above the line."""
+    """Return the names of the styles whose text stands above the line."""
     found: set[str] = set()
     for style in (style for part in parts for style in part.iter(f"{_STYLE}style")):
         properties = style.find(f"{_STYLE}text-properties")
@@ -111,7 +114,7 @@ def _member(files: Any, name: str) -> bytes:
 
 
 def _write(layout: Layout, element: Any, bullet: str = "") -> None:
-    """Adds an element's headings, paragraphs, lists and tables."""
+    """Add an element's headings, paragraphs, lists and tables."""
     for child in element.iterchildren("{*}*"):
         if child.tag == f"{_TEXT}h":
             layout.heading(_text(child), max(1, _number(child.get(f"{_TEXT}outline-level"))))
@@ -126,7 +129,7 @@ def _write(layout: Layout, element: Any, bullet: str = "") -> None:
 
 
 def _text(element: Any) -> str:
-    """An element's words; spaces, tabs and line ends are elements of their own."""
+    """Return an element's words; spaces, tabs and line ends are elements of their own."""
     pieces = [_collapsed(element.text)]
     for child in element.iterchildren():
         if isinstance(child.tag, str) and child.tag not in _LEFT_OUT:
@@ -149,10 +152,11 @@ def _collapsed(text: str | None) -> str:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """A table's rows; a table within a cell becomes a part of the cell's text."""
+    """Yield a table's rows; a table within a cell becomes a part of the cell's text."""
     for row in table.iter(f"{_TABLE}table-row"):
         if next(row.iterancestors(f"{_TABLE}table")) is table:
-            # A covered cell belongs to the one left of it or above; without it the next ones would move.
+            # A covered cell belongs to the one left of it or above; without it the next ones would
+            # move.
             cells = row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
             yield [" ".join(map(_text, cell.iterchildren("{*}*"))) for cell in cells]
 

@@ -10,7 +10,7 @@ def watch_pages(watcher: Callable[[int, int], None]) -> None:
     _watchers.append(watcher)
 
 
-def page_read(page: int, pages: int) -> None:
+def report_page(page: int, pages: int) -> None:
     """Say that a page was read; pages count from 1."""
     for watcher in _watchers:
         watcher(page, pages)

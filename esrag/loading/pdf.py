@@ -1,4 +1,4 @@
-"""PDF by pypdfium2: pages, outline, running heads and feet, hyphens at line ends, tables under their captions."""
+"""PDF by pypdfium2: pages, outline, running heads and feet, hyphens at line ends, and tables."""
 
 import re
 from collections import Counter
@@ -10,15 +10,13 @@ from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, one_line, sections, sensible_title
-from esrag.loading.pages import page_read
+from esrag.loading.pages import report_page
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
 _EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
-_REPEATED, _MIN_PAGES = (
-    0.4,
-    3,
-)  # left and right pages may differ, so a head may be on under half of them
+# Left and right pages may differ, so a head may be on under half of them.
+_REPEATED, _MIN_PAGES = 0.4, 3
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
@@ -49,18 +47,10 @@ _FUNCTION_WORDS = frozenset(
     ]
 )
 _MIN_PROSE = 6  # words
-_HYPHENATED = re.compile(
-    "\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)"
-)  # pdfium marks a cut word by U+FFFE
-_ENDS = (
-    ".",
-    "!",
-    "?",
-    ":",
-    ";",
-    "”",
-    ")",
-)  # a page that ends otherwise breaks off within a sentence
+# pdfium marks a cut word by U+FFFE.
+_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")
+# A page that ends otherwise breaks off within a sentence.
+_ENDS = (".", "!", "?", ":", ";", "”", ")")
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
@@ -68,13 +58,16 @@ class PdfLoader:
     """PDF with text; page numbers are physical and count from 1."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for the signature at the start, 0.5 by name with the signature in the first kilobyte."""
+        """Return 1.0 for a signature at the start, 0.5 by name with one in the first kilobyte."""
         if data[:16].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"%PDF-"):
             return 1.0
         return 0.5 if name.lower().endswith(".pdf") and b"%PDF-" in data[:1024] else 0.0
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError if it is encrypted, damaged or holds no text."""
+        """Yield one document.
+
+        Raises: ParsingError if it is encrypted, damaged or holds no text.
+        """
         pdf = _opened(source.data)
         try:
             pages = [
@@ -113,25 +106,31 @@ def _opened(data: bytes) -> Any:
 
 
 def _without_text(pages: int, hidden: int) -> str:
-    """Why nothing of a PDF is left."""
+    """Return why no text of a PDF is left."""
     if hidden:
-        return f"has only hidden text on its {format_count(pages, 'page')}: loading.hidden=keep reads it"
+        return (
+            f"has only hidden text on its {format_count(pages, 'page')}: "
+            "loading.hidden=keep reads it"
+        )
     return f"has no text on its {format_count(pages, 'page')} (scanned?): run OCR first"
 
 
 def _page_lines(texts: Sequence[str]) -> list[list[str]]:
-    """Each page's lines, words whole and running heads gone."""
+    """Return each page's lines, with whole words and without running heads."""
     return without_running_lines([normalise(text).split("\n") for text in without_hyphens(texts)])
 
 
 def _read_page(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
     found = _page_text(pdf, index, keep_hidden=keep_hidden)
-    page_read(index + 1, len(pdf))
+    report_page(index + 1, len(pdf))
     return found
 
 
 def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
-    """A page's text as pdfium reads it, the marks of hyphens still in it, and how much hidden text was left out."""
+    """Return a page's text as pdfium reads it, and how much hidden text was left out.
+
+    The marks of hyphens are still in the text.
+    """
     import pypdfium2
 
     try:
@@ -146,7 +145,7 @@ def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
 
 
 def _outline(pdf: Any) -> list[tuple[int, int, str]]:
-    """The bookmarks as (page index, level from 1, title), those that lead nowhere left out."""
+    """Return the bookmarks that lead somewhere, as (page index, level from 1, title)."""
     marks = []
     for mark in pdf.get_toc():
         target = mark.get_dest()
@@ -157,9 +156,12 @@ def _outline(pdf: Any) -> list[tuple[int, int, str]]:
 
 
 def without_hyphens(texts: Sequence[str]) -> list[str]:
-    r"""The texts with words whole that a line end had cut; the texts' own words tell which hyphens are real.
+    r"""Return the texts with words whole that a line end had cut.
 
-    >>> without_hyphens(["key encap\ufffesulation, human\ufffereadable, human, readable", "ML\ufffeKEM"])
+    The texts' own words tell which hyphens are real.
+
+    >>> text = "key encap\ufffesulation, human\ufffereadable, human, readable"
+    >>> without_hyphens([text, "ML\ufffeKEM"])
     ['key encapsulation, human-readable, human, readable', 'ML-KEM']
     """
     whole = (_HYPHENATED.sub(" ", text) for text in texts)
@@ -182,7 +184,10 @@ def _is_compound(before: str, after: str, known: set[str]) -> bool:
 
 
 def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The pages' lines without those that most pages begin or end with, their own page number apart."""
+    """Return the pages' lines without those that most pages begin or end with.
+
+    Lines that differ only in their page number count as the same.
+    """
     whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
     filled = list(whole)
     least = max(_MIN_PAGES, _REPEATED * len(pages))
@@ -203,7 +208,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _keys(line: str, page: int) -> set[str]:
-    """Yield the line, then variants in which one of its numbers is replaced by the distance to the page's."""
+    """Return the line, and variants with one number replaced by its distance to the page number."""
     keys = {one_line(line).casefold()}
     for match in re.finditer(r"\d{1,6}", line):
         distance = f"#{int(match[0]) - page}"
@@ -212,7 +217,7 @@ def _keys(line: str, page: int) -> set[str]:
 
 
 def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
-    """Adds a page's lines, its tables apart."""
+    """Add a page's lines, with its tables apart."""
     done = 0
     for start, end in (*table_blocks(lines), (len(lines), len(lines))):
         if layout.add("\n".join(lines[done:start]), separator):
@@ -223,9 +228,12 @@ def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
 
 
 def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Captions with the rows below them, as line indices: up to the last row of numbers before prose begins.
+    """Return captions with the rows below them, as line indices.
 
-    >>> table_blocks(["Table 3. Sizes in bytes", "key ciphertext", "ML-KEM-512 800 768", "The sizes are in the table."])
+    A table ends at the last row of numbers before prose begins.
+
+    >>> table = ["Table 3. Sizes in bytes", "key ciphertext", "ML-KEM-512 800 768"]
+    >>> table_blocks([*table, "The sizes are in the table."])
     [(0, 3)]
     """
     blocks: list[tuple[int, int]] = []
@@ -253,7 +261,7 @@ def _is_prose(line: str) -> bool:
 def _placed(
     outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]
 ) -> list[tuple[int, int, str]]:
-    """Bookmarks as headings (start, level, title) where their title starts a line of their page."""
+    """Return bookmarks whose title starts a line of their page, as (start, level, title)."""
     found: dict[int, tuple[int, int, str]] = {}
     for index, level, title in outline:
         page = pages[index] if index < len(pages) else None

@@ -7,22 +7,24 @@ from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout
 from esrag.records import Document, Source
 
-_COLOUR = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"
-)  # or another command to a terminal, as logs have them
+# A colour or another command to a terminal, as in logs.
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class PlainLoader:
     """Any text that no other loader knows better."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, 0.1 for any text."""
+        """Return 0.5 by name, 0.1 for any text."""
         if not is_text(data):
             return 0.0
         return 0.5 if name.lower().endswith((".txt", ".text", ".log")) else 0.1
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError where no encoding fits."""
+        """Yield one document.
+
+        Raises: ParsingError if no encoding fits.
+        """
         layout = Layout()
         layout.add(_COLOUR.sub("", decode(source.data)))
         yield layout.document(source, "plain")

@@ -19,11 +19,14 @@ class PptxLoader:
     """PowerPoint presentations, by python-pptx."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for an archive with a presentation in it, 0.5 for a damaged one by name."""
+        """Return 1.0 for an archive with a presentation in it, 0.5 for a damaged one by name."""
         return archive.recognise(name, data, ".pptx", r"ppt/presentation\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError for a bomb or a damaged archive."""
+        """Yield one document.
+
+        Raises: ParsingError for a bomb or a damaged archive.
+        """
         import pptx
 
         archive.open_archive(source.data).close()
@@ -59,7 +62,7 @@ class PptxLoader:
 
 
 def _write(layout: Layout, shapes: Iterable[Any]) -> None:
-    """Adds the shapes' texts and tables, groups taken apart."""
+    """Add the texts and tables of the shapes, including those in groups."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
             _write(layout, shape.shapes)
@@ -70,7 +73,7 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
 
 
 def _raised_runs(root: Any) -> Iterator[Any]:
-    """The runs that stand above the line."""
+    """Yield the runs that stand above the line."""
     for run in root.iter(_RUN):
         properties = run.find("{*}rPr")
         offset = "" if properties is None else properties.get("baseline", "")
@@ -79,7 +82,7 @@ def _raised_runs(root: Any) -> Iterator[Any]:
 
 
 def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:
-    """Return the shapes that are hidden or wholly outside the slide; those of a hidden group are included."""
+    """Yield the shapes that are hidden, are in a hidden group, or are wholly outside the slide."""
     width, height = area
     for shape in shapes:
         mark = next(shape.element.iter("{*}cNvPr"), None)

@@ -20,10 +20,12 @@ _INLINE = re.compile(
 
 
 def joint(before: str, mark: str, *, is_link: bool = False) -> str:
-    """Return what is to stand between a text and what is raised behind it, so that they are not read as one word.
+    """Return what separates a text from what is raised behind it, so that two words stay two.
 
-    >>> joint("10", "2"), joint("the system", "1"), joint("the 19", "th"), joint("9 m", "2"), joint("", "1")
-    ('^', ' ', '', '^', '')
+    >>> joint("10", "2"), joint("9 m", "2"), joint("the system", "1"), joint("the 19", "th")
+    ('^', '^', ' ', '')
+    >>> joint("", "1")
+    ''
     """
     if (
         not before
@@ -68,7 +70,7 @@ def _before(element: Any, raised: AbstractSet[Any]) -> str:
 
 
 def _pieces_before(element: Any, raised: AbstractSet[Any]) -> Iterator[str]:
-    """Yield the text before an element, the nearest first; nothing if the element continues a superscript."""
+    """Yield the text before an element, nearest first; nothing if it continues a superscript."""
     for sibling in element.itersiblings(preceding=True):
         yield sibling.tail or ""
         if isinstance(sibling.tag, str):
@@ -82,7 +84,10 @@ def _pieces_before(element: Any, raised: AbstractSet[Any]) -> Iterator[str]:
 
 
 def _text(element: Any) -> str:
-    """Return an element's words; python-docx gives some elements a `text` of their own, which would count twice."""
+    """Return an element's words.
+
+    Some elements of python-docx have a `text` of their own, which would count twice.
+    """
     from lxml import etree  # type: ignore[import-untyped]
 
     return str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))

@@ -20,9 +20,11 @@ _PAUSE_S = 0.1  # a program that writes a file in pieces has often finished by t
 def read(source: str, max_bytes: int, root: str = "") -> bytes:
     """Return the bytes of a regular file or an object that did not change while they were read.
 
-    A file must be in the real folder `root`, wherever links led when it was listed; "" allows any place.
+    A file must be in the real folder `root`, wherever links led when it was listed; "" allows any
+    place.
 
-    Raises: ParsingError for a file that cannot be read, is not regular, is too large, keeps changing, or is outside.
+    Raises: ParsingError for a file that cannot be read, is not regular, is too large, keeps
+    changing, or is outside.
     """
     if is_address(source):
         return b"".join(place_of(source).pieces(max_bytes))
@@ -43,7 +45,7 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
 
 
 def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
-    """The hash of the bytes as they are now, in hexadecimal digits.
+    """Return the hash of the bytes as they are now, in hexadecimal digits.
 
     Raises: ParsingError for a file that cannot be read, is not regular or is too large.
     """
@@ -55,9 +57,8 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
 
     path = path_of(source)
     try:
-        require_regular(
-            path.stat().st_mode
-        )  # before it is opened, which a device may take as a command
+        # Checked first, because a device may take its opening as a command.
+        require_regular(path.stat().st_mode)
         with open(path, "rb", opener=_without_waiting) as file:
             return _sha256_of_file(file, max_bytes)
     except OSError as error:
@@ -78,7 +79,10 @@ def _sha256_of_file(file: BinaryIO, max_bytes: int) -> str:
 
 
 def stamp(source: str) -> str:
-    """What changes when a source is written, as far as can be told without reading it. Raises: ParsingError."""
+    """Return a value that changes when a source is written, without reading the source.
+
+    Raises: ParsingError.
+    """
     if is_address(source):
         return place_of(source).stamp()
 
@@ -92,7 +96,10 @@ def stamp(source: str) -> str:
 
 
 def read_unlinked(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of a file that is not a link; empty bytes for a missing file. Raises: ParsingError."""
+    """Return the bytes of a file that is not a link; empty bytes for a missing one.
+
+    Raises: ParsingError.
+    """
     try:
         with open(path, "rb", opener=_without_links) as file:
             status = os.fstat(file.fileno())
@@ -106,10 +113,9 @@ def read_unlinked(path: Path, max_bytes: int) -> bytes:
 
 
 def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
-    """The bytes, or None if the file changed meanwhile."""
-    require_regular(
-        path.stat().st_mode
-    )  # before it is opened, which a device may take as a command
+    """Return the bytes, or None if the file changed meanwhile."""
+    # Checked first, because a device may take its opening as a command.
+    require_regular(path.stat().st_mode)
     with open(path, "rb", opener=_without_waiting) as file:
         before = os.fstat(file.fileno())
         require_regular(before.st_mode)
@@ -124,7 +130,7 @@ def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
 
 
 def _require_inside(path: Path, opened: os.stat_result, root: str) -> None:
-    """Raises: ParsingError if the file that was opened is not below the folder, by whatever links."""
+    """Raise ParsingError if the opened file is not below the folder, whatever links lead to it."""
     real = os.path.realpath(path)
     if not is_below(real, os.fspath(path_of(root))):
         raise ParsingError("leads outside the folder that was named: --follow-links follows it")
@@ -133,9 +139,8 @@ def _require_inside(path: Path, opened: os.stat_result, root: str) -> None:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(
-        path, flags | os.O_NONBLOCK
-    )  # else a named pipe put in its place waits for a writer
+    # Else a named pipe put in its place waits for a writer.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _without_links(path: str, flags: int) -> int:
@@ -143,14 +148,14 @@ def _without_links(path: str, flags: int) -> int:
 
 
 def unreadable(path: Path, error: OSError) -> ParsingError:
-    """The line for a file that the system refuses."""
+    """Return the error for a file that the system refuses to open."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
         return ParsingError("is a link that leads nowhere")
     return ParsingError(f"cannot be read: {error.strerror or error}")
 
 
 def require_regular(mode: int) -> None:
-    """Raises: ParsingError for the mode of a folder, a named pipe, a socket or a device."""
+    """Raise ParsingError for the mode of a folder, a named pipe, a socket or a device."""
     kinds = ((stat.S_ISDIR, "folder"), (stat.S_ISFIFO, "named pipe"), (stat.S_ISSOCK, "socket"))
     if not stat.S_ISREG(mode):
         kind = next((name for test, name in kinds if test(mode)), "device")

@@ -35,11 +35,11 @@ class CsvLoader:
     """Comma separated values, or semicolon, tab or bar separated ones."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, if it is text."""
+        """Return 0.5 by name, if the bytes are text."""
         return 0.5 if name.lower().endswith(".csv") and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """A document a row where a column holds text, else one document of all rows."""
+        """Yield a document for each row if a column holds text, else one document of all rows."""
         yield from _load_table(source, "csv")
 
 
@@ -47,11 +47,11 @@ class TsvLoader:
     """Tab separated values."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, if it is text."""
+        """Return 0.5 by name, if the bytes are text."""
         return 0.5 if name.lower().endswith((".tsv", ".tab")) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """A document a row where a column holds text, else one document of all rows."""
+        """Yield a document for each row if a column holds text, else one document of all rows."""
         yield from _load_table(source, "tsv", "\t")
 
 
@@ -59,7 +59,7 @@ class JsonlLoader:
     """A JSON object a line."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, if it is text."""
+        """Return 0.5 by name, if the bytes are text."""
         return 0.5 if name.lower().endswith((".jsonl", ".ndjson")) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
@@ -126,7 +126,7 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
 
 
 class _Lines:
-    """The lines of a text from a place on, with their ends; `end` is where the last one taken ends."""
+    """Lines of a text from a place on, with their ends; `end` is where the last one read ends."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self.end = start
@@ -148,8 +148,9 @@ def _good_rows(text: str, delimiter: str) -> Iterator[Cells]:
 def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
     """Yield the cells of each row, the header's first, and what is not a row of this table.
 
-    A quote that is never closed, or closed by another row's, swallows the lines below it: then its own line is left
-    out and reading goes on with the next. Cells that are missing at the end are empty ones.
+    A quote that is never closed, or closed by another row's, swallows the lines below it: then its
+    own line is left out and reading goes on with the next. Cells that are missing at the end are
+    empty ones.
     """
     width = 0
     for line, cells in _raw_rows(text, delimiter):
@@ -176,9 +177,8 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
         except csv.Error:
             alone = _Lines(text, place)
             broken = next(alone)
-            if first + reader.line_num == line + 1 and alone.end < len(
-                text
-            ):  # a stray quote within one line
+            # A stray quote within one line.
+            if first + reader.line_num == line + 1 and alone.end < len(text):
                 yield line, next(csv.reader([broken], delimiter=delimiter))
             else:
                 yield line, Skipped(f"line {line}", "has a quote that is never closed")
@@ -190,7 +190,7 @@ def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]
 
 
 def sniff_delimiter(lines: Sequence[str]) -> str:
-    r"""The delimiter that cuts the first lines into the most even rows.
+    r"""Return the delimiter that cuts the first lines into the most even rows.
 
     >>> sniff_delimiter(["a;b,c\n", "d;e\n"])
     ';'
@@ -208,7 +208,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
 
 
 def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return the column with the rows' text, found by its name or its long cells; "" without one."""
+    """Return the column with the rows' text, by its name or its long cells; "" without one."""
     if named := _named(names, _TEXTS):
         return named
 
@@ -222,7 +222,7 @@ def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _named(names: Sequence[str], wanted: Sequence[str]) -> str:
-    """The first of the wanted names that is there, as it is written there."""
+    """Return the first of the wanted names that occurs, as it is written in the source."""
     written = {name.casefold(): name for name in reversed(names)}
     return next((written[name] for name in wanted if name in written), "")
 
@@ -242,14 +242,16 @@ def _whole_table(
 
 def _shown(value: object) -> str:
     if isinstance(value, list):
-        return "\n".join(
-            _shown(item) for item in value
-        )  # SciFact's abstracts are lists of sentences
+        # SciFact's abstracts are lists of sentences.
+        return "\n".join(_shown(item) for item in value)
     return "" if value is None or isinstance(value, dict) else str(value)
 
 
 class _Rows:
-    """Makes documents of one source's rows: text, title and id by the fields' names, the others as metadata."""
+    """Makes documents of one source's rows.
+
+    Text, title and id are found by the names of the fields; the other fields become metadata.
+    """
 
     def __init__(self, source: Source, kind: str, text: str = "") -> None:
         self._source, self._kind, self._text = source, kind, text
@@ -257,7 +259,7 @@ class _Rows:
         self._repeated: Counter[str] = Counter()
 
     def document(self, number: int, fields: Fields) -> Document:
-        """The row's document; without a field that holds text, all its strings are the text."""
+        """Return the row's document; its text is all strings if no field holds text."""
         names = list(fields)
         text, title, row_id = (
             self._text or _named(names, _TEXTS),
@@ -280,7 +282,7 @@ class _Rows:
         )
 
     def _next_id(self, wanted: str) -> str:
-        """The id on one line, and unlike those before it: a second "a" is "a~2"."""
+        """Return the id on one line, made unique: a second "a" becomes "a~2"."""
         base = row_id = re.sub(r"\s+", "_", normalise(wanted).strip())[:_MAX_ID]
         while not self._is_new(row_id):
             self._repeated[base] += 1
@@ -290,8 +292,8 @@ class _Rows:
     def _is_new(self, row_id: str) -> bool:
         """Note an id, and return whether it was there before.
 
-        Ids are kept as eight bytes of their hash, by the first two: a set of two million ids takes 180 MB, this 25. Two
-        ids that share all eight cost one of them a `~2`.
+        Ids are kept as eight bytes of their hash, by the first two: a set of two million ids takes
+        180 MB, this 25. Two ids that share all eight cost one of them a `~2`.
         """
         mark = hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         noted = self._given[mark[:2]]

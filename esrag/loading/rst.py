@@ -24,11 +24,11 @@ class RstLoader:
     """reStructuredText; heading levels are in the order in which the adornments are met."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """0.5 by name, if it is text."""
+        """Return 0.5 by name, if the bytes are text."""
         return 0.5 if name.lower().endswith((".rst", ".rest")) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document; a field list at its top (as a PEP has) becomes metadata."""
+        """Yield one document; a field list at its top, as in a PEP, becomes metadata."""
         text = trim(normalise(decode(source.data)))
         lines = _lines(text)
         layout = Layout()
@@ -48,12 +48,12 @@ class RstLoader:
 
 
 def _index(lines: Sequence[Line], place: int) -> int:
-    """The index of the first line that starts there or later."""
+    """Return the index of the first line that starts at the place or later."""
     return bisect_left(lines, place, key=itemgetter(0))
 
 
 def _literal_lines(lines: Sequence[Line]) -> set[int]:
-    """Yield where literal blocks and directives start: lines that are indented below their opening line."""
+    """Return where literal blocks and directives start, which are indented below their opener."""
     found: set[int] = set()
     outer: int | None = None  # the indent of the line that opened the block
 
@@ -73,7 +73,7 @@ def _literal_lines(lines: Sequence[Line]) -> set[int]:
 
 
 def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
-    """Titles with an underline, and an overline or none, as (start, level, title)."""
+    """Yield titles with an underline, with or without an overline, as (start, level, title)."""
     styles: list[str] = []
     for index in range(1, len(lines)):
         start, title = lines[index - 1]
@@ -100,7 +100,7 @@ def _is_title(title: str, under: str, *, over: bool) -> bool:
 
 
 def tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """Grid tables, and simple tables from their first border to their last."""
+    """Yield grid tables, and simple tables from their first border to their last."""
     index, ends = 0, _ends_of_simple_tables(lines)
     while index < len(lines):
         begin, index = index, index + 1
@@ -116,7 +116,7 @@ def tables(lines: Sequence[Line]) -> Iterator[Span]:
 
 
 def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
-    """Return the lines after the borders that have a blank line below them, where a simple table can end."""
+    """Return the lines after borders above a blank line, where a simple table can end."""
     return [
         index + 1
         for index, (_, line) in enumerate(lines)
@@ -126,7 +126,7 @@ def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
 
 
 def top_fields(lines: Sequence[Line]) -> dict[str, str]:
-    """The fields before the first blank line, if that block is nothing but fields."""
+    """Return the fields before the first blank line, if that block has nothing but fields."""
     fields: dict[str, str] = {}
     last = ""
 
@@ -146,7 +146,7 @@ def top_fields(lines: Sequence[Line]) -> dict[str, str]:
 
 
 def _lines(text: str) -> list[Line]:
-    """Lines with their start."""
+    """Return the lines, each with its start."""
     lines, start = [], 0
     for line in text.split("\n"):
         lines.append((start, line))

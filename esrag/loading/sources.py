@@ -1,4 +1,7 @@
-"""Where a document comes from, as one string that is stored, shown and sent: a path, or an address in a store."""
+"""The source of a document, as one string: a path, or an address in a store.
+
+This string is stored, shown and sent.
+"""
 
 import os
 import re
@@ -9,7 +12,9 @@ _SPELLED_OUT = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is in a store (`s3://bucket/key`) and no path; `file://` is another spelling of a path.
+    """Return whether a source is in a store, such as `s3://bucket/key`, rather than a path.
+
+    `file://` is another spelling of a path.
 
     >>> is_address("s3://bucket/key"), is_address("file:///docs"), is_address("docs")
     (True, False, False)
@@ -20,20 +25,22 @@ def is_address(source: str) -> bool:
 def is_below(path: str, folder: str) -> bool:
     """Return whether a path is that of a folder or of something in it, by their names.
 
-    >>> is_below("/docs/a", "/docs"), is_below("/docs", "/docs/"), is_below("/docs2", "/docs"), is_below("/a", "/")
-    (True, True, False, True)
+    >>> is_below("/docs/a", "/docs"), is_below("/docs", "/docs/"), is_below("/a", "/")
+    (True, True, True)
+    >>> is_below("/docs2", "/docs")
+    False
     """
     folder = folder.rstrip("/")
     return path == folder or path.startswith(f"{folder}/")
 
 
 def source_of(path: Path) -> str:
-    """A path as it is stored and shown; bytes that are no UTF-8 are spelled out."""
+    """Return a path as it is stored and shown; bytes that are not UTF-8 are escaped."""
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def path_of(source: str) -> Path:
-    r"""The path that `source_of` spelled out, or that `file://` goes before.
+    r"""Return the path that `source_of` spelled out, or that follows `file://`.
 
     >>> source_of(path_of(r"/docs/\udcff.md")) == r"/docs/\udcff.md"
     True

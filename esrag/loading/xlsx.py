@@ -16,9 +16,8 @@ from esrag.records import Document, Source
 _PIECE_BYTES = 2**20
 MAX_MERGED = 100_000  # cells of a sheet
 
-Merged = dict[
-    tuple[int, int], tuple[int, int]
-]  # (row, column) from 0 → how many of each a cell covers
+# (row, column) from 0 → how many of each a cell covers.
+Merged = dict[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +47,23 @@ class XlsxLoader:
     """Excel workbooks by openpyxl; of formulas the values that were saved with them."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """1.0 for an archive with a workbook in it, 0.5 for a damaged one by name."""
+        """Return 1.0 for an archive with a workbook in it, 0.5 for a damaged one by name."""
         return archive.recognise(name, data, ".xlsx", r"xl/workbook\d*\.xml")
 
     def load(self, source: Source) -> Iterator[Document]:
-        """One document. Raises: ParsingError for a bomb or a damaged archive."""
+        """Yield one document.
+
+        Raises: ParsingError for a bomb or a damaged archive.
+        """
         from openpyxl.reader.excel import ExcelReader  # type: ignore[import-untyped]
 
         archive.open_archive(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of extensions it leaves out: formatting and validation, no text
-            reader = ExcelReader(
-                BytesIO(source.data), read_only=True, data_only=True
-            )  # as `load_workbook` does
+            # openpyxl warns of extensions that it leaves out: formatting and validation, no text.
+            warnings.simplefilter("ignore")
+            # Opened as `load_workbook` does.
+            reader = ExcelReader(BytesIO(source.data), read_only=True, data_only=True)
             reader.read()
             book = reader.wb
             parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
@@ -72,7 +72,8 @@ class XlsxLoader:
                 hidden = _Hidden(everything=False) if source.keep_hidden else _hidden(sheet)
                 if not hidden.everything:
                     layout.heading(sheet.title, 1)
-                sheet.reset_dimensions()  # a sheet may declare a million columns; its rows say how many they have
+                # A sheet may declare a million columns; its rows say how many they have.
+                sheet.reset_dimensions()
                 shown = enumerate(sheet.iter_rows(values_only=True), start=1)
                 rows = (hidden.without(layout, index, map(_shown, row)) for index, row in shown)
                 merged = _merged(reader.archive, parts.get(sheet.title, ""))
@@ -84,7 +85,10 @@ class XlsxLoader:
 
 
 def _merged(book: ZipFile, part: str) -> Merged:
-    """Return the merged cells of a sheet; openpyxl leaves them out where it does not keep a whole sheet in memory."""
+    """Return the merged cells of a sheet.
+
+    openpyxl leaves them out unless it keeps the whole sheet in memory.
+    """
     from lxml import etree  # type: ignore[import-untyped]
     from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
 
@@ -121,7 +125,7 @@ def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]
 
 
 def _shown(value: object) -> str:
-    """A cell as a reader sees it, more or less: number formats are not applied."""
+    """Return a cell roughly as a reader sees it; number formats are not applied."""
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
     if isinstance(value, date | time):
@@ -132,7 +136,10 @@ def _shown(value: object) -> str:
 
 
 def _hidden(sheet: Any) -> _Hidden:
-    """What of a sheet is not shown, from its XML: openpyxl does not tell it of a sheet that is only read."""
+    """Return what of a sheet is hidden.
+
+    It is read from the XML, because openpyxl does not tell it of a sheet that is opened read-only.
+    """
     from lxml import etree
 
     if sheet.sheet_state != "visible":
@@ -163,7 +170,7 @@ def _hidden(sheet: Any) -> _Hidden:
 
 
 def _overlapping(stream: Any) -> Iterator[bytes]:
-    """A stream in pieces, each with the end of the one before."""
+    """Yield a stream in pieces, each with the end of the one before."""
     end = b""
     while piece := stream.read(_PIECE_BYTES):
         yield end + piece

@@ -30,9 +30,12 @@ class _Late(Exception):  # noqa: N818 -- no error
 
 
 def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> Reranked:
-    """The hits in the order of the chain, those that a reranker did not reach after those that it did.
+    """Return the hits in the order of the chain.
 
-    One that fails, or is late, leaves the order as it is; the notes say so. Raises: SettingsError, ModelError.
+    Hits that a reranker did not reach follow those that it did. A reranker that fails or is late
+    leaves the order as it is, and a note says so.
+
+    Raises: SettingsError, ModelError.
     """
     end, depth = limits.clock() + limits.budget_s, min(limits.depth, len(hits))
     notes: list[str] = []
@@ -60,10 +63,13 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
 def _reordered(
     question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
 ) -> list[Hit]:
-    """As many hits as there is time for with what was added, best first. Raises: _Late, RerankError."""
+    """Return the hits, best first, with additions for as many as there is time for.
+
+    Raises: _Late, RerankError.
+    """
     if reranker.cost == "hit" and end < math.inf:
         hits = hits[: _affordable(question, hits, reranker, end, clock)]
-    given = reranker.added(
+    given = reranker.score(
         question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf
     )
     if len(given) != len(hits):
@@ -78,11 +84,14 @@ def _reordered(
 def _affordable(
     question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
 ) -> int:
-    """For how many hits there is time. The first of all opens a model, so it says nothing about the others."""
-    reranker.added(question, hits[:1], _left_s(end, clock))
+    """Return for how many hits there is time.
+
+    The first hit opens a model, so its time says nothing about the others.
+    """
+    reranker.score(question, hits[:1], _left_s(end, clock))
     probed = hits[:PROBED_HITS]
     began = clock()
-    reranker.added(question, probed, _left_s(end, clock))
+    reranker.score(question, probed, _left_s(end, clock))
     hit_s = max((clock() - began) / len(probed), 1e-9)
     affordable = int(_left_s(end, clock) / hit_s)
     if not affordable:
@@ -99,7 +108,10 @@ def _left_s(end: float, clock: Callable[[], float]) -> float:
 
 
 def _changed(hit: Hit, added: Added) -> Hit:
-    """The hit with its new score, rounded, so that rounding noise decides no order. Raises: RerankError."""
+    """Return the hit with its new score, rounded so that rounding noise decides no order.
+
+    Raises: RerankError.
+    """
     try:
         score = round(hit.score + math.fsum(added.values()), 9)
     except OverflowError:
@@ -110,7 +122,7 @@ def _changed(hit: Hit, added: Added) -> Hit:
 
 
 def _shown(hit: Hit, added: Added) -> dict[str, float]:
-    """All that was added; what two rerankers add for one reason is added up."""
+    """Return all additions; those of two rerankers for the same reason are summed."""
     reasons = dict.fromkeys([*hit.added, *added])
     return {
         reason: round(hit.added.get(reason, 0.0) + added.get(reason, 0.0), 6) for reason in reasons
@@ -118,7 +130,7 @@ def _shown(hit: Hit, added: Added) -> dict[str, float]:
 
 
 def _falling(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """The hits in this order; the score of one that was not reached is put below those that were."""
+    """Yield the hits in this order, with scores of hits not reached below those of the others."""
     least = math.inf
     for hit in hits:
         if hit.score <= least:

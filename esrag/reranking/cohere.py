@@ -45,14 +45,13 @@ class CohereReranker:
         # Now: importing it takes longer than an answer may.
         self._client = cohere_client(self, self._url, self._key, _MAX_WAIT_S)
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
-        """The model's relevance in place of the hit's score."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:
+        """Return the model's relevance in place of the hits' scores."""
         texts = [text_to_index(hit.chunk) for hit in hits]
         try:
             scores = self._scores(question, texts, min(left_s, _MAX_WAIT_S))
-        except (
-            Failed
-        ) as failed:  # the cause would show the answer's own words, which may hold the key
+        except Failed as failed:
+            # The cause would show the answer's own words, which may hold the key.
             raise self._error(failed) from None
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             raise RerankError(f"{self._url} does not answer as Cohere does") from None
@@ -61,7 +60,7 @@ class CohereReranker:
         return in_place("cohere", hits, scores)
 
     def _scores(self, question: str, texts: Sequence[str], within_s: float) -> list[float]:
-        """The relevance of each text that was scored, in the order of the texts.
+        """Return the relevance of each text that was scored, in the order of the texts.
 
         Raises: Failed; ValueError, TypeError, … for an answer of another form.
         """
@@ -74,7 +73,7 @@ class CohereReranker:
         return [found[number] for number in range(len(texts)) if number in found]
 
     def _ask(self, question: str, texts: Sequence[str]) -> Iterator[Any]:
-        """The one answer."""
+        """Yield the one answer."""
         with cohere_failures():
             once: Any = {"max_retries": 0}
             answer = self._client.rerank(
@@ -83,7 +82,7 @@ class CohereReranker:
         yield answer
 
     def _error(self, failed: Failed) -> RerankError:
-        """What a failed request means to the user."""
+        """Return what a failed request means to the user."""
         said = redact(failed.said, self._key)
         if failed.status == 0:
             return RerankError(f"{self._url} did not answer: {said}")

@@ -1,4 +1,4 @@
-"""Cross-encoders: question and hit read together by a model that was trained to say how well they fit."""
+"""Cross-encoders: models that read question and hit together and score how well they fit."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -32,15 +32,19 @@ class CrossEncoder:
 
     @cached_property  # reading the weights takes a tenth of a second, and every question needs it
     def fingerprint(self) -> str:
-        """Weights and precision."""
+        """Return weights and precision."""
         return f"{_folder(self._options).sha256} {self._options.precision}"
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
-        """The head's score in place of the hit's. Raises: ModelError for another model."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """Return the head's scores in place of the hits'.
+
+        Raises: ModelError for another model.
+        """
         logits = self._classifier.logits([(question, text_to_index(hit.chunk)) for hit in hits])
         if logits.shape[1] > _MAX_LABELS:
             raise ModelError(
-                f"{self._options.model} tells {logits.shape[1]} labels apart, a cross-encoder 1 or 2"
+                f"{self._options.model} tells {logits.shape[1]} labels apart, "
+                "a cross-encoder 1 or 2"
             )
         return in_place("cross-encoder", hits, logits[:, -1].tolist())
 
@@ -53,7 +57,7 @@ class CrossEncoder:
 
 
 class SentenceTransformersCrossEncoder:
-    """Runs the folder `rerank.model` with sentence-transformers; it comes with the extra of that name."""
+    """Runs the folder `rerank.model` with sentence-transformers, from the extra of that name."""
 
     cost: ClassVar[Cost] = "hit"
 
@@ -64,11 +68,14 @@ class SentenceTransformersCrossEncoder:
 
     @cached_property  # reading the weights takes a tenth of a second, and every question needs it
     def fingerprint(self) -> str:
-        """The weights."""
+        """Return the hash of the weights."""
         return _folder(self._options).sha256
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
-        """The model's score in place of the hit's. Raises: ModelError for another model."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """Return the model's scores in place of the hits'.
+
+        Raises: ModelError for another model.
+        """
         pairs = [(question, text_to_index(hit.chunk)) for hit in hits]
         scores = np.asarray(self._model.predict(pairs), dtype=np.float64).reshape(len(hits), -1)
         return in_place("sentence-transformers", hits, scores[:, -1].tolist())

@@ -1,6 +1,7 @@
-"""Rerankers for diversity: by taking turns between sources, or by how much a hit adds to those before it.
+"""Rerankers for diversity: by turns between sources, or by how much a hit adds to the former ones.
 
-Both change places and no scores: the hit that comes first gets the highest score there is, and so on.
+Both change places and not scores: the hit that comes first gets the highest score there is, and so
+on.
 """
 
 from collections import Counter
@@ -19,15 +20,15 @@ _DOCUMENT = "doc_id"
 
 
 class RoundRobin:
-    """Takes turns between sources, the best hit first; `rerank.group_by` names the key of a source."""
+    """Takes turns between sources, best hit first; `rerank.group_by` is the key of a source."""
 
     cost: ClassVar[Cost] = "free"
 
     def __init__(self, options: RerankOptions) -> None:
         self._group_by = options.group_by
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
-        """What makes the first hits of all sources come first, then the second ones."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+        """Return additions that put the first hits of all sources first, then the second ones."""
         seen: Counter[str] = Counter()
         turns = []
         for hit in hits:
@@ -39,7 +40,10 @@ class RoundRobin:
         )
 
     def _source(self, hit: Hit) -> str:
-        """The value that the hit's metadata hold, else its document: a document may well hold a `doc_id` of its own."""
+        """Return the value in the hit's metadata, else its document.
+
+        A document may have a `doc_id` of its own in its metadata.
+        """
         chunk = hit.chunk
         return (
             chunk.doc_id
@@ -49,10 +53,10 @@ class RoundRobin:
 
 
 class MaximalMarginalRelevance:
-    """Takes next what is near the question and unlike what was taken (Carbonell & Goldstein, SIGIR 1998).
+    """Prefers hits near the question and unlike earlier ones (Carbonell & Goldstein, SIGIR 1998).
 
-    That is the highest λ·(cosine with the question) − (1−λ)·(highest cosine with one that was taken); λ is
-    `rerank.relevance`, 1 looks at the question alone.
+    The next hit is the one with the highest λ·(cosine with the question) − (1−λ)·(highest cosine
+    with an earlier hit). λ is `rerank.relevance`; 1 counts only the question.
     """
 
     cost: ClassVar[Cost] = "hit"
@@ -64,9 +68,9 @@ class MaximalMarginalRelevance:
             )
         self._embedder, self._relevance = options.embedder, options.relevance
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
-        """What makes the hits come in that order; question and hits are encoded."""
-        encoder, texts = self._embedder, [text_to_index(hit.chunk) for hit in hits]
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """Return additions that put the hits in that order; encode question and hits."""
+        encoder, texts = (self._embedder, [text_to_index(hit.chunk) for hit in hits])
         asked = check_vectors(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
         rows = check_vectors(encoder.embed(texts), len(texts), encoder.dimensions)
         relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
@@ -82,7 +86,10 @@ class MaximalMarginalRelevance:
 
 
 def _moved(hits: Sequence[Hit], order: Sequence[int]) -> list[float]:
-    """What to add so that the hits come in an order of their numbers; equal scores differ by very little."""
+    """Return additions that put the hits in the given order.
+
+    Equal scores then differ by very little.
+    """
     scores = sorted((hit.score for hit in hits), reverse=True)
     added = [0.0] * len(hits)
     for place, number in enumerate(order):

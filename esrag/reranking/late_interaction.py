@@ -1,8 +1,9 @@
-"""Late interaction: every token of the question against every token of a hit, with the vectors of the index's encoder.
+"""Late interaction: tokens of the question against tokens of a hit, with the index's encoder.
 
-A hit's score is the mean over the question's tokens of the best cosine with a token of the hit, as ColBERT adds them up
-(Khattab & Zaharia, SIGIR 2020), here of an encoder that was not trained for it. Both scores are brought to one scale by
-their spread among the hits: added is weight · (spread of the scores) · (how many spreads it is above the mean).
+A hit's score is the mean over the question's tokens of the best cosine with a token of the hit, as
+ColBERT sums them (Khattab & Zaharia, SIGIR 2020), but with an encoder that was not trained for it.
+Both scores are brought to one scale by their spread among the hits: the addition is weight ·
+(spread of the scores) · (distance from the mean in spreads).
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ class TokenEncoder(Protocol):
     """An embedder that gives the vectors of tokens too."""
 
     def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text its tokens' unit vectors."""
+        """Return for each text the unit vectors of its tokens."""
         ...
 
 
@@ -43,8 +44,8 @@ class LateInteraction:
         self._encoder: TokenEncoder = encoder
         self._weight: float = options.weight
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
-        """The weighted, scaled mean of the best cosines."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- measured
+        """Return the weighted, scaled mean of the best cosines."""
         asked, *read = self._encoder.token_vectors(
             [question, *(text_to_index(hit.chunk) for hit in hits)]
         )
@@ -57,5 +58,5 @@ class LateInteraction:
 
 
 def _best(asked: Vectors, tokens: Vectors) -> float:
-    """Return the mean over the question's tokens of the best cosine; 0 without tokens on either side."""
+    """Return the mean over the question's tokens of the best cosine; 0 if either has no tokens."""
     return float((asked @ tokens.T).max(axis=1).mean()) if len(asked) and len(tokens) else 0.0

@@ -1,6 +1,6 @@
-"""Quality: small bonuses for a hit's origin and content; each is a setting, and is shown with the hit.
+"""Quality: small bonuses for a hit's origin and content, each set by a setting and shown.
 
-The score is scaled to 0..1 over the hits first: such bonuses would swamp an RRF score of 0.03.
+The score is first scaled to 0..1 over the hits: such bonuses would swamp an RRF score of 0.03.
 """
 
 import re
@@ -13,9 +13,8 @@ from esrag.reranking import Added, Cost, RerankOptions
 
 _DIGIT = "digit"
 _ADDRESSES = ("url", "source_url")  # of a hit's metadata
-_ADDRESS = re.compile(
-    r"https?://[^\s\\@]+", re.IGNORECASE
-)  # no user, and nothing that programs read in several ways
+# No user, and nothing that programs read in several ways.
+_ADDRESS = re.compile(r"https?://[^\s\\@]+", re.IGNORECASE)
 
 
 class Quality:
@@ -28,8 +27,8 @@ class Quality:
         self._completeness = options.completeness
         self._indicators = options.indicators
 
-    def added(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
-        """The bonuses by name, and what brings the score to 0..1 under `scale`."""
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+        """Return the bonuses by name, and the change that scales scores to 0..1 under `scale`."""
         scores = [hit.score for hit in hits]
         low, width = min(scores), (max(scores) - min(scores)) or 1.0
         return [
@@ -59,9 +58,12 @@ def _host(hit: Hit) -> str:
 
 
 def _of_host(host: str, authority: Mapping[str, float]) -> float:
-    """The bonus of the longest domain that a host is or belongs to: never of a name elsewhere in its address.
+    """Return the bonus of the longest domain that a host is or belongs to.
 
-    >>> _of_host("www.uscis.gov", {"gov": 0.05, "uscis.gov": 0.15}), _of_host("uscis.gov.example", {"gov": 0.05})
+    A name elsewhere in the address does not count.
+
+    >>> authority = {"gov": 0.05, "uscis.gov": 0.15}
+    >>> _of_host("www.uscis.gov", authority), _of_host("uscis.gov.example", authority)
     (0.15, 0.0)
     """
     fitting = [domain for domain in authority if host == domain or host.endswith(f".{domain}")]
@@ -69,10 +71,12 @@ def _of_host(host: str, authority: Mapping[str, float]) -> float:
 
 
 def _holds(text: str, words: Sequence[str]) -> bool:
-    """Whether one of the words is in the text as a word; `digit` stands for any digit.
+    """Return whether the text has one of the words as a word; `digit` stands for any digit.
 
-    >>> _holds("The island", ["is", "are"]), _holds("It is", ["is", "are"]), _holds("85,000", ["digit"])
-    (False, True, True)
+    >>> _holds("The island", ["is", "are"]), _holds("It is", ["is", "are"])
+    (False, True)
+    >>> _holds("85,000", ["digit"])
+    True
     """
     if _DIGIT in words and any(character.isdigit() for character in text):
         return True

@@ -1,4 +1,4 @@
-"""Conditions: a filter against what the index holds, so that a typing mistake is an error, not an empty result."""
+"""Conditions: a filter checked against the index, so that a typing mistake is an error."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,11 +31,8 @@ MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
 _OF_PASSAGES = ("chunk_id", "keywords", "page", "section")
-_LOWEST: dict[str, Scalar] = {
-    "number": -math.inf,
-    "text": "",
-    "boolean": False,
-}  # value of each kind
+# The lowest value of each kind.
+_LOWEST: dict[str, Scalar] = {"number": -math.inf, "text": "", "boolean": False}
 
 Leaf = Terms | Prefix | Range
 
@@ -49,10 +46,10 @@ class _Condition:
 
 
 def check_filter(filter_: Filter | None, engine: Engine) -> tuple[str, ...]:
-    """Check every condition of a filter against the index, and return a note for each that no passage meets.
+    """Check every condition of a filter, and return a note for each that no passage meets.
 
-    Raises: UsageError for a field that no passage has, a value of another kind than the field's, and an unknown value
-    of a field that has few; IndexMissing, EngineError.
+    Raises: UsageError for a field that no passage has, a value of another kind than the field's,
+    and an unknown value of a field that has few; IndexMissing, EngineError.
     """
     if filter_ is None:
         return ()
@@ -71,7 +68,10 @@ def require_of_documents(filter_: Filter) -> None:
     """Raise UsageError for a condition on a passage, where one on whole documents is wanted."""
     for condition in _conditions(filter_):
         if condition.leaf.field in _OF_PASSAGES:
-            hint = "whole documents are chosen by doc_id, source, title, folder, kind or a field of their own"
+            hint = (
+                "whole documents are chosen by doc_id, source, title, folder, "
+                "kind or a field of their own"
+            )
             raise UsageError(
                 f"{condition.leaf.field} is a field of a passage, not of a document", hint=hint
             )
@@ -99,12 +99,12 @@ class _Stored:
 
     @cached_property
     def sample(self) -> Sequence[StoredDocument]:
-        """The first documents, one more than are looked at where there are more."""
+        """Return the first documents, one more than are examined if there are more."""
         return list(islice(self.engine.documents(), MAX_DOCUMENTS + 1))
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sample is all there is."""
+        """Return whether the sample has all documents."""
         return len(self.sample) <= MAX_DOCUMENTS
 
     def kinds(self, name: str) -> frozenset[str]:
@@ -131,7 +131,7 @@ class _Stored:
 
 
 def _explain(condition: _Condition, stored: _Stored) -> str:
-    """Say why nothing meets a condition. Raises: UsageError where it cannot have been meant."""
+    """Say why nothing meets a condition. Raises: UsageError if it cannot have been meant."""
     leaf = condition.leaf
     kinds = stored.kinds(leaf.field)
     if not kinds:
@@ -146,9 +146,8 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
     suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
 
     has_few = kinds == {"text"} and len(values) <= MAX_LISTED and leaf.field not in _IDENTIFYING
-    if (
-        condition.negated
-    ):  # to leave out what is not there does no harm, unless it was meant to be another value
+    # To leave out what is not there does no harm, unless it was meant to be another value.
+    if condition.negated:
         is_slip = _text(leaf).casefold() in {value.casefold() for value in values}
     else:
         is_slip = bool(alike) or (bool(values) and stored.is_whole)
@@ -171,11 +170,13 @@ def _require_kind(leaf: Leaf, kinds: frozenset[str], stored: _Stored) -> None:
     """Check that a condition's values are of a kind that its field has. Raises: UsageError."""
     for value in _values(leaf):
         kind = _kind(value)
-        fits = kind in kinds or (
-            isinstance(leaf, Terms) and "text" in kinds
-        )  # a text may be written as a number is
+        # A text may be written as a number is.
+        fits = kind in kinds or (isinstance(leaf, Terms) and "text" in kinds)
         if not fits:
-            came = f"the field {leaf.field} holds {_said(kinds)}, and {_cut(format_value(value))!r} is {_said({kind})}"
+            came = (
+                f"the field {leaf.field} holds {_said(kinds)}, "
+                f"and {_cut(format_value(value))!r} is {_said({kind})}"
+            )
             raise UsageError(came, hint=_example(leaf, kinds, stored))
 
 
@@ -186,9 +187,8 @@ def _values(leaf: Leaf) -> tuple[Scalar, ...]:
         case Range(_, low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case Prefix(name, value):
-            return (
-                (f"{value}*",) if name == "page" else ()
-            )  # other numbers are compared as they are written
+            # Other numbers are compared as they are written.
+            return (f"{value}*",) if name == "page" else ()
 
 
 def _kind(value: Scalar) -> str:

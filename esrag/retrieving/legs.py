@@ -21,10 +21,12 @@ def retrieve(
     settings: RetrievalSettings,
     where: Filter | None = None,
 ) -> SearchResult:
-    """Hits for a question, best first, and the time of each stage: of a server's both legs and fusion are one.
+    """Return hits for a question, best first, and the time of each stage.
 
-    Raises: UsageError for a question that is empty or too long, or the vector method without a model; IndexMissing;
-    IndexMismatch when the index was made with another model.
+    If a server runs both legs and their fusion, they are one stage.
+
+    Raises: UsageError for a question that is empty or too long, or the vector method without a
+    model; IndexMissing; IndexMismatch if the index was made with another model.
     """
     question = prepare_question(question)
     if embedder is None and settings.method == "vector":
@@ -58,13 +60,13 @@ def retrieve(
 
 
 def query_vector(question: str, embedder: Embedder) -> Vectors:
-    """The question's unit row, shape (dimensions,)."""
+    """Return the question's unit row, shape (dimensions,)."""
     row: Vectors = check_vectors(embedder.embed([question], "query"), 1, embedder.dimensions)[0]
     return row
 
 
 def prepare_question(question: str) -> str:
-    """Return a question as `normalise` writes it; its length is checked before anything else is done with it.
+    """Return a question as `normalise` writes it, after a check of its length.
 
     Raises: UsageError for a question that is blank or longer than a page and a half.
     """
@@ -81,6 +83,6 @@ def prepare_question(question: str) -> str:
 
 
 def require_same_model(engine: Engine, embedder: Embedder | None) -> None:
-    """Raises: IndexMismatch when vectors of this model cannot be compared with the index's."""
+    """Raise IndexMismatch if vectors of this model cannot be compared with the index's."""
     if embedder:
         require_model(engine.fingerprint(), embedder.fingerprint)

@@ -8,7 +8,10 @@ from esrag.records import Hit
 
 
 def with_neighbours(hits: Sequence[Hit], engine: Engine, window: int) -> Iterator[Hit]:
-    """The hits, best first, then the chunks around each, best hit's first; a neighbour has its hit's score."""
+    """Yield the hits, best first, then the chunks around each, the best hit's first.
+
+    A neighbour has the score of its hit.
+    """
     yield from hits
     if window:
         for hit in hits:

@@ -1,4 +1,7 @@
-"""Query fusion: a question is searched in several wordings, made without a model, and what they find is fused."""
+"""Query fusion: a question is searched in several wordings, and the hits are fused.
+
+The wordings are made without a model.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +20,11 @@ _PARAMETERS = re.compile(r"(?:-\d{1,8}){1,8}$")  # ML-KEM-768 is ML-KEM with its
 
 
 def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
-    """The question and other wordings of it, each once, at most `MAX_VARIANTS`; `operations` maps phrases to names.
+    """Return the question and other wordings of it, at most `MAX_VARIANTS`, each once.
 
-    They are its technical words alone; a scheme with the name of the operation that the question describes; and each
-    "Algorithm N", by itself and before every dotted name.
+    `operations` maps phrases to names. Other wordings are the technical words alone; a scheme with
+    the name of the operation that the question describes; and each "Algorithm N", by itself and
+    before every dotted name.
 
     >>> variants("ML-KEM key generation", {"key generation": "KeyGen"})
     ('ML-KEM key generation', 'ML-KEM', 'ML-KEM.KeyGen key generation')
@@ -31,7 +35,9 @@ def variants(question: str, operations: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the name of the operation by phrase. Raises: SettingsError for a phrase of two operations.
+    """Return the name of the operation by phrase.
+
+    Raises: SettingsError for a phrase of two operations.
 
     >>> phrases({"KeyGen": ["key generation"], "Encaps": ["encapsulation", "encapsulate"]})
     {'key generation': 'KeyGen', 'encapsulation': 'Encaps', 'encapsulate': 'Encaps'}
@@ -51,9 +57,10 @@ def phrases(operations: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def fuse_searches(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> tuple[Hit, ...]:
-    """What several searches found as one list, by reciprocal rank fusion, ties by chunk id.
+    """Return the hits of several searches as one list, by reciprocal rank fusion, ties by chunk id.
 
-    A hit keeps the ranks and scores of the legs of the first search that found it. One search stays as it is.
+    A hit keeps the ranks and scores of the legs of the first search that found it. One search stays
+    as it is.
     """
     if len(results) == 1:
         return tuple(results[0])
@@ -84,20 +91,22 @@ def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
 def _named(
     question: str, words: Sequence[str], operations: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """The dotted names of the operations that a question describes, and the question with each for its scheme."""
+    """Yield the dotted names of the operations that a question describes, with a wording for each.
+
+    The wording is the question with the dotted name in place of its scheme.
+    """
     schemes = [word for word in words if "." not in word]
     for phrase, name in operations.items():
         pattern = r"\s+".join(map(re.escape, phrase.split()))
-        described = re.search(
-            rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE
-        )  # a signing key signs nothing
+        # A signing key signs nothing.
+        described = re.search(rf"\b{pattern}\b(?!\s+keys?\b)", question, re.IGNORECASE)
         if described and (scheme := _nearest(question, schemes, described)):
             dotted = f"{_PARAMETERS.sub('', scheme[0])}.{name}"
             yield dotted, f"{question[: scheme.start()]}{dotted}{question[scheme.end() :]}"
 
 
 def _nearest(question: str, words: Sequence[str], described: re.Match[str]) -> re.Match[str] | None:
-    """The last of the words before the operation, or the first one after it."""
+    """Return the last of the words before the operation, or the first one after it."""
     if not words:
         return None
     found = list(

@@ -24,7 +24,8 @@ SCHEMA = "esrag.run/1"
 Keep = Literal["off", "without-texts", "whole"]
 Verdict = Literal["good", "bad"]
 
-# Sections whose values decide what an answer is, and can be applied again without sending anything anywhere.
+# Sections whose values decide what an answer is, and can be applied again without sending anything
+# anywhere.
 _REPLAYED = ("retrieval", "rerank", "answer")
 _ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
 

@@ -163,6 +163,6 @@ def _ranks(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of an answer without their markers, whose numbers follow the evidence."""
+    """Return the sentences of an answer without markers, whose numbers follow the evidence."""
     bare = MARKERS.sub("", text)
     return [" ".join(bare[start:end].split()) for start, end in sentence_spans(bare)]

@@ -40,7 +40,10 @@ class _Record(BaseModel):
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return the record in a file. Raises: UsageError for one that cannot be read or is not a record."""
+    """Return the record in a file.
+
+    Raises: UsageError if it cannot be read or is not a record.
+    """
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UsageError(

@@ -1,7 +1,7 @@
 """The layers of settings, and where each value came from.
 
-Order, later wins: defaults < preset < esrag.yaml < esrag.<environment>.yaml < ESRAG_… variables < flags. A list or a
-table of a later layer replaces that of an earlier one as a whole.
+Order, later wins: defaults < preset < esrag.yaml < esrag.<environment>.yaml < ESRAG_… variables <
+flags. A list or a table of a later layer replaces that of an earlier one as a whole.
 """
 
 import os
@@ -46,7 +46,8 @@ _PROBLEMS = {
 FOUND = "found in a folder above"
 _PRESETS = Path(__file__).parents[1] / "presets"
 
-# Settings that are paths, or may be; in a file they are relative to its folder. A model may also be a name.
+# Settings that are paths, or may be; in a file they are relative to its folder. A model may also be
+# a name.
 _PATHS = (
     "engine.url",
     "engine.ca_file",
@@ -62,8 +63,9 @@ _MODELS = ("embedding.model", "rerank.model")
 class Layer:
     """Values from one place, by dotted key; `origin` is how that place is shown to the user.
 
-    `file` is the settings file that holds `content`; `standing` says whether the user allowed it, or named it. The
-    values of a layer that `is_text` were typed as YAML: variables, and the flags of a command.
+    `file` is the settings file that holds `content`; `standing` says whether the user allowed it,
+    or named it. The values of a layer that `is_text` were typed as YAML: variables, and the flags
+    of a command.
     """
 
     origin: str
@@ -78,8 +80,8 @@ class Layer:
 class Resolved:
     """The settings and, for each dotted key that was not left at its default, its origin.
 
-    `files` are the settings files that were read, `withheld` those that need to be allowed first, with the keys in
-    force for which they do.
+    `files` are the settings files that were read, `withheld` those that need to be allowed first,
+    with the keys in force for which they do.
     """
 
     settings: Settings
@@ -95,10 +97,12 @@ def resolve(
     *,
     is_code: bool = False,
 ) -> Resolved:
-    """Return the settings of every layer, fit to be used. `flags` may hold secrets if they come from code.
+    """Return the settings of every layer, fit to be used.
 
-    Raises: SettingsError as `read_settings` does, for a file that decides where texts and secrets go and was not
-    allowed to, and where a secret would leave the machine without TLS.
+    `flags` may hold secrets if they come from code.
+
+    Raises: SettingsError as `read_settings` does, for a file that decides where texts and secrets
+    go and was not allowed to, and if a secret would leave the machine without TLS.
     """
     resolved = read_settings(flags, environ, folder, is_code=is_code)
 
@@ -116,10 +120,12 @@ def read_settings(
     *,
     is_code: bool = False,
 ) -> Resolved:
-    """Return the settings of every layer, to be looked at: nothing may be sent anywhere because of them.
+    """Return the settings of every layer only for display.
 
-    Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from the environment, or a
-    file that cannot be read.
+    Nothing may be sent anywhere because of them.
+
+    Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from
+    the environment, or a file that cannot be read.
     """
     files, flagged = (
         [*file_layers(environ, folder)],
@@ -153,7 +159,10 @@ def read_settings(
 
 
 def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with some values replaced, by dotted key. Raises: SettingsError as `resolve` does."""
+    """Return the settings with some values replaced, by dotted key.
+
+    Raises: SettingsError as `resolve` does.
+    """
     known = dict(fields())
     for key in values:
         _require_known(key, known, "code")
@@ -183,9 +192,12 @@ def preset_text(name: str) -> str:
 
 
 def preset_layer(name: str) -> Layer:
-    """Return the values of a preset: a name that ships with the package, or the path of a folder with an esrag.yaml.
+    """Return the values of a preset.
 
-    Prompts in its folder `prompts` are used unless `generator.templates` names others. Raises: SettingsError.
+    `name` is that of a preset of the package, or the path of a folder with an esrag.yaml. Prompts
+    in its folder `prompts` are used unless `generator.templates` names others.
+
+    Raises: SettingsError.
     """
     is_shipped = name in presets()
     folder = _PRESETS / name if is_shipped else Path(name).expanduser()
@@ -207,19 +219,22 @@ def preset_layer(name: str) -> Layer:
 
 
 def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
-    """Return the file that ESRAG_CONFIG names, else esrag.yaml of the project, which need not exist."""
+    """Return the file that ESRAG_CONFIG names, else the project's esrag.yaml; it may not exist."""
     return Path(environ.get("ESRAG_CONFIG") or project_folder(folder) / SETTINGS_FILE)
 
 
 def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
-    """Return the error for a settings file that needs to be allowed, with the command that does it."""
+    """Return the error for a settings file that has to be allowed, with the command for it."""
     why = (
         "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"
     )
     if layer.file and is_foreign(layer.file):
         why = "belongs to another user"
     message = f"{layer.origin} sets {', '.join(keys)}, and {why}"
-    hint = f"read it, and if your texts and keys may go there, run: esrag config allow {shlex.quote(str(layer.file))}"
+    hint = (
+        "read it, and if your texts and keys may go there, run: "
+        f"esrag config allow {shlex.quote(str(layer.file))}"
+    )
     return SettingsError(message, hint=hint)
 
 
@@ -263,17 +278,16 @@ def decides(layer: Layer) -> list[str]:
 
 
 def _found_layer(folder: Path) -> Layer:
-    """Return where the index is when nothing says so: in the project's folder, if that is above this one."""
+    """Return the default place of the index: the project's folder, if that is above this one."""
     project = project_folder(folder)
     return Layer(FOUND, {} if project == folder else {"engine.url": str(project / INDEX_FOLDER)})
 
 
 def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
-    """esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
+    """Yield esrag.yaml, then esrag.<environment>.yaml; a named file or environment must exist."""
     base = settings_file(environ, folder)
-    is_named = Path(
-        environ.get("ESRAG_CONFIG", "")
-    ).is_absolute()  # a relative one is another file in each folder
+    # A relative one is another file in each folder.
+    is_named = Path(environ.get("ESRAG_CONFIG", "")).is_absolute()
     if environ.get("ESRAG_CONFIG") or base.exists():
         yield read_file(base, is_named=is_named)
     if environment := environ.get("ESRAG_ENVIRONMENT"):
@@ -293,11 +307,8 @@ def read_file(path: Path, *, is_named: bool = False) -> Layer:
         raise SettingsError(
             f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
         ) from error
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ) as error:  # a thirteenth month, a thousand brackets
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # A thirteenth month, a thousand brackets.
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark else ""
         problem = f": {error.problem}" if isinstance(error, DuplicateKey) else ""
@@ -316,10 +327,12 @@ def read_file(path: Path, *, is_named: bool = False) -> Layer:
 
 
 def _from_folder(key: str, value: Any, folder: Path) -> Any:
-    """Return a value of a file in this folder; a relative path starts there, wherever the command runs.
+    """Return a value of a file in this folder; a relative path starts at the folder.
 
-    >>> _from_folder("cache.url", "cache.db", Path("/p")), _from_folder("cache.url", "redis://host", Path("/p"))
-    ('/p/cache.db', 'redis://host')
+    >>> _from_folder("cache.url", "cache.db", Path("/p"))
+    '/p/cache.db'
+    >>> _from_folder("cache.url", "redis://host", Path("/p"))
+    'redis://host'
     """
     if (
         not isinstance(value, str)
@@ -345,16 +358,17 @@ def _sections() -> frozenset[str]:
 
 
 def flatten(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the dotted keys of a nested mapping. Only the tree's own branches are entered: aliases cannot blow it up.
+    """Return the dotted keys of a nested mapping.
+
+    Only the tree's own branches are entered, so that aliases cannot blow it up.
 
     >>> flatten({"engine": {"url": "x"}, "preset": "keyword", "answer": None})
     {'engine.url': 'x', 'preset': 'keyword'}
     """
     flat: dict[str, Any] = {}
     for name, value in ((f"{prefix}{key}", value) for key, value in tree.items()):
-        if name in _sections() and isinstance(
-            value, Mapping | None
-        ):  # a branch whose lines are all comments is None
+        # A branch whose lines are all comments is None.
+        if name in _sections() and isinstance(value, Mapping | None):
             flat |= flatten(value or {}, f"{name}.")
         else:
             flat[name] = value
@@ -394,7 +408,7 @@ def _require_known(key: str, known: Iterable[str], origin: str) -> None:
 
 
 def _require_no_secret(*layers: Layer) -> None:
-    """Raise SettingsError for a secret in a file, which may be shared, or in a command, which others see."""
+    """Raise SettingsError for a secret in a file or a command, which others may see."""
     for layer, (key, info) in product(layers, fields()):
         if info.annotation is SecretStr and layer.values.get(key):
             hint = f"set {variable(key)}"
@@ -436,10 +450,10 @@ def _form(annotation: Any) -> str:
 
 
 def _is_text(annotation: Any) -> bool:
-    """Whether a setting is a text, a secret, or one of several words.
+    """Return whether a setting is a text, a secret, or one of several words.
 
-    >>> _is_text(str), _is_text(Literal["rrf", "weighted"]), _is_text(tuple[str, ...]), _is_text(int)
-    (True, True, False, False)
+    >>> [_is_text(annotation) for annotation in (str, Literal["rrf", "weighted"], tuple[str, ...])]
+    [True, True, False]
     """
     return annotation in (str, SecretStr) or get_origin(annotation) is Literal
 
@@ -465,9 +479,8 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
         raise _wrong_value(error, origins) from error
-    if "://" in settings.engine.url and not is_address(
-        settings.engine.url
-    ):  # not shown: it may hold a password
+    # Not shown: it may hold a password.
+    if "://" in settings.engine.url and not is_address(settings.engine.url):
         hint = "write http://host:9200, or https://host:9200"
         raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
     if settings.queue.url and not is_redis(settings.queue.url):  # not shown: it may hold a password

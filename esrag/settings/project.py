@@ -1,4 +1,4 @@
-"""The folder that a command works in: the one it runs in, or one above, as git finds a repository."""
+"""The folder that a command works in: its own or one above, as git finds a repository."""
 
 import os
 import stat
@@ -10,7 +10,10 @@ INDEX_FOLDER = ".esrag"
 
 
 def project_folder(start: Path) -> Path:
-    """Return the nearest folder that holds `esrag.yaml` or `.esrag`, from `start` upwards; `start` if none does."""
+    """Return the nearest folder that has `esrag.yaml` or `.esrag`, from `start` upwards.
+
+    That is `start` itself if none has.
+    """
     for folder in _upwards(start):
         if any(_exists(folder / name) for name in (SETTINGS_FILE, INDEX_FOLDER)):
             return folder
@@ -19,7 +22,10 @@ def project_folder(start: Path) -> Path:
 
 
 def _upwards(start: Path) -> Iterator[Path]:
-    """Yield `start` and the folders above it, up to the user's home or the first one that others may write to."""
+    """Yield `start` and the folders above it.
+
+    The last is the user's home, or the one before a folder that others may write to.
+    """
     yield start
     try:
         here = start.resolve(strict=True)
@@ -40,7 +46,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether the folder is the user's own and not everybody's to write to, as /tmp is."""
+    """Return whether the folder is the user's own and not writable for everybody, as /tmp is."""
     try:
         status = folder.stat()
     except OSError:

@@ -21,7 +21,7 @@ _USED_BY_ALL = tuple(key for key in _SENT_TO if key != "kibana.url")  # that one
 
 
 def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
-    """Raises: SettingsError where a secret would go to another machine as plain text."""
+    """Raise SettingsError if a secret would be sent to another machine as plain text."""
     for key in keys:
         url: str = value_of(settings, key)
         if (
@@ -34,17 +34,22 @@ def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
             value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]
         ):
             safe = "https://" if url.startswith("http") else "rediss://"
-            hint = f"write {safe}, or set {variable('allow_unencrypted')}=true on a network that you trust"
+            hint = (
+                f"write {safe}, or set {variable('allow_unencrypted')}=true on a "
+                "network that you trust"
+            )
             raise SettingsError(
                 f"{key} would send a key or password to another machine without TLS", hint=hint
             )
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine.
+    """Return whether an address is on this machine.
 
-    >>> is_loopback("http://localhost:9200"), is_loopback("redis://[::1]/0"), is_loopback("http://search:9200")
-    (True, True, False)
+    >>> is_loopback("http://localhost:9200"), is_loopback("redis://[::1]/0")
+    (True, True)
+    >>> is_loopback("http://search:9200")
+    False
     """
     try:
         host = urlsplit(url).hostname or ""
@@ -54,7 +59,7 @@ def is_loopback(url: str) -> bool:
 
 
 def has_password(url: str) -> bool:
-    """Whether an address holds a password.
+    """Return whether an address has a password.
 
     >>> has_password("redis://:secret@host"), has_password("redis://user@host")
     (True, False)

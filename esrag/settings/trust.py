@@ -57,7 +57,7 @@ Standing = Literal["allowed", "changed", "unknown"]
 
 
 def redirects(key: str, value: Any, folder: Path) -> bool:
-    """Whether a value of a settings file in `folder` decides where texts or secrets go.
+    """Return whether a value of a settings file in `folder` decides where texts or secrets go.
 
     >>> redirects("models.fast.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
     (True, False)
@@ -76,7 +76,7 @@ def redirects(key: str, value: Any, folder: Path) -> bool:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file belongs to somebody who is neither the user nor root."""
+    """Return whether a file belongs to somebody who is neither the user nor root."""
     return path.stat().st_uid not in (os.geteuid(), 0)
 
 
@@ -108,7 +108,7 @@ def deny(path: Path) -> None:
 
 
 def _is_within(path: str, folder: Path) -> bool:
-    """Whether a path, its links followed, lies in the folder."""
+    """Return whether a path, with its links followed, is in the folder."""
     try:
         return (folder / path).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL
@@ -116,7 +116,10 @@ def _is_within(path: str, folder: Path) -> bool:
 
 
 def _record(path: Path) -> Path:
-    """Return where it is kept whether a file is allowed. Raises: SettingsError for a user without a home."""
+    """Return the file that records whether a file is allowed.
+
+    Raises: SettingsError for a user without a home.
+    """
     stated = Path(os.environ.get("XDG_STATE_HOME", ""))
     try:
         state = stated if stated.is_absolute() else Path.home() / ".local" / "state"
@@ -130,4 +133,7 @@ def _record(path: Path) -> Path:
 
 def _line(path: Path, content: bytes) -> str:
     """Return what is kept of an allowed file, in the form of sha256sum."""
-    return f"{sha256(content).hexdigest()}  {os.fsencode(path.resolve()).decode(errors='backslashreplace')}\n"
+    return (
+        f"{sha256(content).hexdigest()}  "
+        f"{os.fsencode(path.resolve()).decode(errors='backslashreplace')}\n"
+    )

@@ -21,17 +21,20 @@ _UNSHOWABLE = re.compile(
 # compared.
 _INVISIBLE = (
     "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # Some scripts and emoji need them. One is kept after each character that it belongs to.
 _PICTURES = "\xa9\xae\u203c\u2049\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_JOINED_SCRIPTS = (  # Hebrew to Arabic Extended-A, India to Tibet, Myanmar, Khmer, Mongolian, other Asian scripts
+# Hebrew to Arabic Extended-A, India to Tibet, Myanmar, Khmer, Mongolian, other Asian scripts.
+_JOINED_SCRIPTS = (
     "\u0590-\u0fff\u1000-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\u1900-\u1cff\ua840-\uabff"
     "\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010800-\U00011fff\U0001e800-\U0001efff"
 )
 _VARIANT = "[\ufe00-\ufe0f]"
-_FLAGS = "|".join(  # England, Scotland and Wales: a black flag, the country's letters as tags, and an end tag
+# England, Scotland and Wales: a black flag, the country's letters as tags, and an end tag.
+_FLAGS = "|".join(
     "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in country) + "\U000e007f"
     for country in ("gbeng", "gbsct", "gbwls")
 )
@@ -50,11 +53,11 @@ _KEPT = "|".join(
 _NEEDED_OR_INVISIBLE = re.compile(f"({_KEPT})|[{_INVISIBLE}]")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 _MADE_OF_MARKS = "\u0f73\u0f75\u0f81"
-_SOFT_HYPHEN = re.compile(
-    r"\xad(?:[ \t]*\n[ \t]*(?=\w))?"
-)  # with its line break: the word continues there
+# With its line break: the word continues there.
+_SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")
 
-# nupunkt reads pieces: on a megabyte without a blank line, this is a third faster and bounds memory.
+# nupunkt reads pieces: on a megabyte without a blank line, this is a third faster and bounds
+# memory.
 _PIECE_CHARACTERS = 20_000
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -64,21 +67,21 @@ _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
-NAMED_ROW = re.compile(
-    r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: "
-)  # a spreadsheet's "City: Kiel; Founded: 1242"
+# A spreadsheet's "City: Kiel; Founded: 1242".
+NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
 # A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
 _OPEN_END = re.compile(
-    r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with|see|section|sections|chapter"
+    r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with"
+    r"|see|section|sections|chapter"
     r"|tables?|figures?|fig\.|algorithm|equation|eq\.|step|page|part|no\.|appendix|point))$",
     re.IGNORECASE,
 )
 
 
 def normalise(text: str) -> str:
-    r"""Return the text in NFC, with newlines as line ends, without invisible and undisplayable characters.
+    r"""Return the text in NFC, with newlines as line ends, without characters that do not show.
 
     >>> normalise("cafe\u0301\r\nb\x00\fc"), normalise("no\u200bt \U000e0041so\xad")
     ('café\nb\nc', 'not so')
@@ -103,7 +106,10 @@ def _with_few_marks(text: str) -> str:
 
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
-    """Return a pattern for over 30 consecutive characters that are, or decompose to begin with, combining marks."""
+    """Return a pattern for over 30 combining marks in a row.
+
+    Characters that decompose to begin with such a mark count as well.
+    """
     characters = map(chr, range(0x300, 0x1EB00))
     marks = "".join(it for it in characters if unicodedata.combining(it) or it in _MADE_OF_MARKS)
     return re.compile(f"([{marks}]{{30}})[{marks}]+")
@@ -134,7 +140,7 @@ def drop_unshowable(text: str) -> str:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return the offsets of words and single punctuation marks, the tokens when there is no encoder.
+    """Return the offsets of words and single punctuation marks: the tokens without an encoder.
 
     >>> word_spans("pH 7.")
     [(0, 2), (3, 4), (4, 5)]
@@ -143,7 +149,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    r"""Return the offsets of sentences: in order, not overlapping, trimmed, covering all other text.
+    r"""Return the offsets of sentences: in order, not overlapping, trimmed, covering all words.
 
     A heading, a list item, a table row or a step of an algorithm is a sentence of its own.
 
@@ -155,7 +161,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def block_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of blocks, which no sentence crosses: paragraphs, headings, items, rows; trimmed, in order."""
+    """Yield the offsets of blocks, which no sentence crosses, trimmed and in order.
+
+    A block is a paragraph, a heading, an item or a row.
+    """
     start = offset = 0
     previous = ""
 
@@ -182,7 +191,9 @@ def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[int, int]]:
-    """Yield spans that tile `text[start:end]`, at most `characters` long, cut after white space if possible.
+    """Yield spans of at most `characters` that tile `text[start:end]`.
+
+    They are cut after white space if possible.
 
     >>> list(pieces("one two three", 0, 13, 5))
     [(0, 4), (4, 8), (8, 13)]
@@ -224,9 +235,10 @@ def _is_row(line: str) -> bool:
 
 
 def _ends_early(previous: str, line: str) -> bool:
-    """Return whether a line ends well before the next one: a heading, a last row, the end of a paragraph.
+    """Return whether a line ends well before the next one.
 
-    Lines wrapped to a width are ragged by a word or two; 0.6 leaves room for a long word.
+    That is a heading, a last row or the end of a paragraph. Lines wrapped to a width are ragged by
+    a word or two; 0.6 leaves room for a long word.
     """
     first_word = line[:40].split(maxsplit=1)[0]
     starts_anew = first_word[0].isupper() or first_word[0].isdigit()

@@ -7,8 +7,8 @@ from itertools import product
 
 from esrag.text.terms import technical_words
 
-_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen""".split()  # noqa: SIM905 -- twenty words
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905 -- twenty words
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SPELLED = {word: number for number, word in enumerate(_ONES)} | {
     word: 10 * n for n, word in enumerate(_TENS, 2)
@@ -18,8 +18,10 @@ _COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
 _UNIT_WORD = (
-    rf"(?i:(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?|inch(?:es)?|foot|feet"
-    r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
+    rf"(?i:(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?"
+    r"|inch(?:es)?|foot|feet"
+    r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
+    r"|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
     r"|knot|gallon|ounce|tonne|ton)s?)"
 )
 _SIGNS = {
@@ -123,7 +125,8 @@ _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
 # How a header states the unit of its column: "Length (km)", "Price in €", "Share, %", "Key bytes".
 _IN_UNIT = re.compile(
-    rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)|\b{_UNIT_WORD}\W{{0,80}}\Z"
+    rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)"
+    rf"|\b{_UNIT_WORD}\W{{0,80}}\Z"
 )
 _SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
 _SCALE = re.compile(
@@ -148,16 +151,17 @@ class Use:
     unit: str
 
 
-_COUNTED = re.compile(
-    r"(?:\d[ -]|\bin |[($€£]) ?\Z"
-)  # "5 thousand", "(thousand dollars)": not a number by itself
+# "5 thousand", "(thousand dollars)": not a number by itself.
+_COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")
 
 
 def in_figures(text: str) -> str:
-    """Return the text on one line, with numbers as figures, without commas, separated from their units.
+    """Return the text on one line, with numbers as figures that are separated from their units.
 
-    >>> in_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two, a five-litre pot, two hundred and five%")
-    '31 days, 1184 bytes, 80 kg, the 16, one of two, a 5 litre pot, 205 percent'
+    >>> in_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two")
+    '31 days, 1184 bytes, 80 kg, the 16, one of two'
+    >>> in_figures("a five-litre pot, two hundred and five%")
+    'a 5 litre pot, 205 percent'
     """
     text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text.replace("−", "-"))
     text = _GLUED.sub(lambda found: found[1] if found[0][-1].isalpha() else f"{found[1]} ", text)

@@ -13,7 +13,8 @@ from itertools import chain, islice
 
 import Stemmer
 
-MAX_TERM = 64  # characters; longer ones are encoded data, which users do not type; a hexadecimal SHA-256 fits
+# Characters; longer ones are encoded data, which users do not type; a hexadecimal SHA-256 fits.
+MAX_TERM = 64
 
 # The part of a question that is searched. A longer one is a pasted text, whose first 256 distinct
 # terms give its topic.
@@ -23,9 +24,10 @@ MAX_TERMS = 256
 # Lucene's English stop words, and question words: in a technical text "who" or "does" is so rare
 # that it would outweigh the topic of the question.
 STOP_WORDS = frozenset(
-    """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
-    this to was will with am been can could did do does from had has have how i its me my shall should than them
-    us we were what when where which who whom whose why would you your""".split()  # noqa: SIM905 -- ninety words, one a line otherwise
+    """a an and are as at be but by for if in into is it no not of on or such that the their then
+    there these they this to was will with am been can could did do does from had has have how i its
+    me my shall should than them us we were what when where which who whom whose why would you
+    your""".split()  # noqa: SIM905 -- ninety words, one a line otherwise
 )
 
 _PLAIN = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "\xad": ""}
@@ -36,7 +38,7 @@ _BIGRAM_SCRIPTS += (
     "\uff66-\uff9f\U00020000-\U0003134f"  # Han, kana and Hangul, as Lucene's CJK filter
 )
 _SCRIPT_RUNS = re.compile(f"([{_BIGRAM_SCRIPTS}]+)")
-# Where living scripts have combining marks; scanning all of Unicode takes a tenth of a second per start.
+# Where living scripts have combining marks; scanning all of Unicode takes 0.1 s per start.
 _MARK_BLOCKS = (
     (0x300, 0x370),
     (0x483, 0x1E00),
@@ -54,10 +56,10 @@ _FORMULA = re.compile("[\u2102-\u2149\U0001d400-\U0001d7ff]")
 
 
 def terms(text: str) -> list[str]:
-    """Return the tokens of a text in order: lowercase, stemmed (Snowball English), without English stop words.
+    """Return the tokens of a text in order: lowercase, stemmed, without English stop words.
 
-    A compound is kept whole and unstemmed, followed by its parts. Diacritics are kept, as in
-    Lucene's English analysis.
+    The stemmer is Snowball English. A compound is kept whole and unstemmed, followed by its parts.
+    Diacritics are kept, as in Lucene's English analysis.
 
     >>> terms("The encapsulation keys of ML-KEM-768")
     ['encapsul', 'key', 'ml-kem-768', 'ml', 'kem', '768']
@@ -97,10 +99,12 @@ def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> lis
 
 
 def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
-    """Return the distinct identifiers and compounds of a text as written, in order, at most `limit`.
+    """Return at most `limit` distinct identifiers and compounds of a text, as written, in order.
 
-    >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF of 3.14 rounds; SHAKE128")
+    >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF; SHAKE128")
     ('K-PKE.Encrypt', 'SHAKE128', 'snake_case', 'XOF')
+    >>> technical_words("3.14 rounds")
+    ()
     """
     found = dict.fromkeys(map(_trimmed, filter(_is_technical, _pieces(text))))
     return tuple(islice(found, limit))
@@ -116,7 +120,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _plain_letter(found: re.Match[str]) -> str:
-    """Return the plain letter or digit of a formula's character (Unicode's <font> decomposition)."""
+    """Return the plain letter or digit of a formula's character (Unicode's <font> mapping)."""
     letter = found[0]
     return (
         unicodedata.normalize("NFKC", letter)
@@ -140,9 +144,8 @@ def _piece() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(piece: str) -> tuple[str, ...]:
-    if (
-        piece.isascii() and piece.isalpha() and piece[1:].islower()
-    ):  # a fast path with the same result
+    # A fast path with the same result.
+    if piece.isascii() and piece.isalpha() and piece[1:].islower():
         lowered = piece.lower()
         return () if lowered in STOP_WORDS else (_stem(lowered)[:MAX_TERM],)
 
@@ -159,7 +162,10 @@ def _terms_of(piece: str) -> tuple[str, ...]:
 
 
 def _word_terms(word: str) -> Iterator[str]:
-    """Yield the terms of a word without connectors: its stem, the stems of its camelCase parts, or its bigrams."""
+    """Yield the terms of a word without connectors.
+
+    These are its stem, the stems of its camelCase parts, or its bigrams.
+    """
     for index, run in enumerate(_SCRIPT_RUNS.split(word)):
         if index % 2:
             yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
@@ -173,7 +179,8 @@ def _word_terms(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
-    # A stemmer stores the word in itself, so threads must not share one; creating one takes a microsecond.
+    # A stemmer stores the word in itself, so threads must not share one; creating one takes a
+    # microsecond.
     stemmed: str = Stemmer.Stemmer("english", 0).stemWord(word)
     return stemmed
 
@@ -184,9 +191,8 @@ def _trimmed(piece: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _is_technical(piece: str) -> bool:
-    if (
-        piece.isalpha() and piece[1:].islower()
-    ):  # most words are not; the rest takes five times as long
+    # Most words are not; the rest takes five times as long.
+    if piece.isalpha() and piece[1:].islower():
         return False
 
     word = _trimmed(piece)

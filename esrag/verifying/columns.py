@@ -20,9 +20,11 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
     >>> row = Row(cells=(("City", "Kiel"), ("Inhabitants", "246000"), ("Founded", "1242")))
     >>> is_of_another_column("1242", set(terms("Kiel has inhabitants")), row)
     True
-    >>> row = Row(header="encapsulation key decapsulation key ciphertext shared secret key", line="A 1184 2400 1088 32")
-    >>> [is_of_another_column(n, set(terms("The encapsulation key of A")), row) for n in ("1184", "2400")]
-    [False, True]
+    >>> header = "encapsulation key decapsulation key ciphertext shared secret key"
+    >>> row = Row(header=header, line="A 1184 2400 1088 32")
+    >>> said = set(terms("The encapsulation key of A"))
+    >>> is_of_another_column("1184", said, row), is_of_another_column("2400", said, row)
+    (False, True)
     """
     if row.header:
         return _is_out_of_place(number, said, _words(row.header), numbers(row.line))
@@ -79,7 +81,7 @@ def _words(header: str) -> list[str]:
 def _is_out_of_place(
     number: str, said: set[str], header: Sequence[str], row: Sequence[str]
 ) -> bool:
-    """Return whether a header of unseparated words rules out that the number belongs to a named column.
+    """Return whether a header of unseparated words excludes the number from a named column.
 
     Each header has at least one word, which limits the columns that a word can be the header of.
     """

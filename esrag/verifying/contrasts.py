@@ -42,14 +42,13 @@ MIN_NEARNESS = (
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A sentence prepared for comparison: its plain text, its words without modifiers, its negations."""
+    """A sentence to compare: its plain text, its words without modifiers, its negations."""
 
     text: str
     tokens: frozenset[str]
     words: frozenset[str]
-    negations: tuple[
-        tuple[str, frozenset[str]], ...
-    ]  # each negation with the words that it negates
+    # Each negation with the words that it negates.
+    negations: tuple[tuple[str, frozenset[str]], ...]
 
 
 @lru_cache(maxsize=4096)
@@ -117,7 +116,7 @@ def _senses(statement: str) -> tuple[Sense, ...]:
 
 
 def contrast(said: Sense, held: Sense) -> str:
-    """Return how a sentence differs from a statement with similar words, or "" if no difference shows."""
+    """Return how a sentence differs from a statement with similar words, or "" if it does not."""
     return _turn(said, held) or _stretch(said, held)
 
 
@@ -160,7 +159,7 @@ def _stretch(said: Sense, held: Sense) -> str:
 
 
 def nearness(said: Sense, held: Sense) -> float:
-    """Return the share of the shorter sentence that the other contains, apart from the contrast, 0..1."""
+    """Return the share of the shorter sentence in the other one, apart from the contrast, 0..1."""
     opposed = {
         stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side
     }
@@ -182,7 +181,10 @@ def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
 
 
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:
-    """Count the negations of words that are also in the other sentence, except sides of an opposed pair."""
+    """Count the negations of words that are also in the other sentence.
+
+    Sides of an opposed pair do not count.
+    """
     twofold = {
         stem
         for left, right in PAIRS

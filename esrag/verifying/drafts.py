@@ -1,4 +1,4 @@
-"""Check drafts from any source: text with markers, and its passages → a verdict on each sentence."""
+"""Check drafts from any source: text with markers and its passages → a verdict per sentence."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ Passage = str | Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SentenceVerdict:
-    """A sentence with its markers, and whether its passages support it or why not; `support` is 0..1."""
+    """A sentence with its markers, and how its passages support it, 0..1, or why they do not."""
 
     text: str
     supported: bool
@@ -69,10 +69,12 @@ def read_request(text: str) -> tuple[str, list[Passage]]:
 def verify_draft(
     draft: str, passages: Sequence[Passage], encode: Encode | None = None, *, quotes: bool = False
 ) -> DraftVerdict:
-    """Check every sentence of a draft against the passages that it cites: the first is `c1`, the second `c2`.
+    """Check every sentence of a draft against the passages that it cites.
 
-    A passage is its text, or a mapping of `text` and, if known, `title` and `section`. Without
-    `encode`, words alone decide. With `quotes`, each sentence has to quote its passage verbatim.
+    The first passage is `c1`, the second `c2`. A passage is its text, or a mapping of `text` and,
+    if known, `title` and `section`. Without `encode`, words alone decide. With `quotes`, each
+    sentence has to quote its passage verbatim.
+
     Raises: UsageError.
     """
     if not isinstance(draft, str):
@@ -111,12 +113,15 @@ def judge_sentences(
 
 
 def to_evidence(passages: Sequence[Passage]) -> list[Evidence]:
-    """Return passages as evidence, `c1`, `c2`, … in order. Raises: UsageError for any other value."""
+    """Return passages as evidence, `c1`, `c2`, … in order.
+
+    Raises: UsageError for any other value.
+    """
     return [_evidence(number, passage) for number, passage in enumerate(passages, start=1)]
 
 
 def _sentences(draft: str) -> Iterator[str]:
-    """Yield each sentence of a draft with its markers, split as answers are, and then the unmarked rest."""
+    """Yield each sentence of a draft with its markers, split as in answers, then the rest."""
     start = 0
     while markers := MARKED.search(draft, start):
         sentence, start = take_sentence(draft, markers, start)
@@ -137,7 +142,10 @@ def _verdict(sentence: str, answer: Answer) -> SentenceVerdict:
 
 
 def _evidence(number: int, passage: object) -> Evidence:
-    """Return a passage as evidence, a document of one page. Raises: UsageError for any other value."""
+    """Return a passage as evidence, a document of one page.
+
+    Raises: UsageError for any other value.
+    """
     fields = {"text": passage} if isinstance(passage, str) else passage
     if not (
         isinstance(fields, Mapping)

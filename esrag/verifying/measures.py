@@ -19,9 +19,10 @@ _PLAIN = frozenset(("",))
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """A possible reading of a number in a passage. Without `units`, it may have any unit of its passage.
+    """A possible reading of a number in a passage.
 
-    A caption's scale applies to money, and may apply to other numbers.
+    Without `units`, it may have any unit of its passage. A caption's scale applies to money, and
+    may apply to other numbers.
     """
 
     scales: frozenset[str]
@@ -32,7 +33,10 @@ class _Measure:
 def other_measure(
     sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]
 ) -> str:
-    """Return the first number of the sentence that the lines have only in another unit or power of ten, or ""."""
+    """Return the first number that the lines have only in another unit or power of ten.
+
+    "" if the sentence has no such number.
+    """
     prose = [*titles, *(line.text for line in lines if line.row is None)]
     general = frozenset(unit for text in prose for unit in _units(text))
     named = compounds(sentence)
@@ -81,7 +85,7 @@ def _of_text(number: str, text: str, around: frozenset[str]) -> Iterator[_Measur
 
 
 def _of_row(number: str, row: Row) -> Iterator[_Measure]:
-    """Yield readings with units next to the number, else above it, else in the row's words or the caption."""
+    """Yield readings with units next to the number, above it, in the row's words or the caption."""
     cells = [cell for _, cell in row.cells] or [row.line]
     words = [cell for cell in cells if not numbers(cell)]
     over = headers_of(number, row)

@@ -18,7 +18,10 @@ def stems(text: str) -> list[str]:
 
 
 def _any_of(words: str) -> re.Pattern[str]:
-    """Return a pattern that matches any of the words, which are regular expressions with "_" for a blank."""
+    """Return a pattern for any of the words.
+
+    They are regular expressions with "_" for a blank.
+    """
     return re.compile(rf"\b(?:{'|'.join(words.split()).replace('_', ' ')})\b", re.IGNORECASE)
 
 
@@ -27,13 +30,19 @@ PHRASES = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), plain)
     for pattern, plain in (
         (
-            r"if (?:at all |it is |that is |that can be |it can be |where )?(?:possible|avoid(?:ed|able))",
+            (
+                r"if (?:at all |it is |that is |that can be |it can be |where "
+                r")?(?:possible|avoid(?:ed|able))"
+            ),
             " ",
         ),
         (r"(?:not|no) only", "also"),
         (r"whether or not", "whether"),
         (
-            r"(?:no|not) (?:less|fewer|lower|smaller|earlier|sooner|shorter) than|at (?:the )?least",
+            (
+                r"(?:no|not) (?:less|fewer|lower|smaller|earlier|sooner|shorter) "
+                r"than|at (?:the )?least"
+            ),
             "atleast",
         ),
         (r"lower (?:limit|bound|end)|or (?:more|above|over)", "atleast"),
@@ -56,21 +65,24 @@ PHRASES = tuple(
 
 # Words that a prefix negates, unlike those that only begin with the same letters. Words of a pair
 # below are not in this list.
-_NEGATED = """unacceptable unaffected unaltered unapproved unattended unauthorized unauthorised unavailable unavoidable
-    unaware unbalanced unbounded unchanged unchecked unclear uncommon unconditional uncontrolled uncovered undamaged
-    undefined undesirable undocumented unencrypted unexpected unfair unfamiliar unfinished unharmed unidentified
-    unimportant uninformed unintended unlimited unlisted unmarked unmodified unnecessary unoccupied unofficial unopened
-    unopposed unpaid unpatched unplanned unpleasant unpopular unpredictable unprepared unprotected unproven unpublished
-    unqualified unreadable unreasonable unregistered unrelated unreliable unreported unresolved unrestricted unsigned
-    unsolved unspecified unstable unsuccessful unsuitable unsupervised unsupported untested untreated unused unusable
-    unusual unverified unwanted unwilling"""
+_NEGATED = """unacceptable unaffected unaltered unapproved unattended unauthorized unauthorised
+    unavailable unavoidable unaware unbalanced unbounded unchanged unchecked unclear uncommon
+    unconditional uncontrolled uncovered undamaged undefined undesirable undocumented unencrypted
+    unexpected unfair unfamiliar unfinished unharmed unidentified unimportant uninformed unintended
+    unlimited unlisted unmarked unmodified unnecessary unoccupied unofficial unopened unopposed
+    unpaid unpatched unplanned unpleasant unpopular unpredictable unprepared unprotected unproven
+    unpublished unqualified unreadable unreasonable unregistered unrelated unreliable unreported
+    unresolved unrestricted unsigned unsolved unspecified unstable unsuccessful unsuitable
+    unsupervised unsupported untested untreated unused unusable unusual unverified unwanted
+    unwilling"""
 _BASES = "|".join(word.removeprefix("un") for word in _NEGATED.split())
 PHRASES += ((re.compile(rf"\bun(?=(?:{_BASES})\b)", re.IGNORECASE), "not "),)
 
-_NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing hardly rarely seldom scarcely
-    false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)? lack(?:s|ed|ing)? avoid(?:s|ed|ing)?
-    refus(?:e|es|ed|al) prevent(?:s|ed|ing)? prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)?
-    ignor(?:e|es|ed|ing) stop(?:s|ped) omit(?:s|ted)? \\w+n['’]t"""
+_NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing hardly rarely
+    seldom scarcely false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)?
+    lack(?:s|ed|ing)? avoid(?:s|ed|ing)? refus(?:e|es|ed|al) prevent(?:s|ed|ing)?
+    prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)? ignor(?:e|es|ed|ing)
+    stop(?:s|ped) omit(?:s|ted)? \\w+n['’]t"""
 NEGATION = _any_of(_NEGATION_WORDS)
 
 # Sentences with these words may mean the same with and without a negation: "only the staff" is "no
@@ -167,8 +179,8 @@ _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"
 ALL = _any_of("all every(?:one|body|thing)? each always any entire whole both no none")
 SOME = re.compile(
     _any_of(
-        f"""some(?:times)? most(?:ly)? many several few certain part(?:s|ly|ially)? usually typically generally often
-        frequently occasionally half majority {_COUNT}_of one_of"""
+        f"""some(?:times)? most(?:ly)? many several few certain part(?:s|ly|ially)? usually
+        typically generally often frequently occasionally half majority {_COUNT}_of one_of"""
     ).pattern
     + rf"|^\W*{_COUNT}\b",
     re.IGNORECASE,
@@ -178,13 +190,14 @@ DUTY = _any_of("must shall required? requires mandatory obliged")
 LEAVE = _any_of("may can might could optional(?:ly)? allowed permitted allows?")
 
 MAYBE = _any_of(
-    """might may can could would possibl[ey] probabl[ey] perhaps maybe likely potential(?:ly)? alleged(?:ly)?
-    reported(?:ly)? suspect(?:s|ed) believe[ds]? thought presum(?:ed|ably) appear(?:s|ed)? seem(?:s|ed)?
-    suggest(?:s|ed)? estimated expected"""
+    """might may can could would possibl[ey] probabl[ey] perhaps maybe likely potential(?:ly)?
+    alleged(?:ly)? reported(?:ly)? suspect(?:s|ed) believe[ds]? thought presum(?:ed|ably)
+    appear(?:s|ed)? seem(?:s|ed)? suggest(?:s|ed)? estimated expected"""
 )
 ONLY_MAYBE = _any_of(
-    """might (?:may|could)_have (?:may|could)_be_(?:due|caused) possibly probably perhaps maybe allegedly reportedly
-    presumably (?:is|are|was|were)_(?:believed|suspected|thought) appears?_to seems?_to"""
+    """might (?:may|could)_have (?:may|could)_be_(?:due|caused) possibly probably perhaps maybe
+    allegedly reportedly presumably (?:is|are|was|were)_(?:believed|suspected|thought) appears?_to
+    seems?_to"""
 )
 
 # Words that make a sentence more certain than a statement, unless the statement has one of the
@@ -194,25 +207,26 @@ SURER = tuple(
     for surer, backing in (
         (
             "only solely exclusively merely",
-            """only sole(?:ly)? exclusive(?:ly)? alone mere(?:ly)? just except unless but limited restrict\\w* nothing
-            none nobody no not single other_than reserved until""",
+            """only sole(?:ly)? exclusive(?:ly)? alone mere(?:ly)? just except unless but limited
+            restrict\\w* nothing none nobody no not single other_than reserved until""",
         ),
         (
             "always invariably",
-            """always never every all each any no not none invariably must shall constant(?:ly)? cannot
-            permanent(?:ly)?""",
+            """always never every all each any no not none invariably must shall constant(?:ly)?
+            cannot permanent(?:ly)?""",
         ),
         (
             "certainly definitely undoubtedly guarantees? guaranteed prove[sdn]? inevitably",
-            """certain(?:ly|ty)? definite(?:ly)? doubt\\w* guarantee\\w* prove[sdn]? proofs? proving inevitabl[ey]
-            ensure\\w* must shall assure\\w*""",
+            """certain(?:ly|ty)? definite(?:ly)? doubt\\w* guarantee\\w* prove[sdn]? proofs? proving
+            inevitabl[ey] ensure\\w* must shall assure\\w*""",
         ),
     )
 )
 
 # Modifiers, which are not part of what a sentence is about.
 COLOUR = _any_of(
-    """all every each any some most many several few always usually typically generally often sometimes must shall may
-    can might could should need(?:s|ed)? required? only solely certainly definitely possibly probably perhaps just also
-    atleast atmost while when(?:ever)? where since because once during then both however so thus therefore"""
+    """all every each any some most many several few always usually typically generally often
+    sometimes must shall may can might could should need(?:s|ed)? required? only solely certainly
+    definitely possibly probably perhaps just also atleast atmost while when(?:ever)? where since
+    because once during then both however so thus therefore"""
 )

@@ -27,9 +27,8 @@ _MATHEMATICAL = map(chr, range(0x1D400, 0x1D800))  # italic and bold, one for on
 _PLAIN = str.maketrans(_SHAPES | {letter: normalize("NFKC", letter) for letter in _MATHEMATICAL})
 _OPENS = re.compile(rf"(?<!\w)[{_MARKS}]")
 _CLOSES = re.compile(rf"[{_MARKS}]\s?\)?\s?([.!?…]?)\s?\)?\Z")
-_WITHIN = re.compile(
-    rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?"
-)  # starts at the first blank, for speed
+# Starts at the first blank, for speed.
+_WITHIN = re.compile(rf"(?<!\s)\s*\(?(?:{QUOTATION.pattern})\)?")
 _ENDS = " \n.,;:!?…"  # characters at the end of a quote that its passage may lack
 _BROKEN = r"(?:-\s*\n\s*|\xad)"  # within a word
 # Not a part of a word, a number or a compound, such as the 5 of 1.5 or the KEM of ML-KEM.
@@ -37,9 +36,10 @@ _WHOLE = r"(?<![\w-])(?<!\d[.,]){}(?!\w|[.,-]\w)"
 
 
 def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]:
-    """Return a sentence without its quote, and the same sentence with the passage's own words as its quote.
+    """Return a sentence without its quote, and with the passage's own words as its quote.
 
     A sentence that occurs in a passage, or is a table row with its header, is its own quote.
+
     Raises: Unsupported.
     """
     texts = [chunk.text for chunk in passages]
@@ -60,7 +60,10 @@ def back_with_quote(sentence: str, passages: Sequence[Chunk]) -> tuple[str, str]
 
 
 def find_quote(sentence: str, text: str) -> Span | None:
-    """Return the span of the text that a sentence quotes: by the whole sentence, its end or a part. Else None."""
+    """Return the span of the text that a sentence quotes, or None.
+
+    The whole sentence, its end or a part may be the quote.
+    """
     if span := _own(sentence, text):
         return span
     within = ("".join(groups) for groups in QUOTATION.findall(sentence))
@@ -78,7 +81,9 @@ def strip_quote(sentence: str) -> str:
 
 
 def mask_quote(text: str) -> str:
-    """Return the text with quotes masked except their last character, so that no sentence ends within one.
+    """Return the text with quotes masked, so that no sentence ends within one.
+
+    The last character of a quote stays.
 
     >>> mask_quote('He says ("it is. Is it?") and goes.')
     'He says (“xxxxxxxxxxxx?”) and goes.'
@@ -87,7 +92,10 @@ def mask_quote(text: str) -> str:
 
 
 def _shown(rest: str, words: str, full_stop: str) -> tuple[str, str]:
-    """Return the sentence and its shown form. Raises: Unsupported if the quoted words are about something else."""
+    """Return the sentence and its shown form.
+
+    Raises: Unsupported if the quote is about something else.
+    """
     if not rest:
         return words, f"“{words}”{full_stop}"
     if set(terms(rest)).isdisjoint(terms(words)):
@@ -119,7 +127,7 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _own(sentence: str, text: str) -> Span | None:
-    """Return the span of the sentence, or of the table row that it is or is a part of, with the header."""
+    """Return the span of the sentence, or of its table row with the header."""
     sources = (source for row, source in iter_statements(text) if _found(sentence, to_line(row)))
     return _found(sentence, text) or next(
         filter(None, (_found(source, text) for source in sources)), None
@@ -127,9 +135,8 @@ def _own(sentence: str, text: str) -> Span | None:
 
 
 def _found(quote: str, text: str) -> Span | None:
-    held, quote = (
-        strip_markers(one).translate(_PLAIN) for one in (text, quote)
-    )  # keeps the length
+    # The translation keeps the length.
+    held, quote = (strip_markers(one).translate(_PLAIN) for one in (text, quote))
     words = quote.replace("\xad", "").split()
     if not words or len(" ".join(words)) > len(held):
         return None

@@ -28,7 +28,8 @@ _STAND_INS = STOP_WORDS | {
     "she",
 }
 _EITHER_WAY = re.compile(
-    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent|identical|meets?"
+    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?"
+    r"|differs?|same|alike|similar|equivalent|identical|meets?"
     r"|borders?|marri\w+)\b|[,;=/+×]",
     re.IGNORECASE,
 )
@@ -64,10 +65,11 @@ def _find_swap(unit: str, parts: Iterable[str]) -> str:
 
 
 def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str]) -> str:
-    """Return the word that replaces another of its kind in a part of a statement that is otherwise equal, or "".
+    """Return the word that replaces another of its kind in an otherwise equal statement, or "".
 
-    A replaced name counts if the new name is anywhere in the passages, another word only if the
-    same statement has both: "the device" may be what the previous statement names.
+    A part of a statement counts as well. A replaced name counts if the new name is anywhere in the
+    passages, another word only if the same statement has both: "the device" may be what the
+    previous statement names.
     """
     mine, substitutes = _order(unit), []
     for statement, group in parts.items():
@@ -86,9 +88,10 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
 def _difference(
     held: Sequence[str], said: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the replaced and the replacing tokens, or None if the texts differ in more than one place.
+    """Return the replaced and the replacing tokens, or None.
 
-    Additional words of the statement do not count.
+    None means that the texts differ in more than one place. Additional words of the statement do
+    not count.
     """
     if len({*said}.intersection(held)) < MIN_SHARED_WORDS:
         return None
@@ -117,7 +120,7 @@ def _is_other(
     parts: dict[str, tuple[str, ...]],
     names: frozenset[str],
 ) -> bool:
-    """Return whether the replacement is a different thing of the same kind that the statements mention."""
+    """Return whether the replacement is another thing of a kind that the statements mention."""
     if any(_NUMBER.fullmatch(token) for token in (*added, *removed)):
         return False  # numbers are checked elsewhere
     if any(_STAND_INS.issuperset(side) for side in (added, removed)):

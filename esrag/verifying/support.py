@@ -19,7 +19,8 @@ from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.measures import other_measure
 from esrag.verifying.roles import find_other_role, names_in
 
-MIN_WORDS = 0.6  # share of a sentence's words that its passages must have; a paraphrase keeps most of its nouns
+# Share of a sentence's words that its passages must have; a paraphrase keeps most of its nouns.
+MIN_WORDS = 0.6
 # For paraphrases: a lower share is enough if a sentence of the passages has this cosine to it.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # share of common words that makes one sentence say what another says, or a part of it
@@ -29,18 +30,20 @@ _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
 _NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
-_LINK = re.compile(
-    r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*"
-)  # as a web page would follow or render it
+# As a web page would follow or render it.
+_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
 _NOT = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly|rarely|seldom|false)\b|\b\w+n['’]t\b",
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly"
+    r"|rarely|seldom|false)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
 # Words that join clauses and have no content of their own.
 _JOINTS = re.compile(
-    r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus|therefore|hence|then|also|both"
-    r"|however|as well|in addition|for example|such as|due to|according to|based on|per|via|within|upon"
+    r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus"
+    r"|therefore|hence|then|also|both"
+    r"|however|as well|in addition|for example|such as|due to|according to|based on"
+    r"|per|via|within|upon"
     r"|against|among|between|without|about|through|across|along|towards?)\b",
     re.IGNORECASE,
 )
@@ -73,7 +76,7 @@ def support(
     if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
         return 1.0  # verbatim
 
-    words, held = set(terms(sentence)), {term for text in texts for term in terms(text)}
+    words, held = (set(terms(sentence)), {term for text in texts for term in terms(text)})
     if not words:
         raise Unsupported("no word of it is in")
 
@@ -124,7 +127,7 @@ def _flat_row(row: Row) -> Row:
 
 @lru_cache(maxsize=64)
 def _own(text: str) -> frozenset[str]:
-    """Return the whole sentences, statements and steps of a passage, because a part may say something else."""
+    """Return the whole sentences, statements and steps of a passage, without parts of them."""
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in readable(text).split("\n") if _STEP.match(line))
     whole = {
@@ -136,7 +139,10 @@ def _own(text: str) -> frozenset[str]:
 
 
 def _flat(text: str) -> str:
-    """Return the text on one line, without its own markers, number words as figures (NFKC), 2⁸ as 2^8."""
+    """Return the text on one line, without its own markers.
+
+    Number words become figures, characters NFKC, and 2⁸ becomes 2^8.
+    """
     return in_figures(
         strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
     )
@@ -145,7 +151,7 @@ def _flat(text: str) -> str:
 def _require_particulars(
     sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]
 ) -> None:
-    """Raise Unsupported for a number, technical word, name, link or quotation that the texts lack."""
+    """Raise Unsupported for a number, technical word, name, link or quotation that texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
     words = technical_words(sentence, len(sentence))
@@ -184,10 +190,12 @@ def _stands(word: str, texts: Sequence[str]) -> bool:
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
-    """Return capitalised words, except I, A, and a first word that is not a name in the text around it.
+    """Return capitalised words, except I, A, and a first word that is not a name elsewhere.
 
-    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton"), _names("Davy lit it", ["as Davy did"])
-    (['Davy', 'Humphry', 'LED', 'Newton'], ['Davy'])
+    >>> _names("The lamp of Davy (Humphry) is an LED. Tests by Newton", [])
+    ['Davy', 'Humphry', 'LED', 'Newton']
+    >>> _names("Davy lit it", ["as Davy did"])
+    ['Davy']
     """
     found = ((word[0], word.start()) for word in _WORD.finditer(sentence))
     first = re.search(r"\w|\Z", sentence)
@@ -249,7 +257,10 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
 
 
 def _own_numbers(line: Line) -> set[str]:
-    """Return the numbers of a line; for a row those of its cells, without years shared with other rows."""
+    """Return the numbers of a line.
+
+    For a row these are the numbers of its cells, without years shared with other rows.
+    """
     if line.row is None:
         return set(numbers(line.text))
     return {
@@ -260,7 +271,10 @@ def _own_numbers(line: Line) -> set[str]:
 
 
 def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
-    """Return whether a line gives the number to technical words not in `named`, another year or another column."""
+    """Return whether a line gives the number to another technical word, year or column.
+
+    `named` has the technical words that count as the same.
+    """
     owner = compounds(line.text)
     if named and owner and named.isdisjoint(owner):
         return True
@@ -278,7 +292,7 @@ def _said(text: str) -> set[str]:
 def _require_known_clauses(
     sentence: str, passages: Sequence[Chunk], held: set[str], encode: Encode | None
 ) -> None:
-    """Raise Unsupported for a clause whose words the passages lack, although they have the other clauses."""
+    """Raise Unsupported for a clause whose words the passages lack, if they have the others."""
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():
         words = set(terms(_JOINTS.sub(" ", part)))

@@ -1,4 +1,4 @@
-"""Verify a draft against its evidence: the result is the answer with checked citations, or a refusal.
+"""Verify a draft against its evidence: the result is an answer with citations, or a refusal.
 
 Each sentence is checked as soon as it is complete, so that an answer can be shown while it is
 written.
@@ -34,20 +34,19 @@ MAX_BLANKS = 1000  # that may precede markers
 MAX_PARTS = 20  # parts of a sentence in addition to the maximum number of sentences
 
 _MARKER = MARKERS.pattern
-MARKED = re.compile(  # starts at the first blank, for speed; some models put markers in brackets or in bold
+# Starts at the first blank, for speed; some models put markers in brackets or in bold.
+MARKED = re.compile(
     rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
 )
 # More markers or a full stop may follow, or the end of the brackets or stars around them.
 _MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
-_BLANK = re.compile(
-    r"(?<!\s)\s+(?=[^\sa-z])"
-)  # a line break ends a sentence unless a lower-case letter follows
+# A line break ends a sentence unless a lower-case letter follows.
+_BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")
 # "…degrees.The valve" lacks a blank after its sentence; names in code (pump.Valve) also occur in
 # the evidence.
 _NO_BLANK = re.compile(r"[a-z]{3}[.!?][A-Z][a-z]+(?=\s)")
-_FULL_STOP = re.compile(
-    r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z"
-)  # directly after the markers, or at the very end
+# Directly after the markers, or at the very end.
+_FULL_STOP = re.compile(r"[.!?…](?=\s|\[|\Z)|\s+[.!?…]\s*\Z")
 _ENDED = re.compile(r"[.!?…:;][\"”’')\]]*\Z")
 _TEXTS = r"(?:documents?|docs|context|evidence|passages?)"
 _LACKS = (
@@ -57,13 +56,15 @@ _LACKS = (
     rf"|\b{_TEXTS}\s+contains?\s+no\s+(?:information|answer|mention)\b"
 )
 _CANNOT = (
-    r"(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not|(?:was|am|.m)\s+(?:unable|not\s+able)\s+to)\s+"
+    r"(?:could\s*n.t|could\s+not|can\s*not|can.t|did\s+not"
+    r"|(?:was|am|.m)\s+(?:unable|not\s+able)\s+to)\s+"
     r"(?:find|locate|answer|determine|say|tell)\b|do(?:n.t|\s+not)\s+know\b"
 )
 _WEAK_REFUSAL = re.compile(
     rf"(?:i\s+)?(?:{_CANNOT})"
     r"|\bnot\s+found\s+in\s+(?:the\s+)?provided\s+doc"
-    r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b|\bthere\s+is\s+no\s+mention\s+of\b"
+    r"|\bno\s+(?:relevant\s+)?information\b.*\b(?:found|provided|available)\b"
+    r"|\bthere\s+is\s+no\s+mention\s+of\b"
     # Only if nothing is cited: a document may say that a key is not stored in the document.
     rf"|\b(?:not|nothing)\b[^.!?]{{0,60}}\bin\s+(?:the|these|any)\s+(?:\w+\s+)?{_TEXTS}\b"
     rf"|{_LACKS}",
@@ -87,7 +88,7 @@ class Claim:
 
     @property
     def cited(self) -> str:
-        """The sentence with its markers."""
+        """Return the sentence with its markers."""
         return f"{self.text} {''.join(f'[{key}]' for key in self.keys)}"
 
 
@@ -118,7 +119,7 @@ def verify(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How to treat unsupported sentences, whether quotes are required, and how many sentences to keep."""
+    """How to treat unsupported sentences, whether to require quotes, and how many to keep."""
 
     unsupported: Policy = "refuse"
     quotes: bool = False
@@ -126,7 +127,7 @@ class Rules:
 
 
 class Check:
-    """Reads a draft piece by piece, and passes each accepted sentence with its markers to `on_sentence`.
+    """Reads a draft by pieces, and passes each accepted sentence with markers to `on_sentence`.
 
     It stops after `max_sentences` sentences. A sentence with markers inside it comes in parts and
     is kept whole.
@@ -162,7 +163,10 @@ class Check:
             self._look(ended=False)
 
     def answer(self, draft: str = "") -> Answer:
-        """Return the answer or refusal for the whole draft, which may be given now if no piece was read."""
+        """Return the answer or refusal for the whole draft.
+
+        The draft may be given here if no piece was read.
+        """
         if not self._read:
             self.read(draft)
         if not (self._claims or self._violation) and is_refusal(self._text):
@@ -204,9 +208,8 @@ class Check:
         if match is None:
             opened = max(self._text.rfind(bracket, self._searched) for bracket in "[【")
             end = len(self._text) if opened < 0 else opened
-            before = self._text[
-                :end
-            ].rstrip()  # markers may begin with blanks and one bracket or two stars
+            # Markers may begin with blanks and one bracket or two stars.
+            before = self._text[:end].rstrip()
             begins = len(before.removesuffix("(").removesuffix("*").removesuffix("*").rstrip())
             self._searched = max(begins, end - MAX_BLANKS)
         return match
@@ -245,7 +248,10 @@ class Check:
         )
 
     def _stops_before(self, claim: Claim) -> bool:
-        """Return whether this is a new sentence after the last allowed one. Raises: Violation for too many parts."""
+        """Return whether this is a new sentence after the last allowed one.
+
+        Raises: Violation for too many parts.
+        """
         most = self._rules.max_sentences
         if most is None or len(self._claims) < most:
             return False
@@ -260,7 +266,10 @@ class Check:
         return self._is_full
 
     def _supported(self, claim: Claim, passages: Sequence[Chunk]) -> Claim:
-        """Return the claim with its support and, if required, its quote. Raises: Unsupported, Violation."""
+        """Return the claim with its support and its quote, if required.
+
+        Raises: Unsupported, Violation.
+        """
         said = shown = claim.text
         if self._rules.quotes:
             said, shown = back_with_quote(claim.text, passages)
@@ -269,10 +278,12 @@ class Check:
 
 
 def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:
-    """Return the sentence before markers, with a full stop from after them, and the start of the next one."""
-    sentence = normalise(
-        text[start : markers.start()]
-    ).strip()  # an accent may come in a separate piece
+    """Return the sentence before markers, and the start of the next one.
+
+    A full stop after the markers belongs to the sentence.
+    """
+    # An accent may come in a separate piece.
+    sentence = normalise(text[start : markers.start()]).strip()
     full_stop = _FULL_STOP.match(text, markers.end())
     if full_stop and not _ENDED.search(sentence):
         sentence += full_stop[0].strip()
@@ -286,10 +297,12 @@ def refusal(reason: Reason, *notes: str) -> Answer:
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether a draft cites nothing and says, in the fixed words or similar ones, that it has no answer.
+    """Return whether a draft cites nothing and says in some words that it has no answer.
 
-    >>> is_refusal("I could not find this in the documents."), is_refusal("It could not find a route. [c1]")
-    (True, False)
+    >>> is_refusal("I could not find this in the documents.")
+    True
+    >>> is_refusal("It could not find a route. [c1]")
+    False
     """
     return not MARKED.search(text) and bool(_WEAK_REFUSAL.search(text[:_MAX_REFUSAL]))
 
@@ -308,7 +321,10 @@ def _is_quoted(text: str, passages: Sequence[Chunk]) -> bool:
 
 
 def _is_part(text: str, before: Sequence[Claim]) -> bool:
-    """Return whether the text may belong to a sentence with markers inside; dropping it could reverse its meaning."""
+    """Return whether the text may belong to a sentence with markers inside.
+
+    Dropping such a part could reverse the meaning of the sentence.
+    """
     return _goes_on(text, before) or not _ENDED.search(text)
 
 
@@ -336,7 +352,10 @@ def _require_one(text: str) -> None:
 
 
 def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
-    """Raise Violation if the key was not given or its passage has no page; without pages all is page 1."""
+    """Raise Violation if the key was not given or its passage has no page.
+
+    A document without pages is all page 1.
+    """
     if key not in given:
         raise Violation("contract", f"cites {key}, which was not given")
     chunk = given[key].chunk
@@ -347,7 +366,10 @@ def _require_citable(key: str, given: Mapping[str, Evidence]) -> None:
 
 
 def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[Citation, ...]:
-    """Return one citation per key in numerical order, with the quoted span and the least support of its sentences."""
+    """Return one citation per key in numerical order, with the quoted span.
+
+    Its support is the least of its sentences.
+    """
     keys = sorted({key for claim in claims for key in claim.keys}, key=_number)
     return tuple(
         _citation(given[key], [claim for claim in claims if key in claim.keys]) for key in keys
@@ -374,7 +396,10 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
 
 
 def _nearest(claim: str, text: str) -> Span:
-    """Return the span of the passage's sentence that shares most words with the claim; the first on a tie."""
+    """Return the span of the passage's sentence that shares most words with the claim.
+
+    The first one wins a tie.
+    """
     said = set(terms(claim))
     spans = sentence_spans(text) or [(0, len(text))]
     return max(spans, key=lambda span: overlap(said, set(terms(text[slice(*span)]))))

@@ -1,4 +1,6 @@
-"""Made once: what is kept is what was made, one makes it for all, and a cache that is of no use hinders nobody."""
+"""Made once: what is kept is what was made, one makes it for all, and a cache that is of no use
+hinders nobody.
+"""
 
 import subprocess
 import sys
@@ -171,7 +173,9 @@ def test_what_another_made_meanwhile_is_taken(cache):
 
 
 def damages(value):
-    """What can happen to bytes, JSON of another shape that is sealed, and what another key was sealed for."""
+    """What can happen to bytes, JSON of another shape that is sealed, and what another key was
+    sealed for.
+    """
     yield b""
     yield value[:20]
     yield value[:-1]

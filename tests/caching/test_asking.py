@@ -78,7 +78,9 @@ QUESTIONS = {
     "where", [None, parse("folder=kitchen"), parse("page=9")], ids=["all", "some", "none"]
 )
 def test_a_kept_answer_is_the_same_to_the_letter(opened, question, where):
-    """But for `cached` and `took_ms`; with all that can be shown of it, and also without a cache."""
+    """But for `cached` and `took_ms`; with all that can be shown of it, and also
+    without a cache.
+    """
     settings, context = opened
     own = {"engine.url": settings.engine.url, "cache.url": settings.cache.url, "answer.refusal": 0}
     context = replace(context, settings=resolve(own | QUESTIONS[question], {}, Path("/")).settings)

@@ -81,7 +81,9 @@ def test_the_queues_redis_must_keep_everything(tmp_path, redis_url, configured):
 
 
 def test_what_does_not_answer(tmp_path, black_hole):
-    """A warning for the cache, which is not needed, an error for the queue; no password is shown."""
+    """A warning for the cache, which is not needed, an error for the queue; no password
+    is shown.
+    """
     told = findings(tmp_path, cache_url=black_hole, queue_url="redis://:secret@127.0.0.1:1/0")
 
     assert [level for level, _ in told] == ["warning", "error"]

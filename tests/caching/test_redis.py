@@ -72,7 +72,10 @@ def test_nobody_there_costs_nothing(caplog):
 
 
 def test_a_redis_that_freezes_and_comes_back(redis_own):
-    """A stopped process costs half a second once; killed and started anew it is used again after the pause."""
+    """A stopped process costs half a second once.
+
+    Killed and started anew it is used again after the pause.
+    """
     now = [0.0]
     with closing(RedisCache(redis_own.url, 60)) as cache:
         cache._breaker._clock = lambda: now[0]

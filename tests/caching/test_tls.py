@@ -52,7 +52,9 @@ def keeps(url):
 
 
 def test_a_certificate_that_is_trusted(started, authority, caplog):
-    """With the authority in the address everything is kept, as a user with the rights of the guide too."""
+    """With the authority in the address everything is kept, as a user with the rights of the guide
+    too.
+    """
     admin, url = started()
     trusting = f"{url}?ssl_ca_certs={authority.certificate}"
     assert keeps(trusting)
@@ -66,7 +68,9 @@ def test_a_certificate_that_is_trusted(started, authority, caplog):
 
 @pytest.mark.parametrize("query", ["", "?ssl_cert_reqs=required", "?ssl_ca_certs=/no/such.pem"])
 def test_a_certificate_that_is_not(started, caplog, query):
-    """Verifying is the default: nothing is read or kept, one line says why, and the password is not sent or shown."""
+    """Verifying is the default: nothing is read or kept, one line says why, and the password is not
+    sent or shown.
+    """
     admin, url = started()
     assert not keeps(url.replace("//", "//cacher:secret@", 1) + query)
     assert admin.dbsize() == 0
@@ -119,8 +123,7 @@ def test_the_command_says_what_is_wrong(started, esrag):
     _, url = started()
     ran = esrag("cache", "stats", ESRAG_CACHE__URL=url)
     assert ran.code == 4
-    line, hint = (
-        ran.err.splitlines()
-    )  # of a process that waits 0.3 s for the handshake, whatever else runs
+    # Of a process that waits 0.3 s for the handshake, whatever else runs.
+    line, hint = ran.err.splitlines()
     assert line.startswith("error: the cache rediss://127.0.0.1:")
     assert hint.startswith("hint: ")

@@ -31,11 +31,11 @@ def test_vectors_come_back_as_they_were_given_back(cache, dimensions):
 
     assert check_vectors(kept, 600, dimensions).dtype == np.float32
     assert float(np.abs((kept * rows).sum(axis=1) - 1).max()) < 1e-6
-    again = vectors.known([*texts, "another"])
+    again = vectors.look_up([*texts, "another"])
     assert set(again) == set(texts)
     assert all(np.array_equal(again[text], row) for text, row in zip(texts, kept, strict=True))
     for number in (0, 299, 599):
-        assert np.array_equal(vectors.known([texts[number]])[texts[number]], kept[number])
+        assert np.array_equal(vectors.look_up([texts[number]])[texts[number]], kept[number])
         assert np.array_equal(
             vectors.keep([texts[number]], rows[number : number + 1])[0], kept[number]
         )
@@ -54,7 +54,7 @@ def test_any_text_and_any_direction(tmp_path, texts, row):
     with closing(open_cache(CacheSettings(url=str(tmp_path / "cache.db")))) as cache:
         vectors = VectorCache(cache, "model", 6)
         kept = vectors.keep(texts, rows)
-        known = vectors.known(texts)
+        known = vectors.look_up(texts)
 
     assert [known[text].tolist() for text in texts] == kept.tolist()
 
@@ -63,16 +63,16 @@ def test_another_model_or_width_knows_nothing(cache):
     """The fingerprint is in the key."""
     VectorCache(cache, "model a", 8).keep(["text"], units(1, 8))
 
-    assert VectorCache(cache, "model b", 8).known(["text"]) == {}
-    assert VectorCache(cache, "model a", 4).known(["text"]) == {}
-    assert set(VectorCache(cache, "model a", 8).known(["text", "Text", "text "])) == {"text"}
+    assert VectorCache(cache, "model b", 8).look_up(["text"]) == {}
+    assert VectorCache(cache, "model a", 4).look_up(["text"]) == {}
+    assert set(VectorCache(cache, "model a", 8).look_up(["text", "Text", "text "])) == {"text"}
 
 
 def test_no_text_is_no_work(cache):
     """Neither way."""
     vectors = VectorCache(cache, "model", 8)
 
-    assert vectors.known([]) == {}
+    assert vectors.look_up([]) == {}
     assert vectors.keep([], np.zeros((0, 8), np.float32)).shape == (0, 8)
 
 
@@ -96,9 +96,9 @@ def test_what_is_damaged_is_missing_and_is_rewritten(cache, damage):
     key = vectors._key("bad")
     cache.set_many({key: damage(cache.get_many([key])[key])}, 60)
 
-    assert set(vectors.known(["good", "bad"])) == {"good"}
+    assert set(vectors.look_up(["good", "bad"])) == {"good"}
     vectors.keep(["bad"], units(2, 8)[1:])
-    assert np.array_equal(vectors.known(["bad"])["bad"], kept[1])
+    assert np.array_equal(vectors.look_up(["bad"])["bad"], kept[1])
 
 
 def test_a_vector_that_was_kept_for_another_text_is_missing(cache):
@@ -108,7 +108,7 @@ def test_a_vector_that_was_kept_for_another_text_is_missing(cache):
     good, bad = map(vectors._key, ("good", "bad"))
     cache.set_many({bad: cache.get_many([good])[good]}, 60)
 
-    assert set(vectors.known(["good", "bad"])) == {"good"}
+    assert set(vectors.look_up(["good", "bad"])) == {"good"}
 
 
 def test_half_a_kilobyte_a_vector(admin, redis_url):

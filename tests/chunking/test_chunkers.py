@@ -13,10 +13,15 @@ from esrag.records import Document, Page, Section, Span
 from esrag.text import word_spans
 
 NAMES = plugins.names("chunkers")
-# Words, marks and line ends that make sentences, headings, rows, steps and captions, and any other character.
+# Words, marks and line ends that make sentences, headings, rows, steps and captions, and any other
+# character.
 FRAGMENTS = st.sampled_from(
-    ["key ", "Alice ", "secret. ", "It ", "e.g. ", "x", "\n", "\n\n", "# Keys\n", "2.1 Sizes\n", "- item\n",
-     "1: step\n", "a | b\n", "Table 3. Sizes\n", "====\n", "\t", "\u3000", "\u200b", "é\u0301", "𝐀", "سلام ",
+    ["key ", "Alice ", "secret. ", "It ", "e.g. ", "x", "\n", "\n\n", "# Keys\n", (
+        "2.1 Sizes\n"
+    ), "- item\n",
+     "1: step\n", "a | b\n", (
+         "Table 3. Sizes\n"
+     ), "====\n", "\t", "\u3000", "\u200b", "é\u0301", "𝐀", "سلام ",
      "a" * 130, "... "]
 )  # fmt: skip
 TEXTS = st.lists(FRAGMENTS | st.text(max_size=4), max_size=60).map("".join)
@@ -74,7 +79,9 @@ def longest_tables(document, size):
 @settings(deadline=None)
 @given(document=documents(), sizes=SIZES)
 def test_spans_are_in_order_and_cover_the_text(name, document, sizes):
-    """Any chunker, any document: spans rise, none is blank or has loose ends, and nothing is lost."""
+    """Any chunker, any document: spans rise, none is blank or has loose ends, and
+    nothing is lost.
+    """
     spans = list(chunker(name, *sizes)(document))
     assert all(0 <= span.start < span.end <= len(document.text) for span in spans)
     assert all(one.start <= two.start and one.end < two.end for one, two in pairwise(spans))
@@ -88,7 +95,9 @@ def test_spans_are_in_order_and_cover_the_text(name, document, sizes):
 @settings(deadline=None)
 @given(document=documents(), sizes=SIZES)
 def test_spans_are_bounded_but_for_tables(name, document, sizes):
-    """Any chunker, any document: no span is over the size, but for a table with its caption in `sections`."""
+    """Any chunker, any document: no span is over the size, but for a table with its caption in
+    `sections`.
+    """
     size, overlap = sizes
     counts = [
         len(word_spans(document.text[span.start : span.end]))
@@ -133,7 +142,9 @@ def test_every_strategy_keeps_whole_sentences_or_words(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("size", "overlap"), [(10, 10), (10, 11), (10, -1), (0, 0)])
 def test_impossible_sizes_are_refused(name, size, overlap):
-    """An overlap that is not smaller than the size, or no size at all, is an error that names the setting."""
+    """An overlap that is not smaller than the size, or no size at all, is an error that names the
+    setting.
+    """
     with pytest.raises(SettingsError, match="chunking"):
         chunker(name, size, overlap)
 
@@ -182,7 +193,9 @@ def test_hostile_texts_take_bounded_time(name, text):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_tokens_do_no_harm(name):
-    """Tokens of no width, several on one character, or with the space before them: spans still rise and cover."""
+    """Tokens of no width, several on one character, or with the space before them: spans still rise
+    and cover.
+    """
 
     def tokens(text):
         return [
@@ -198,7 +211,9 @@ def test_odd_tokens_do_no_harm(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_long_texts_are_counted_in_pieces(name):
-    """The tokenizer never gets more than 50,000 characters at once, and the chunks are those of one pass."""
+    """The tokenizer never gets more than 50,000 characters at once, and the chunks are those of one
+    pass.
+    """
     seen = []
 
     def tokens(text):

@@ -53,7 +53,9 @@ def test_without_pages_all_is_page_one():
 
 
 def test_sections_title_words_and_metadata_come_along():
-    """A chunk knows the deepest section it starts in, its document's title and metadata, and its technical words."""
+    """A chunk knows the deepest section it starts in, its document's title and metadata, and its
+    technical words.
+    """
     sections = (Section(("Keys",), 0, 16), Section(("Keys", "Sizes"), 5, 16))
     document = Document(
         "a", "plain", "Key\n\nML-KEM-768.", "The  title", sections=sections, metadata={"year": 2024}
@@ -78,7 +80,9 @@ def test_headings_are_bounded():
     cuts=st.sets(st.integers(0, 200), max_size=5),
 )
 def test_chunks_are_true_slices_with_unique_ids(text, cuts):
-    """Any text and any pages: text is the slice its offsets name, pages never fall, ids are unique."""
+    """Any text and any pages: text is the slice its offsets name, pages never fall, ids
+    are unique.
+    """
     places = sorted(cut for cut in cuts if cut <= len(text))
     pages = tuple(Page(number, *span) for number, span in enumerate(pairwise(places), 1))
     made = chunks(Document("a", "plain", text, pages=pages), SectionsChunker(4, 1, word_spans))

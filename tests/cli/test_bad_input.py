@@ -1,4 +1,7 @@
-"""Bad input as a user meets it: a line that says what, where and what to do; the rest goes on; nothing is lost."""
+"""Bad input as a user meets it: a line that says what, where and what to do; the rest goes on.
+
+Nothing is lost.
+"""
 
 import io
 import json
@@ -24,7 +27,8 @@ GOOD = "# Kettle\n\nThe kettle holds 1.7 litres.\n"
 MIB = 2**20
 FILES = 20
 RUN_AS = "import ctypes, os, resource, sys\n{}\nos.execv(sys.argv[1], sys.argv[1:])"
-DROP = "[ctypes.CDLL(None).prctl(24, right, 0, 0, 0) for right in (1, 2)]"  # of root: to read and write everything
+# Of root: to read and write everything.
+DROP = "[ctypes.CDLL(None).prctl(24, right, 0, 0, 0) for right in (1, 2)]"
 
 
 @pytest.fixture
@@ -206,7 +210,9 @@ def test_an_empty_folder_is_nothing_to_do(esrag):
 
 
 def test_what_may_not_be_read_is_named_and_what_is_stored_of_it_stays(without_rights, docs):
-    """A file and a folder without rights, before and after they were ingested, by whatever option."""
+    """A file and a folder without rights, before and after they were ingested, by
+    whatever option.
+    """
     esrag = without_rights
     (docs / "secret.txt").write_text("The cellar key hangs behind the clock.")
     (docs / "locked").mkdir()
@@ -237,7 +243,9 @@ def test_what_may_not_be_read_is_named_and_what_is_stored_of_it_stays(without_ri
 
 
 def test_hostile_names_are_names(esrag, docs):
-    """Line ends, escapes, options, globs, bytes in no encoding, nothing at all: each is a document with a name."""
+    """Line ends, escapes, options, globs, bytes in no encoding, nothing at all: each is a document
+    with a name.
+    """
     names = [
         "new\nline.md",
         "esc\x1b[31m.md",
@@ -277,7 +285,9 @@ def test_a_name_in_no_encoding_is_not_taken_for_a_vanished_file(esrag, docs):
 
 
 def test_a_documents_own_metadata_cannot_stand_for_ours(esrag, docs):
-    """Front matter and columns named like our fields can be filtered by under a name of their own."""
+    """Front matter and columns named like our fields can be filtered by under a name of
+    their own.
+    """
     (docs / "claims.md").write_text(
         "---\nfolder: vault\nkind: pdf\ndoc_id: good\nsource: /etc\n---\nA claim of walnut."
     )
@@ -403,7 +413,9 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_an_index_that_cannot_be_used_says_so_and_what_it_says_mends_it(esrag, docs, kind):
-    """A newer version's, a damaged and a half-written one: the command in the hint makes it whole."""
+    """A newer version's, a damaged and a half-written one: the command in the hint
+    makes it whole.
+    """
     damage, code, words = DAMAGE[kind]
     assert esrag("ingest", "docs").code == 0
     damage(esrag.folder / ".esrag" / "esrag")
@@ -428,7 +440,10 @@ def test_a_damaged_index_is_not_replaced_by_an_empty_one(esrag, docs):
 
 
 def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
-    """Reading works where nothing may be written; writing says what to do; no rights at all say so too."""
+    """Reading works where nothing may be written; writing says what to do.
+
+    No rights at all say so too.
+    """
     esrag = without_rights
     assert esrag("ingest", "docs").code == 0
     index = esrag.folder / ".esrag"
@@ -457,7 +472,10 @@ def test_a_read_only_index_is_searched_and_not_written(without_rights, docs):
 
 
 def test_a_full_disk_keeps_what_was_stored_and_the_same_command_goes_on(esrag, docs):
-    """No room in an ingest: one line, exit 1, a sound index; with room the rest comes in, as if there had been room."""
+    """No room in an ingest: one line, exit 1, a sound index.
+
+    With room the rest comes in, as if there had been room.
+    """
     assert esrag("ingest", "docs").code == 0
     add_texts(docs)
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))"
@@ -479,7 +497,9 @@ def test_a_full_disk_keeps_what_was_stored_and_the_same_command_goes_on(esrag, d
 
 
 def heeding_ctrl_c():
-    """As a command that was typed: a shell's background jobs, and what they start, ignore the signal."""
+    """As a command that was typed: a shell's background jobs, and what they start, ignore the
+    signal.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -487,7 +507,9 @@ def heeding_ctrl_c():
     ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)]
 )
 def test_an_interrupted_ingest_says_so_and_the_next_run_goes_on(esrag, docs, sent, code):
-    """Ctrl-C is one line and exit 130; a kill leaves a sound index too; no worker is left behind."""
+    """Ctrl-C is one line and exit 130; a kill leaves a sound index too; no worker is
+    left behind.
+    """
     add_texts(docs)
     running = subprocess.Popen(
         esrag.command("ingest", "docs"),
@@ -525,9 +547,8 @@ def test_of_two_ingests_at_once_one_waits_or_says_so(esrag, docs):
     }
     first = subprocess.Popen(command, stderr=subprocess.PIPE, **options)
     assert first.stderr.readline().startswith("[1/")
-    first.send_signal(
-        signal.SIGSTOP
-    )  # the machine may be quick: it is to be at work until the other was refused
+    # The machine may be quick: it is to be at work until the other was refused.
+    first.send_signal(signal.SIGSTOP)
     refused = esrag("ingest", "docs", "--set", "engine.lock_wait_s=0.1")
     second = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
     first.send_signal(signal.SIGCONT)
@@ -569,7 +590,9 @@ def test_closed_and_full_streams_are_no_bugs(esrag, docs, redirections, code, wo
 
 
 def test_an_index_within_the_folder_is_not_ingested(esrag, docs):
-    """`esrag ingest .` around its own index finds the documents and nothing else, also where it is not hidden."""
+    """`esrag ingest .` around its own index finds the documents and nothing else, also where it is
+    not hidden.
+    """
     for count in ("1 added", "1 unchanged"):
         ran = esrag("ingest", ".", "--engine", "visible")
         assert (ran.code, ran.out.count(count), lines_of(ran)) == (0, 1, {})

@@ -63,7 +63,9 @@ def test_a_long_path_of_a_list_is_one_path(esrag):
 
 
 def test_a_folder_has_a_time_budget_and_the_same_command_goes_on(esrag):
-    """What the budget does not reach is named, nothing that is stored is lost, and another folder has its own."""
+    """What the budget does not reach is named, nothing that is stored is lost, and another folder
+    has its own.
+    """
     one, other = esrag.folder / "one", esrag.folder / "other"
     for folder in (one, other):
         folder.mkdir()

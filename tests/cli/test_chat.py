@@ -21,7 +21,10 @@ def kitchen(esrag, corpus):
 
 def test_each_line_of_a_pipe_is_a_question_that_may_lean_on_those_before(kitchen):
     """Answers on stdout; what was really asked on stderr."""
-    lines = "How many litres does the kettle hold?\n\nAnd how many watts?\n/sources\n/explain\n/new\nHow many watts?\n"
+    lines = (
+        "How many litres does the kettle hold?\n\nAnd how many "
+        "watts?\n/sources\n/explain\n/new\nHow many watts?\n"
+    )
     ran = kitchen("chat", stdin=lines)
 
     assert ran.code == 0
@@ -34,7 +37,9 @@ def test_each_line_of_a_pipe_is_a_question_that_may_lean_on_those_before(kitchen
 
 
 def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
-    """Unknown commands, /sources before any question, a question that is too long: with --json an object for each."""
+    """Unknown commands, /sources before any question, a question that is too long: with --json an
+    object for each.
+    """
     ran = kitchen(
         "chat",
         "--json",
@@ -93,7 +98,10 @@ def test_every_line_is_json_where_that_is_asked_for(kitchen):
 
 
 def test_json_shows_what_was_typed(kitchen):
-    """Beside the words that it was asked in, with /sources too; the last answer's, where a later question fails."""
+    """Beside the words that it was asked in, with /sources too.
+
+    The last answer's, where a later question fails.
+    """
     typed = "And how many watts?"
     stdin = f"How many litres does the kettle hold?\n{typed}\n{'x' * 200_000}\n/sources\n"
     first, second, failed, sources = kitchen("chat", "--json", stdin=stdin).lines
@@ -117,9 +125,8 @@ def test_bytes_that_are_no_text_are_no_bug(kitchen, command):
     done = subprocess.run(
         kitchen.command(*command),
         cwd=kitchen.folder,
-        env=kitchen.environment(
-            PYTHONIOENCODING="utf-8"
-        ),  # strict, as Python is where a language is set
+        # Strict, as Python is where a language is set.
+        env=kitchen.environment(PYTHONIOENCODING="utf-8"),
         input=b"How many \xff litres?\n\x00\x1b[2J\n",
         capture_output=True,
         timeout=60,
@@ -217,7 +224,9 @@ def hanging(service):
 
 
 def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answering):
-    """One whose model takes long; the next question is answered, and Ctrl-D ends the chat as ever."""
+    """One whose model takes long; the next question is answered, and Ctrl-D ends the
+    chat as ever.
+    """
     kitchen.variables.update(
         {
             "ESRAG_GENERATOR__NAME": "model",

@@ -15,7 +15,10 @@ def people(esrag, tmp_path):
     """The command line over a page about a person, in which she is "she"."""
     folder = esrag.folder / "docs"
     folder.mkdir(exist_ok=True)
-    text = "Maria Tolle is a diver. She was born in Carrick in 1981 and holds the island's record of 62 metres."
+    text = (
+        "Maria Tolle is a diver. She was born in Carrick in 1981 and holds the island's "
+        "record of 62 metres."
+    )
     (folder / "tolle é.html").write_text(
         PAGE.format(title="Maria Tolle", text=text), encoding="utf-8"
     )
@@ -84,7 +87,10 @@ def in_a_terminal(esrag, *arguments, **variables):
 
 
 def test_a_terminal_gets_a_link_to_the_page(people):
-    """By OSC 8, with the path quoted; a terminal without them, and one that wants no colour, get plain text."""
+    """By OSC 8, with the path quoted.
+
+    A terminal without them, and one that wants no colour, get plain text.
+    """
     question = "Where was Maria Tolle born?"
     address = f"file://{people.folder}/docs/tolle%20%C3%A9.html#page=1"
     linked = in_a_terminal(people, "ask", question)

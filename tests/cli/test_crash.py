@@ -1,4 +1,6 @@
-"""kill -9 in the middle of an ingest loses nothing: the next run brings the index to what a single run makes."""
+"""kill -9 in the middle of an ingest loses nothing: the next run brings the index to what a single
+run makes.
+"""
 
 import json
 import random

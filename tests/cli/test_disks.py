@@ -1,7 +1,9 @@
-"""Disks as they are: mounted to be read alone, too small for what is to be written, and full to the last byte.
+"""Disks as they are: mounted to be read alone, too small for what is to be written, and full to the
+last byte.
 
-Each is mounted where only the command that is run sees it, so that nothing is left to be cleared away. For machines
-that allow no mounts, test_bad_input.py has the same with permissions and with a limit on the size of files.
+Each is mounted where only the command that is run sees it, so that nothing is left to be cleared
+away. For machines that allow no mounts, test_bad_input.py has the same with permissions and with a
+limit on the size of files.
 """
 
 import os
@@ -15,13 +17,19 @@ pytestmark = pytest.mark.slow
 READ_ONLY = """
 set -e
 rm -rf copy && cp -r .esrag copy
-mount -t tmpfs tmpfs .esrag && cp -r copy/. .esrag && mount --options-mode ignore -o remount,ro .esrag
+mount -t tmpfs tmpfs .esrag && cp -r copy/. .esrag
+mount --options-mode ignore -o remount,ro .esrag
 exec "$@"
 """
 RUN = """
 set -e
 step=0
-esrag() { c=0; "$0" "$@" >"$step.out" 2>"$step.err" || c=$?; echo $c >"$step.code"; step=$((step + 1)); }
+esrag() {
+    c=0
+    "$0" "$@" >"$step.out" 2>"$step.err" || c=$?
+    echo $c >"$step.code"
+    step=$((step + 1))
+}
 mkdir .esrag
 """
 TOO_SMALL = """
@@ -48,7 +56,9 @@ esrag ingest docs
 """
 FILES = 20
 READING = (
-    ("ask", "How many litres does the kettle hold?", "--json"), ("docs", "--json"), ("chunks", "--json"),
+    ("ask", (
+        "How many litres does the kettle hold?"
+    ), "--json"), ("docs", "--json"), ("chunks", "--json"),
     ("jobs", "list", "--json"), ("ingest", "docs", "--dry-run"),
 )  # fmt: skip
 
@@ -109,7 +119,10 @@ def require_no_room(code, out, err):
 
 
 def test_an_index_on_a_read_only_disk_is_read_as_ever(esrag, corpus, private):
-    """Asking, listing, jobs and doctor print what they print elsewhere; writing is one line and a hint."""
+    """Asking, listing, jobs and doctor print what they print elsewhere.
+
+    Writing is one line and a hint.
+    """
     assert esrag("ingest", "docs").code == 0
     there = replace(esrag, prefix=(*private, "sh", "-c", READ_ONLY, "sh"))
     assert [there(*command) for command in READING] == [esrag(*command) for command in READING]
@@ -129,7 +142,10 @@ def test_an_index_on_a_read_only_disk_is_read_as_ever(esrag, corpus, private):
 
 
 def test_what_fits_on_a_disk_is_kept_and_with_room_the_rest_comes_in(esrag, lamps, private):
-    """One line, a hint and exit 1; the index is sound then, and in the end equal to one made without a stop."""
+    """One line, a hint and exit 1.
+
+    The index is sound then, and in the end equal to one made without a stop.
+    """
     full, sound, done, still_sound, docs, chunks = run(TOO_SMALL, esrag, private)
 
     require_no_room(*full)
@@ -146,7 +162,9 @@ def test_what_fits_on_a_disk_is_kept_and_with_room_the_rest_comes_in(esrag, lamp
 
 
 def test_on_a_full_disk_all_is_read_and_writing_says_so(esrag, lamps, private):
-    """Also where SQLite has no room for the files it wants beside a database: nothing is taken for damaged."""
+    """Also where SQLite has no room for the files it wants beside a database: nothing is taken for
+    damaged.
+    """
     made, asked, doctor, jobs, refused, again = run(FULL, esrag, private)
 
     assert (made[0], asked[0], doctor[0], jobs[0], again[0]) == (0, 0, 0, 0, 0)

@@ -11,8 +11,12 @@ pytestmark = pytest.mark.live
 
 ENGINES = pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])
 VERSIONS = {
-    "opensearch": r"opensearch 3\.\d+\.\d+ at http://127\.0\.0\.1:\d+, client opensearch-py \d+\.\d+\.\d+",
-    "elasticsearch": r"elasticsearch 9\.\d+\.\d+ at http://127\.0\.0\.1:\d+, client elasticsearch 9\.\d+\.\d+",
+    "opensearch": (
+        r"opensearch 3\.\d+\.\d+ at http://127\.0\.0\.1:\d+, client opensearch-py \d+\.\d+\.\d+"
+    ),
+    "elasticsearch": (
+        r"elasticsearch 9\.\d+\.\d+ at http://127\.0\.0\.1:\d+, client elasticsearch 9\.\d+\.\d+"
+    ),
 }
 LICENCES = {
     "opensearch": r"Apache-2\.0: the server fuses \(rrf-native\)",
@@ -38,7 +42,9 @@ def matched(findings, patterns):
 
 @ENGINES
 def test_before_and_after_an_ingest(esrag, corpus, engine, request):
-    """Each part gets its line: first of the server alone, then of the index with its health, mapping and content."""
+    """Each part gets its line: first of the server alone, then of the index with its health,
+    mapping and content.
+    """
     index = f"d-{uuid.uuid4().hex[:12]}"
     where = {"ESRAG_ENGINE__URL": request.getfixturevalue(engine), "ESRAG_ENGINE__INDEX": index}
     used, model = "no settings file, index in http.*", "encoder works: hashing .*"
@@ -78,7 +84,9 @@ def test_before_and_after_an_ingest(esrag, corpus, engine, request):
 
 @ENGINES
 def test_what_is_wrong_with_an_index(esrag, corpus, engine, start_server, tmp_path):
-    """A replica without a place, a block and a field more are each told with what to do, and end when it is done."""
+    """A replica without a place, a block and a field more are each told with what to do, and end
+    when it is done.
+    """
     server = start_server(engine, tmp_path / "server")
     where = {"ESRAG_ENGINE__URL": server.url}
 
@@ -129,7 +137,10 @@ def test_a_server_that_is_down(esrag, engine, start_server, tmp_path):
 
 
 def test_who_may_not_look(esrag, corpus, start_server, tmp_path):
-    """A wrong password is one error; a key for the index alone gets a warning for what it may not see, and the path."""
+    """A wrong password is one error.
+
+    A key for the index alone gets a warning for what it may not see, and the path.
+    """
     import servers
 
     server = start_server("elasticsearch", tmp_path / "server", password="correct horse")

@@ -74,7 +74,9 @@ def test_a_copy_takes_the_place_and_the_former_comes_back(at, where, name):
 
 @ENGINES
 def test_what_was_ingested_into_a_dropped_index_is_not_missed(at, where, name):
-    """The ledger forgets what it held: in the next index of this name there is what was ingested since."""
+    """The ledger forgets what it held: in the next index of this name there is what was ingested
+    since.
+    """
     at("ingest", "docs")
     (used,) = listed(at, where)
     assert at("index", "drop", used, "--yes").code == 0
@@ -111,7 +113,9 @@ def test_what_a_move_embeds_is_kept(esrag, corpus, real_model):
 @pytest.mark.live
 @pytest.mark.parametrize("name", ["opensearch", "elasticsearch"])
 def test_from_a_folder_to_a_server_and_back(at, esrag, where, name, tmp_path):
-    """What was ingested alone is served by a cluster without reading a file again, and the other way."""
+    """What was ingested alone is served by a cluster without reading a file again, and the other
+    way.
+    """
     alone = {**where, "ESRAG_ENGINE__URL": ".esrag"}
     esrag("ingest", "docs", **alone)
     moved = esrag("index", "migrate", "--to", where["ESRAG_ENGINE__URL"], "--json", **alone)
@@ -155,7 +159,9 @@ def test_wrong_names(at, name, wrong):
 
 
 def test_what_cannot_be_moved(esrag, corpus):
-    """Nothing to move, and a place that cannot be written: one line, and no half of an index is left."""
+    """Nothing to move, and a place that cannot be written: one line, and no half of an index is
+    left.
+    """
     assert esrag("index", "migrate").code == 2
     esrag("ingest", "docs")
     (esrag.folder / "file").write_text("in the way")
@@ -197,7 +203,10 @@ def test_what_cannot_be_moved(esrag, corpus):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_setting_that_a_copy_cannot_have_is_refused(esrag, corpus, arguments, said):
-    """One line, what to do, exit 2; no copy is made. As a variable too, and an ingest refuses it as well."""
+    """One line, what to do, exit 2; no copy is made.
+
+    As a variable too, and an ingest refuses it as well.
+    """
     esrag("ingest", "docs")
     ran = esrag("index", *arguments)
     error, hint = ran.err.splitlines()[-2:]

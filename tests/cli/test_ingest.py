@@ -1,4 +1,6 @@
-"""`esrag ingest` is a sync: what the files hold is what the index holds, and nothing is embedded twice."""
+"""`esrag ingest` is a sync: what the files hold is what the index holds, and nothing is embedded
+twice.
+"""
 
 import json
 import os
@@ -97,9 +99,8 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(esrag, ingested):
 def test_a_dry_run_gives_the_counts_and_the_exit_code_of_the_real_one(esrag, ingested, options):
     """Whatever happened to the files; and so without any that failed."""
     (ingested / "hall").mkdir()
-    (ingested / "kitchen" / "toaster.txt").rename(
-        ingested / "hall" / "oven.txt"
-    )  # two of the same, one of them new
+    # Two of the same, one of them new.
+    (ingested / "kitchen" / "toaster.txt").rename(ingested / "hall" / "oven.txt")
     (ingested / "hall" / "copy.txt").write_bytes((ingested / "hall" / "oven.txt").read_bytes())
     kettle = ingested / "kitchen" / "kettle.md"
     kettle.write_text(kettle.read_text().replace("1.7", "2.5"))
@@ -142,7 +143,10 @@ def test_two_files_of_one_name_get_ids_that_tell_them_apart(esrag, ingested):
 
 
 def test_paths_come_from_stdin_and_globs(esrag, corpus):
-    """`-` is a list, a quoted glob is spelled out by esrag; --include and --exclude narrow a folder."""
+    """`-` is a list, a quoted glob is spelled out by esrag.
+
+    --include and --exclude narrow a folder.
+    """
     assert counts(
         esrag("ingest", "-", "--json", stdin="docs/lamp.html\ndocs/kitchen/kettle.md\n")
     ) == {"added": 2}
@@ -161,9 +165,8 @@ def test_a_name_from_stdin_may_be_any_bytes(esrag):
     done = subprocess.run(
         esrag.command("ingest", "-", "--json"),
         cwd=esrag.folder,
-        env=esrag.environment(
-            PYTHONIOENCODING="utf-8"
-        ),  # strict, as Python is where a language is set
+        # Strict, as Python is where a language is set.
+        env=esrag.environment(PYTHONIOENCODING="utf-8"),
         input=b"kettle-\xff.txt\n",
         capture_output=True,
         timeout=60,
@@ -173,7 +176,10 @@ def test_a_name_from_stdin_may_be_any_bytes(esrag):
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_goes_on(esrag, corpus):
-    """A missing path and a broken PDF fail the command, an empty file does not; the good files are in."""
+    """A missing path and a broken PDF fail the command, an empty file does not.
+
+    The good files are in.
+    """
     (corpus / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing follows")
     (corpus / "empty.txt").write_bytes(b"")
     ran = esrag("ingest", "docs", "missing.txt", "--json")
@@ -201,7 +207,10 @@ def test_an_emptied_file_is_removed(esrag, ingested):
 
 
 def test_rows_that_left_a_table_leave_the_index(esrag):
-    """A JSONL's lines are documents; a line that is gone is removed, the others are not embedded again."""
+    """A JSONL's lines are documents.
+
+    A line that is gone is removed, the others are not embedded again.
+    """
     lines = [
         '{"id": "a", "text": "The kettle boils."}\n',
         '{"id": "b", "text": "The lamp shines."}\n',
@@ -217,7 +226,10 @@ def test_rows_that_left_a_table_leave_the_index(esrag):
 
 
 def test_other_settings_need_a_rebuild_which_takes_everything_along(esrag, ingested):
-    """Another chunk size is refused with the way out; the rebuild reads what is stored, named or not."""
+    """Another chunk size is refused with the way out.
+
+    The rebuild reads what is stored, named or not.
+    """
     refused = esrag("ingest", "docs", "--set", "chunking.size=30")
     assert refused.code == 2
     assert "--rebuild" in refused.err
@@ -236,8 +248,14 @@ def test_nothing_to_ingest_is_wrong_use(esrag):
 
 
 def test_chunks_that_are_longer_than_the_encoder_reads_are_said(esrag, corpus):
-    """One line before the work, which is done all the same; not without an encoder, nor for what fits."""
-    said = "chunking.size is 255, and the encoder reads 254 tokens at once: a longer chunk gets the mean of its parts'"
+    """One line before the work, which is done all the same.
+
+    Not without an encoder, nor for what fits.
+    """
+    said = (
+        "chunking.size is 255, and the encoder reads 254 tokens at once: "
+        "a longer chunk gets the mean of its parts'"
+    )
     large = ("--set", "chunking.size=255")
     ran = esrag("ingest", "docs", *large)
     assert (ran.code, ran.err.startswith(said)) == (0, True)

@@ -29,7 +29,8 @@ BROKEN = b"%PDF-1.7\nnothing follows"
 SMALL = {"ESRAG_QUEUE__BATCH_FILES": "1"}
 COUNT = 60
 PACE = re.compile(
-    r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<chunks>[\d,]+) chunks, (?P<rate>\d+)/s(, (?P<left>[\d:]+) left)?$"
+    r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<chunks>[\d,]+) chunks, (?P<rate>\d+)/s(, "
+    r"(?P<left>[\d:]+) left)?$"
 )
 
 
@@ -107,7 +108,10 @@ def killed(esrag, texts):
 
 
 def test_a_job_shows_its_figures_and_what_failed_by_cause(esrag, corpus):
-    """Files that failed for the same reason are one line with examples; so are those that were never there."""
+    """Files that failed for the same reason are one line with examples.
+
+    So are those that were never there.
+    """
     for name in ("broken.pdf", "damaged.pdf"):
         (corpus / name).write_bytes(BROKEN)
     (corpus / "empty.txt").touch()
@@ -147,7 +151,10 @@ def test_an_ingest_that_has_nothing_to_do_is_no_job(esrag, corpus):
 
 
 def test_what_a_kill_left_is_finished_by_the_same_command(esrag, texts, killed, tmp_path):
-    """The job stays open with what is left; the next takes over from it; the index is that of a single run."""
+    """The job stays open with what is left; the next takes over from it.
+
+    The index is that of a single run.
+    """
     (job,) = listed(esrag)
     assert job["state"] == "open"
     assert 0 < job["queued"] < COUNT
@@ -219,7 +226,9 @@ def test_what_was_interrupted_is_not_carried_out_by_another_ingest(esrag, texts)
 
 
 def test_what_failed_for_its_settings_is_not_carried_out_later(esrag, corpus, bert_folder):
-    """A model that turns out to be broken when the first batch is embedded: nothing is left for another ingest."""
+    """A model that turns out to be broken when the first batch is embedded: nothing is left for
+    another ingest.
+    """
     tensors = made_up_tensors(CONFIG, labels=3)
     model = bert_folder(
         tensors={name: tensor for name, tensor in tensors.items() if "layer.0" not in name}
@@ -264,7 +273,10 @@ def test_a_cancelled_job_is_left_alone_until_it_is_resumed(esrag, killed):
 
 
 def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
-    """One by its id, then all; the error is shown by cause, and doctor counts the files until they are stored."""
+    """One by its id, then all.
+
+    The error is shown by cause, and doctor counts the files until they are stored.
+    """
     ledger = ledger_of(esrag)
     ids = [batch.batch_id for batch in ledger.waiting(3, killed)]
     for batch_id in ids[:2]:
@@ -320,7 +332,9 @@ def test_a_retried_batch_is_done_by_the_next_ingest(esrag, killed):
 
 
 def test_single_files_that_failed_are_tried_again(esrag, corpus):
-    """One by its path, or all of a job, though its batch was done; the others are not read again."""
+    """One by its path, or all of a job, though its batch was done; the others are not
+    read again.
+    """
     for name in ("broken.pdf", "damaged.pdf"):
         (corpus / name).write_bytes(BROKEN)
     esrag("ingest", "docs")
@@ -351,7 +365,10 @@ def test_single_files_that_failed_are_tried_again(esrag, corpus):
 
 
 def test_a_file_whose_id_another_has_by_now_is_left_alone(esrag, corpus):
-    """Tried again it would take the other's place; neither is an ingest gone on with that holds one."""
+    """Tried again it would take the other's place.
+
+    Neither is an ingest gone on with that holds one.
+    """
     for name in ("first", "second"):
         (esrag.folder / name).mkdir()
     (esrag.folder / "first" / "a.pdf").write_bytes(BROKEN)
@@ -427,7 +444,10 @@ def test_the_beginning_of_an_id_is_enough_where_one_job_has_it(esrag, corpus):
 
 
 def test_retry_wants_batches_that_failed_and_files_of_the_job(esrag, corpus):
-    """Anything else is wrong use and not an empty success; a file that did not fail has nothing to be tried again."""
+    """Anything else is wrong use and not an empty success.
+
+    A file that did not fail has nothing to be tried again.
+    """
     esrag("ingest", "docs")
     job = shown(esrag)["job_id"]
 
@@ -499,7 +519,10 @@ def read_until(terminal, wanted, within_s=30):
 
 
 def test_a_job_is_watched_from_another_shell(esrag, killed):
-    """On a terminal a bar with files, chunks and the rate; it ends with the job, whoever finishes that."""
+    """On a terminal a bar with files, chunks and the rate.
+
+    It ends with the job, whoever finishes that.
+    """
     left = shown(esrag)["queued"]
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     terminal, slave = pty.openpty()
@@ -528,7 +551,9 @@ def test_a_job_is_watched_from_another_shell(esrag, killed):
 
 
 def test_a_watched_job_tells_its_pace_off_a_terminal_too(esrag, killed):
-    """Files, chunks and the rate after each look that saw files done, and once some were the time that is left."""
+    """Files, chunks and the rate after each look that saw files done, and once some were the time
+    that is left.
+    """
     left = shown(esrag)["queued"]
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")
     with started(esrag, "jobs", "show", killed, "--follow", "--json") as watching:
@@ -575,7 +600,9 @@ def worker(esrag, **variables):
 
 @pytest.mark.faults
 def test_a_job_is_handed_over_and_watched_to_its_end(queued, texts):
-    """--no-wait prints the job and ends; --follow tells each file once and ends with the figures."""
+    """--no-wait prints the job and ends; --follow tells each file once and ends with
+    the figures.
+    """
     (texts / "broken.pdf").write_bytes(BROKEN)
     handed = queued("ingest", "docs", "--no-wait", "--json")
     assert (handed.code, handed.json["queued"], handed.json["state"]) == (0, COUNT + 1, "open")
@@ -633,7 +660,10 @@ def await_until(look, what, within_s=30):
 
 @pytest.mark.faults
 def test_trouble_is_said_once_and_so_is_its_end(queued, redis, texts, tmp_path):
-    """Without a worker for ten seconds: how to start one. A queue that is off: it waits until it is back."""
+    """Without a worker for ten seconds: how to start one.
+
+    A queue that is off: it waits until it is back.
+    """
     from redis_server import start
 
     with started(queued, "ingest", "docs", "--json") as running:

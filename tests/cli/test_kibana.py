@@ -100,7 +100,10 @@ def test_a_wrong_address_is_told_before_the_question_is_asked(esrag):
 @pytest.mark.live
 @pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])
 def test_the_link_opens_the_evidence(esrag, corpus, engine, request):
-    """Its ids are those of the evidence, in the form of the product that goes with the server; only when asked for."""
+    """Its ids are those of the evidence, in the form of the product that goes with the server.
+
+    Only when asked for.
+    """
     where = {
         "ESRAG_ENGINE__URL": request.getfixturevalue(engine),
         "ESRAG_ENGINE__INDEX": f"k-{uuid.uuid4().hex[:12]}",

@@ -12,7 +12,9 @@ from esrag.loading.reading import read
 
 @pytest.fixture
 def outside(esrag, corpus):
-    """A folder beside the documents, and links to it among them: to a file, to a folder, and one inside."""
+    """A folder beside the documents, and links to it among them: to a file, to a folder, and one
+    inside.
+    """
     folder = esrag.folder / "private"
     folder.mkdir()
     for number in range(3):
@@ -36,7 +38,9 @@ OWN = {"docs/kitchen/kettle.md", "docs/kitchen/toaster.txt", "docs/lamp.html"}
 
 
 def test_links_that_lead_outside_are_skipped_with_one_line(esrag, corpus, outside):
-    """By folder, by glob, in a dry run: what is elsewhere is not read, and the report says so once."""
+    """By folder, by glob, in a dry run: what is elsewhere is not read, and the report
+    says so once.
+    """
     for argument in ("docs", "docs/**/*"):
         for options in (("--dry-run",), ()):
             ran = esrag("ingest", argument, *options)
@@ -48,7 +52,10 @@ def test_links_that_lead_outside_are_skipped_with_one_line(esrag, corpus, outsid
 
 
 def test_links_are_followed_where_that_is_asked_for(esrag, corpus, outside):
-    """By the option and by the setting; what came in that way goes with the next ingest without, and that is said."""
+    """By the option and by the setting.
+
+    What came in that way goes with the next ingest without, and that is said.
+    """
     assert esrag("ingest", "docs", "--follow-links", "--json").json["added"] == 6
     assert (
         esrag("ingest", "docs", "--set", "loading.follow_links=true", "--json").json["unchanged"]
@@ -98,7 +105,10 @@ def test_a_job_holds_its_reader_to_the_folder(esrag, corpus):
 
 
 def test_ignored_files_are_left_out_and_counted(esrag, corpus):
-    """In a repository by .gitignore, anywhere by .esragignore; ingested earlier they go, and --no-ignore has them."""
+    """In a repository by .gitignore, anywhere by .esragignore.
+
+    Ingested earlier they go, and --no-ignore has them.
+    """
     subprocess.run(["git", "init", "-q", esrag.folder], check=True)
     assert esrag("ingest", "docs", "--json").json["added"] == 3
     (esrag.folder / ".gitignore").write_text("*.txt\n*.html\n")

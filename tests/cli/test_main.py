@@ -1,4 +1,6 @@
-"""The command line as a whole: quick help, one line an error, the exit codes, settings and what is listed."""
+"""The command line as a whole: quick help, one line an error, the exit codes, settings and what is
+listed.
+"""
 
 import json
 import subprocess
@@ -110,7 +112,10 @@ def test_no_line_of_a_list_of_commands_is_cut():
 
 
 def test_a_group_without_a_command_prints_its_help(esrag):
-    """As --help does, on stdout; only the exit code says that a command is missing. Every group of the tree."""
+    """As --help does, on stdout; only the exit code says that a command is missing.
+
+    Every group of the tree.
+    """
     paths = [context.command_path.split()[1:] for _, context in groups(cli, "esrag")]
 
     assert [] in paths

@@ -58,7 +58,9 @@ def test_runs_are_kept_beside_the_index(there, esrag):
 
 
 def test_an_ingest_is_a_sync(there, corpus):
-    """A second run embeds nothing; a changed file replaces its chunks, and one that is gone goes."""
+    """A second run embeds nothing; a changed file replaces its chunks, and one that is
+    gone goes.
+    """
     again = there("ingest", "docs", "--json").json
     assert (again["unchanged"], again["embedded"]) == (3, 0)
     (corpus / "kitchen" / "kettle.md").unlink()
@@ -85,7 +87,9 @@ def own(engine, start_server, tmp_path):
 
 @pytest.mark.faults
 def test_a_server_that_is_killed_and_comes_back_loses_nothing(esrag, own, tmp_path):
-    """Case 20: kill -9 in the middle of an ingest, twenty seconds away, then back: the command goes on to its end."""
+    """Case 20: kill -9 in the middle of an ingest, twenty seconds away, then back: the command goes
+    on to its end.
+    """
     server, start_again = own
     folder = esrag.folder / "many"
     folder.mkdir()

@@ -1,4 +1,6 @@
-"""Output that cannot be written: work goes on to its end, a command that only prints ends at once, both say so."""
+"""Output that cannot be written: work goes on to its end, a command that only prints ends at once,
+both say so.
+"""
 
 import os
 import pty
@@ -61,7 +63,10 @@ def assert_stored(esrag, documents=3):
 
 
 def test_an_ingest_whose_reader_has_gone_stores_everything(esrag, corpus):
-    """`esrag ingest docs 2>&1 | true`, with a report and with JSON; it ends by SIGPIPE as other tools do."""
+    """`esrag ingest docs 2>&1 | true`, with a report and with JSON.
+
+    It ends by SIGPIPE as other tools do.
+    """
     with broken_pipe() as pipe:
         code, *_ = run(esrag, "ingest", "docs", stdout=pipe, stderr=pipe)
 

@@ -1,4 +1,6 @@
-"""What is stored holds the text of private documents: nobody else may read it, write it or hold its lock."""
+"""What is stored holds the text of private documents: nobody else may read it, write it or hold its
+lock.
+"""
 
 import os
 import stat
@@ -52,7 +54,10 @@ def use(esrag):
     [("000", 0o700, 0o600), ("022", 0o700, 0o600), ("277", 0o500, 0o400)],
 )
 def test_what_is_stored_is_for_its_user_alone(esrag, corpus, mask, folder, file):
-    """Whatever the umask allows; a stricter one narrows it further (as root, who may write all the same)."""
+    """Whatever the umask allows.
+
+    A stricter one narrows it further (as root, who may write all the same).
+    """
     if mask == "277" and os.geteuid():
         pytest.skip("only root can write what nobody may write")
     use(with_umask(esrag, mask))
@@ -83,7 +88,9 @@ def test_a_folder_that_was_there_keeps_its_permissions(esrag, corpus):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_can_neither_read_nor_lock(esrag, corpus):
-    """In a folder that all may enter, so that only the permissions of the files stand in the way."""
+    """In a folder that all may enter, so that only the permissions of the files stand
+    in the way.
+    """
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
         assert with_umask(esrag, "000")("ingest", "docs", "--engine", place).code == 0

@@ -32,7 +32,9 @@ def settings(tmp_path):
 
 @pytest.fixture
 def tasks(tmp_path):
-    """Files of many kinds: a table of more rows than are stored together, small ones, one that is broken."""
+    """Files of many kinds: a table of more rows than are stored together, small ones, one that is
+    broken.
+    """
     contents = {f"small{n:02}.txt": f"Text {n}.\n".encode() * 3 for n in range(40)}
     contents["rows.jsonl"] = b"".join(
         b'{"id": "%d", "text": "Row %d."}\n' % (n, n) for n in range(300)
@@ -51,7 +53,10 @@ class Telling(Silent):
 
 
 def load(settings, tasks, step, writing=nullcontext):
-    """Loads the files into a new index; `writing` is opened around each portion and gives the writer for it."""
+    """Loads the files into a new index.
+
+    `writing` is opened around each portion and gives the writer for it.
+    """
     context = open_context(settings)
     made = fingerprint(settings, context.embedder)
     ingestion = Ingestion(settings, context.embedder)
@@ -98,7 +103,9 @@ class Refusing:
 
 
 def test_what_the_engine_refuses_is_told_as_failed(settings, tasks):
-    """Also where it is one of many documents of a file, in a portion that was stored long before the last."""
+    """Also where it is one of many documents of a file, in a portion that was stored long before
+    the last.
+    """
     told = {}
     result = load(settings, tasks, told.__setitem__, lambda writer: nullcontext(Refusing(writer)))
     told = {source.rpartition("/")[2]: came for source, came in told.items()}
@@ -173,7 +180,9 @@ def test_the_bar_shows_the_pages_of_a_large_file(esrag):
 
 
 def test_a_name_does_not_act_on_the_terminal(esrag):
-    """In the bar, in what is said of it after, and when it is moved: no sequence, no line end, no markup."""
+    """In the bar, in what is said of it after, and when it is moved: no sequence, no line end, no
+    markup.
+    """
     folder = esrag.folder / "docs"
     folder.mkdir()
     for number, name in enumerate(HOSTILE):

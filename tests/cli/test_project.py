@@ -12,7 +12,8 @@ from esrag.settings.project import project_folder
 def below(tmp_path):
     """A folder with a settings file, and one below it."""
     (tmp_path / "esrag.yaml").write_text(
-        "retrieval: {k: 3}\ncache: {url: cache.db}\nengine: {ca_file: ca.pem}\nembedding: {model: models/mine}\n"
+        "retrieval: {k: 3}\ncache: {url: cache.db}\nengine: {ca_file: ca.pem}\nembedding: {model: "
+        "models/mine}\n"
         "ledger: {url: ../ledger.sqlite3}\ngenerator: {templates: prompts}\n"
     )
     (tmp_path / "models" / "mine").mkdir(parents=True)

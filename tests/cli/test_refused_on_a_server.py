@@ -7,14 +7,15 @@ import uuid
 import pytest
 
 pytestmark = [pytest.mark.live, pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])]
-TOO_LONG = (
-    "k" * 33_000
-)  # Lucene takes terms of at most 32,766 bytes, and a field's name is part of one
+# Lucene takes terms of at most 32,766 bytes, and a field's name is part of one.
+TOO_LONG = "k" * 33_000
 
 
 @pytest.fixture
 def index(esrag, engine, request):
-    """The command line with an index of its own on the server, and what is stored there of one kind."""
+    """The command line with an index of its own on the server, and what is stored there of one
+    kind.
+    """
     url, name = request.getfixturevalue(engine), f"r-{uuid.uuid4().hex[:12]}"
 
     def run(*arguments):
@@ -36,7 +37,9 @@ def rows(*metadata):
 
 
 def test_a_refused_document_is_set_aside_until_it_is_mended(index, corpus):
-    """The other files are stored, the refused one is named with the server's reason, tried again, and taken at last."""
+    """The other files are stored, the refused one is named with the server's reason, tried again,
+    and taken at last.
+    """
     run, entries = index
     bad = corpus / "bad.jsonl"
     bad.write_text(rows({TOO_LONG: "v"}))
@@ -71,7 +74,9 @@ def test_a_refused_document_is_set_aside_until_it_is_mended(index, corpus):
 
 
 def test_of_a_changed_file_with_a_refused_document_the_rest_is_stored(index, corpus):
-    """Documents of one file stand for themselves; the refused one's former text is no longer found."""
+    """Documents of one file stand for themselves; the refused one's former text is no
+    longer found.
+    """
     run, entries = index
     table = corpus / "table.jsonl"
     table.write_text(rows({}, {}, {}))

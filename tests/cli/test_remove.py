@@ -1,4 +1,7 @@
-"""`esrag remove`: what was named leaves the index, and nothing else; a later ingest may bring it back."""
+"""`esrag remove`: what was named leaves the index, and nothing else.
+
+A later ingest may bring it back.
+"""
 
 import json
 import os
@@ -46,7 +49,10 @@ ALL = ["kettle", "lamp", "rows#fork", "rows#knife", "rows#spoon", "toaster"]
     ],
 )
 def test_what_is_named_leaves_the_index(esrag, arguments, gone):
-    """A dry run says the same and does nothing; the index and the ledger agree; the next ingest adds it again."""
+    """A dry run says the same and does nothing; the index and the ledger agree.
+
+    The next ingest adds it again.
+    """
     dry = esrag("remove", *arguments, "--dry-run", "--json")
     assert (dry.code, ids(esrag)) == (0, ALL)
 
@@ -64,8 +70,8 @@ def test_what_is_named_leaves_the_index(esrag, arguments, gone):
 
 
 WRONG = [
-    ([], "in one way"),
-    (["kettle", "--source", "docs"], "in one way"),
+    ([], "exactly one of"),
+    (["kettle", "--source", "docs"], "exactly one of"),
     (["ketle"], "did you mean kettle?"),
     (["kettle", "nothing"], "no document 'nothing'"),
     (["--source", "doc"], "no source"),
@@ -99,7 +105,10 @@ def test_a_folder_that_vanished_is_removed_by_its_name(esrag, filled):
     shutil.rmtree(filled / "kitchen")
     ran = esrag("ingest", "docs/kitchen")
     assert ran.code == 1
-    advice = "docs/kitchen: no such file or folder; to remove its 2 documents: esrag remove --source docs/kitchen"
+    advice = (
+        "docs/kitchen: no such file or folder; to remove its 2 documents: "
+        "esrag remove --source docs/kitchen"
+    )
     assert f"failed: {advice}\n" in ran.err
 
     ran = esrag("remove", "--source", "docs/kitchen")

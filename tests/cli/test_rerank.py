@@ -38,7 +38,9 @@ def test_the_order_follows_the_chain(esrag, corpus):
 
 
 def test_more_hits_are_reranked_than_come_back(esrag, corpus):
-    """The one that holds the word comes first, although the fusion had it last and one is asked for."""
+    """The one that holds the word comes first, although the fusion had it last and one is asked
+    for.
+    """
     esrag("ingest", "docs")
     question = "toaster slots and cable of the K-17"
     (esrag.folder / "docs" / "note.txt").write_text(
@@ -87,7 +89,10 @@ def test_a_reranker_that_fails_is_said(esrag, corpus):
 
 
 def test_a_reranker_without_time_is_said(esrag, corpus, bert_folder):
-    """Nobody opens a model within a millisecond: the order stays, and the note says so; with time there is none."""
+    """Nobody opens a model within a millisecond: the order stays, and the note says so.
+
+    With time there is none.
+    """
     assert esrag("ingest", "docs").code == 0
     model = {
         "ESRAG_RERANK__CHAIN": "[cross-encoder]",

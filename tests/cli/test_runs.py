@@ -85,7 +85,9 @@ def test_a_record_judges_each_sentence_of_the_draft(kitchen, service):
 
 
 def test_a_record_is_what_json_prints(kitchen):
-    """Every part of the answer, with the settings and the filter; only its user can read the file."""
+    """Every part of the answer, with the settings and the filter; only its user can
+    read the file.
+    """
     kitchen("ask", QUESTION, "--save", "a.json", "--where", "folder=kitchen", "--k", "3")
     path = kitchen.folder / "a.json"
     record = json.loads(path.read_text())
@@ -143,7 +145,10 @@ def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
 
 
 def test_a_run_without_texts_holds_none(kitchen):
-    """No word of question, answer or document, in the record and in the file; ids, scores and times stay."""
+    """No word of question, answer or document, in the record and in the file.
+
+    Ids, scores and times stay.
+    """
     kitchen(
         "ask", QUESTION, "--json", "--where", "folder=kitchen", ESRAG_RUNS__KEEP="without-texts"
     )
@@ -203,7 +208,9 @@ def test_a_file_that_is_not_a_record_is_one_line(kitchen, content):
 
 
 def test_a_record_cannot_send_anything_anywhere(kitchen):
-    """Addresses, files and secrets of a saved run are not applied again, nor is an unknown setting."""
+    """Addresses, files and secrets of a saved run are not applied again, nor is an
+    unknown setting.
+    """
     kitchen("ask", QUESTION, "--save", "a.json")
     record = json.loads((kitchen.folder / "a.json").read_text())
     hostile = {

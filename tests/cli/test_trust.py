@@ -1,4 +1,6 @@
-"""A settings file that lies in a folder decides where texts and keys go only after the user has allowed it."""
+"""A settings file that lies in a folder decides where texts and keys go only after the user has
+allowed it.
+"""
 
 import json
 import threading
@@ -50,7 +52,10 @@ def redirect(folder, url, name="esrag.yaml"):
 
 
 def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked, stranger):
-    """Nothing arrives before, not even without a key; the error is one line and the command that allows it."""
+    """Nothing arrives before, not even without a key.
+
+    The error is one line and the command that allows it.
+    """
     redirect(esrag.folder, stranger.url)
     refused = [asked(), esrag("ask", "How many litres does the kettle hold?")]
 
@@ -117,7 +122,10 @@ def test_a_file_that_is_not_allowed_can_be_looked_at(esrag):
 
 
 def test_calibrate_writes_into_an_allowed_file_and_leaves_it_allowed(esrag, corpus):
-    """What esrag itself writes needs no second look; of a file that was not allowed it makes none that is."""
+    """What esrag itself writes needs no second look.
+
+    Of a file that was not allowed it makes none that is.
+    """
     esrag("ingest", "docs")
     rows = [
         {"question": "How many litres does the kettle hold?", "answers": ["1.7 litres"]},

@@ -132,7 +132,10 @@ STRANGERS = {
 
 @pytest.mark.parametrize("who", STRANGERS)
 def test_a_stranger_is_told_so(there, front, who):
-    """A 401 is one line and what to set; the server is not taken to be away, so it is asked once and not for long."""
+    """A 401 is one line and what to set.
+
+    The server is not taken to be away, so it is asked once and not for long.
+    """
     front.heard.clear()
     assert "answered 401" in refusal(there("search", "kettle", **STRANGERS[who]))
     assert ["GET /"] == [what for what, _ in front.heard]
@@ -171,7 +174,10 @@ def test_secrets_are_not_shown(there, esrag, front):
 
 
 def test_a_revoked_key_is_a_stranger(filled, front, server, index, key):
-    """A key works until it is revoked, also for a program that runs; it is not repeated in the answer."""
+    """A key works until it is revoked, also for a program that runs.
+
+    It is not repeated in the answer.
+    """
     made = key(ASK)
     engine = opened(front, index, api_key=made)
     assert engine.exists()
@@ -183,7 +189,10 @@ def test_a_revoked_key_is_a_stranger(filled, front, server, index, key):
 
 
 def test_a_key_to_ask_with(filled, front, key):
-    """`read` and `view_index_metadata` on the index are enough; neither version nor licence need be told."""
+    """`read` and `view_index_metadata` on the index are enough.
+
+    Neither version nor licence need be told.
+    """
     made = key(ASK)
     front.heard.clear()
     found = filled("search", "kettle", "--json", api_key=made).json
@@ -194,7 +203,10 @@ def test_a_key_to_ask_with(filled, front, key):
 
 
 def test_a_key_to_ask_with_does_not_ingest(filled, front, index, key):
-    """What would change something is refused in a line that names the privilege; nothing has changed."""
+    """What would change something is refused in a line that names the privilege.
+
+    Nothing has changed.
+    """
     engine = opened(front, index, **USER)
     before = engine.generation()
     error = refusal(filled("ingest", "docs", api_key=key(ASK)))
@@ -205,7 +217,9 @@ def test_a_key_to_ask_with_does_not_ingest(filled, front, index, key):
 
 
 def test_a_key_to_ingest_with(there, key):
-    """`read`, `write` and `manage` make an index, write it and put a new one in its place, without the cluster."""
+    """`read`, `write` and `manage` make an index, write it and put a new one in its place, without
+    the cluster.
+    """
     index, made = unique(), key(INGEST)
     assert there("ingest", "docs", "--json", api_key=made, index=index).json["added"] == 3
     assert (
@@ -214,7 +228,10 @@ def test_a_key_to_ingest_with(there, key):
 
 
 def test_a_key_for_the_commands_on_indexes(there, key):
-    """With the rights to ask an index is looked at; with those to make one it is copied, exchanged and removed."""
+    """With the rights to ask an index is looked at.
+
+    With those to make one it is copied, exchanged and removed.
+    """
     index, asking, making = unique(), key(ASK), key(INGEST)
     assert there("index", "create", api_key=making, index=index).code == 0
     assert there("ingest", "docs", api_key=making, index=index).code == 0
@@ -256,7 +273,10 @@ def test_every_privilege_to_ingest_is_needed(front, key):
 
 
 def test_every_privilege_to_ingest_again_is_needed(front, key):
-    """An index that exists is written with four privileges; a key without one of them is told which."""
+    """An index that exists is written with four privileges.
+
+    A key without one of them is told which.
+    """
     index = unique()
     assert stored(front, index, key(INGEST))
     for lacking in INGEST_AGAIN:
@@ -269,7 +289,9 @@ def test_every_privilege_to_ingest_again_is_needed(front, key):
 
 
 def test_an_index_may_not_be_made_by_whoever_may_write(front, key):
-    """An alias is given by `manage` only, so that an index must be there before a key of fewer rights may write it."""
+    """An alias is given by `manage` only, so that an index must be there before a key of fewer
+    rights may write it.
+    """
     with pytest.raises(EngineError, match="indices:admin/aliases"):
         stored(front, unique(), key([*INGEST_AGAIN, "create_index"]))
 
@@ -298,7 +320,9 @@ def test_a_right_that_is_taken_away_is_no_licence_that_ended(filled, front, serv
 
 
 def test_the_licence_may_change_under_a_running_program(filled, front, server, index):
-    """Basic, trial, basic: each question is answered, by the program that runs and by the command line."""
+    """Basic, trial, basic: each question is answered, by the program that runs and by the command
+    line.
+    """
     engine = opened(front, index, **USER)
     vector = np.full(
         engine.fingerprint().dimensions, engine.fingerprint().dimensions ** -0.5, dtype=np.float32
@@ -325,7 +349,10 @@ def authority(tmp_path_factory):
 
 @pytest.mark.parametrize("engine", ["elasticsearch", "opensearch"])
 def test_over_tls(esrag, corpus, request, authority, engine):
-    """With the authority or the fingerprint all is as without TLS; else the server is refused, and nothing is sent."""
+    """With the authority or the fingerprint all is as without TLS.
+
+    Else the server is refused, and nothing is sent.
+    """
     certificate = authority.issue(engine, "IP:127.0.0.1")
     front = Front(request.getfixturevalue(engine), certificate)
     request.addfinalizer(front.close)

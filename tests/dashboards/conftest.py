@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [
-    str(TESTS / name) for name in ("dashboards", "engines", "servers")
-]  # spoken.py, scripted.py, front.py
+# spoken.py, scripted.py, front.py.
+sys.path[:0] = [str(TESTS / name) for name in ("dashboards", "engines", "servers")]
 
 
 @pytest.fixture

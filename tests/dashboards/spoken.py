@@ -1,4 +1,6 @@
-"""A server that speaks the saved-objects API as Kibana 9 and OpenSearch Dashboards 3 do, and keeps what it is given."""
+"""A server that speaks the saved-objects API as Kibana 9 and OpenSearch Dashboards 3 do, and keeps
+what it is given.
+"""
 
 import json
 from email.parser import Parser

@@ -1,4 +1,6 @@
-"""Installing into Kibana and OpenSearch Dashboards: what is sent, what becomes of every answer, who learns a secret."""
+"""Installing into Kibana and OpenSearch Dashboards: what is sent, what becomes of every answer, who
+learns a secret.
+"""
 
 import socket
 
@@ -22,7 +24,9 @@ def _quick(monkeypatch):
 
 
 def failed(url, kind=EngineError, engine=ENGINE):
-    """The error an install ends with: of this very kind, one line that can be read, and no secret in it."""
+    """The error an install ends with: of this very kind, one line that can be read, and no secret
+    in it.
+    """
     with pytest.raises(EngineError if kind is EngineError else kind) as caught:
         install(url, engine)
     assert type(caught.value) is kind
@@ -37,7 +41,9 @@ def failed(url, kind=EngineError, engine=ENGINE):
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_everything_is_installed(kibana, product):
-    """The product is asked what it is, gets one file under its own header, and takes every object."""
+    """The product is asked what it is, gets one file under its own header, and takes
+    every object.
+    """
     server = kibana(product)
     installed = install(server.url, ENGINE)
     assert ["status", "_import"] == [request.what for request in server.requests]
@@ -96,8 +102,8 @@ def test_an_answer_with_200_may_hold_failures(kibana):
     server.answer("_import", server.report(8, wrong))
     said = str(failed(server.url))
     assert (
-        "took 8 of 16 objects: search one: conflict; search two: unknown: is broken; dashboard three: "
-        in said
+        "took 8 of 16 objects: search one: conflict; search two: unknown: is broken; "
+        "dashboard three: " in said
     )
     assert said.endswith("; and 1 more")
 
@@ -232,7 +238,10 @@ def test_nothing_listens():
     ],
 )
 def test_who_asks(kibana, user, options, sent):
-    """The engine's user or key, but for a user in Kibana's own address; both requests say so, the link does not."""
+    """The engine's user or key, but for a user in Kibana's own address.
+
+    Both requests say so, the link does not.
+    """
     server = kibana()
     installed = install(
         server.url.replace("//", f"//{user}"), EngineOptions(ENGINE.url, "library", **options)

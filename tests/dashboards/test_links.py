@@ -58,7 +58,9 @@ def _items(text, one, kind):
 
 
 def ids_in(query):
-    """What a query asks for: quoted texts, in which a backslash keeps the next sign from being read."""
+    """What a query asks for: quoted texts, in which a backslash keeps the next sign from being
+    read.
+    """
     whole = re.fullmatch(
         r'chunk_id: \(("(?:[^"\\]|\\["\\])*"(?: or "(?:[^"\\]|\\["\\])*")*)\)', query, re.DOTALL
     )
@@ -68,7 +70,9 @@ def ids_in(query):
 
 
 def opened(url):
-    """The path and the decoded parameters behind the #, as a browser and both products take them apart."""
+    """The path and the decoded parameters behind the #, as a browser and both products take them
+    apart.
+    """
     parts = urlsplit(url)
     start, _, parameters = parts.fragment.partition("?")
     values = parse_qs(parameters, strict_parsing=True)
@@ -92,7 +96,9 @@ def test_kibana_opens_the_evidence(url):
 
 
 def test_dashboards_open_the_evidence():
-    """In its Discover, which keeps the query apart and names the data twice, for its older and its newer versions."""
+    """In its Discover, which keeps the query apart and names the data twice, for its older and its
+    newer versions.
+    """
     path, start, state = opened(
         evidence_link("http://localhost:5601", "opensearch", "library", HOSTILE)
     )

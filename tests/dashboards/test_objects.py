@@ -75,7 +75,10 @@ def fields_of(item):
 
 
 def aggregations_of(item):
-    """What Kibana asks a server for: each bucket within the one before; the metric is the buckets' own count."""
+    """What Kibana asks a server for: each bucket within the one before.
+
+    The metric is the buckets' own count.
+    """
     nested = {}
     for agg in reversed([agg for agg in state(item)["aggs"] if agg["type"] not in METRICS]):
         given = agg["params"]
@@ -89,7 +92,10 @@ def aggregations_of(item):
 
 
 def test_every_reference_resolves():
-    """Within the file, by type and id, each name once; and every object is seen from the dashboard or is a search."""
+    """Within the file, by type and id, each name once.
+
+    And every object is seen from the dashboard or is a search.
+    """
     assert len(OBJECTS) == len(build_objects(INDEX))
     for item in OBJECTS.values():
         names = [reference["name"] for reference in item["references"]]
@@ -127,7 +133,9 @@ def test_the_panels_tile_the_dashboard(dashboard):
     places = [panel["gridData"] for panel in panels]
     assert [place["i"] for place in places] == [panel["panelIndex"] for panel in panels]
     taken = [
-        (x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])
+        (x, y) for p in places for x in range(p[(
+            "x"
+        )], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])
     ]  # fmt: skip
     assert len(set(taken)) == len(taken)
     assert {x for x, _ in taken} == set(range(48))
@@ -167,7 +175,9 @@ def test_what_is_shown_is_named_for_its_index():
     ],
 )
 def test_every_field_exists(name, some):
-    """What is shown, sorted, counted or filtered by is in the mapping of its index, and has what that needs."""
+    """What is shown, sorted, counted or filtered by is in the mapping of its index, and has what
+    that needs.
+    """
     properties = MAPPINGS[name]
     items = [item for item in OBJECTS.values() if is_of_jobs(item) == (name == "ledger")]
     visualizations, searches = (
@@ -210,12 +220,16 @@ def test_ages_leave_no_gap():
     ],
 )
 def test_near_duplicates_share_a_hash(one, other, same):
-    """Case, punctuation, order, repetition and inflection make no difference; one word of few does."""
+    """Case, punctuation, order, repetition and inflection make no difference; one word
+    of few does.
+    """
     assert (near_hash(one) == near_hash(other)) == same
 
 
 def test_a_word_of_many_makes_mostly_no_difference():
-    """Of texts of a hundred words that differ in one some five in six are found, of those that share half none."""
+    """Of texts of a hundred words that differ in one some five in six are found, of those that
+    share half none.
+    """
     words = [f"word{n}" for n in range(100)]
     of_all = near_hash(" ".join(words))
     changed = [" ".join([*words[:n], f"other{n}", *words[n + 1 :]]) for n in range(100)]
@@ -255,7 +269,9 @@ def filled(request, engine_name):
 @pytest.mark.live
 @pytest.mark.parametrize("engine_name", ["opensearch", "elasticsearch"])
 def test_everything_shown_can_be_asked_for(filled):
-    """Each visualisation's aggregation and each saved search runs on a real server, and finds what it is there for."""
+    """Each visualisation's aggregation and each saved search runs on a real server, and finds what
+    it is there for.
+    """
     engine, index = filled
 
     def run(item, **body):
@@ -303,7 +319,10 @@ def batch(number, state="done", error="", reasons=()):
 @pytest.mark.live
 @pytest.mark.parametrize("engine_name", ["opensearch", "elasticsearch"])
 def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
-    """Files that could not be loaded, and batches that were given up, by cause; what is tried again is no failure."""
+    """Files that could not be loaded, and batches that were given up, by cause.
+
+    What is tried again is no failure.
+    """
     connection = Connection(EngineOptions(request.getfixturevalue(engine_name)))
     store = ServerStore(connection, f"k-{uuid.uuid4().hex[:12]}")
     batches = [
@@ -332,7 +351,9 @@ def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
 
 
 def test_entries_hold_what_is_shown():
-    """Length, time and near-duplicates of chunks; time of documents; the records stay as they are."""
+    """Length, time and near-duplicates of chunks; time of documents; the records stay
+    as they are.
+    """
     from made import prepared
 
     document = prepared("d", ["The kettle.", "…"])

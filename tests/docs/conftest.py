@@ -1,4 +1,6 @@
-"""A copy of what the documents speak of, and the environment of a user who installed esrag and set nothing."""
+"""A copy of what the documents speak of, and the environment of a user who installed esrag and set
+nothing.
+"""
 
 import os
 import shutil

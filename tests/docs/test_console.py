@@ -1,8 +1,9 @@
 """The commands in README, CONTRIBUTING and docs run in order and print what the page shows.
 
-In a block marked `console` a line that starts with "$ " is a command and what follows is its output, stderr too; "…"
-stands for anything, on a line of its own for any lines. A command without output under it may print what it likes. It
-must succeed, unless `$ echo $?` comes next. A block marked with a language and a file name is that file.
+In a block marked `console` a line that starts with "$ " is a command and what follows is its
+output, stderr too; "…" stands for anything, on a line of its own for any lines. A command without
+output under it may print what it likes. It must succeed, unless `$ echo $?` comes next. A block
+marked with a language and a file name is that file.
 """
 
 import re
@@ -38,7 +39,10 @@ def pattern(lines):
 
 
 def write_files(text, folder):
-    """The files of the page; a package among them is installed as pip would, in the folder where it is."""
+    """The files of the page.
+
+    A package among them is installed as pip would, in the folder where it is.
+    """
     for name, content in FILE.findall(text):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

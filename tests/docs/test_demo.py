@@ -47,7 +47,9 @@ def test_the_demo_answers_two_questions_and_refuses_one(checkout, user):
 @pytest.mark.usefixtures("real_model")
 @pytest.mark.parametrize("server", ["opensearch", "elasticsearch"])
 def test_the_demo_runs_on_a_server(checkout, user, request, server):
-    """The same two answers and the same refusal, with nothing but the address set, and no index in the folder."""
+    """The same two answers and the same refusal, with nothing but the address set, and no index in
+    the folder.
+    """
     done = demo(checkout, user | {"ESRAG_ENGINE__URL": request.getfixturevalue(server)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert (done.stdout.count("\n[c") >= 2, (checkout / ".demo").exists()) == (True, False)

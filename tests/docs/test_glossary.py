@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from esrag import records
 from esrag.settings import Settings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "glossary.md").read_text()
+TEXT = (Path(__file__).parents[2] / "docs" / "concepts" / "glossary.md").read_text()
+PAGE = TEXT.replace("\n  ", " ")  # entries may continue on indented lines
 ENTRY = re.compile(r"^- \*\*(`?)([^*`]+)\1\*\*: (\S.*\.)$", re.MULTILINE)
 TERMS = re.findall(
     r"\w+",

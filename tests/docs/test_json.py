@@ -125,7 +125,9 @@ PRINTED = {
 
 @pytest.fixture
 def ledger(esrag):
-    """A ledger of one job: a batch that was done with a dead letter, one that was given up, one that waits."""
+    """A ledger of one job: a batch that was done with a dead letter, one that was given up, one
+    that waits.
+    """
     ledger = open_ledger(
         resolve({"ledger.url": str(esrag.folder / "jobs.sqlite3")}, environ={}).settings
     )

@@ -32,7 +32,9 @@ def test_float32_vectors_are_those_of_the_plain_forward_pass(bert_folder, refere
 
 
 def test_the_first_token_is_the_vector_where_the_folder_says_so(bert_folder, reference):
-    """CLS pooling, in the newer form of the pooling file, differs from the mean and equals the NumPy pass."""
+    """CLS pooling, in the newer form of the pooling file, differs from the mean and equals the
+    NumPy pass.
+    """
     folder = bert_folder(pooling={"pooling_mode": ["cls"]})
     expected = [reference(folder).sentence(text, "cls") for text in TEXTS]
     assert np.abs(embedder(folder).embed(TEXTS) - expected).max() < 1e-6
@@ -41,7 +43,10 @@ def test_the_first_token_is_the_vector_where_the_folder_says_so(bert_folder, ref
 
 @pytest.mark.parametrize("labels", [1, 3])
 def test_the_classifier_scores_pairs_as_the_plain_forward_pass(bert_folder, reference, labels):
-    """Logits of pairs, with the second text's token types; int8 keeps their order of magnitude and direction."""
+    """Logits of pairs, with the second text's token types.
+
+    int8 keeps their order of magnitude and direction.
+    """
     folder = bert_folder(labels=labels)
     options = EmbedderOptions(str(folder), precision="fp32", workers=2)
     expected = np.array([reference(folder).logits(*pair) for pair in PAIRS])
@@ -89,7 +94,9 @@ def test_the_bytes_are_a_valid_model(bert_folder, precision, build):
 
 @pytest.mark.weights
 def test_the_real_model_equals_the_plain_forward_pass(real_model, reference):
-    """The default model: float32 to 2e-6 and int8 to a cosine of 0.985, for short and long texts."""
+    """The default model: float32 to 2e-6 and int8 to a cosine of 0.985, for short and
+    long texts.
+    """
     texts = [
         "The deadline for comments is in May.",
         "Keys are encapsulated with ML-KEM-768. " * 12,

@@ -35,7 +35,9 @@ def refused(folder):
     ],
 )
 def test_other_models_are_refused_by_name(bert_folder, config, named):
-    """Another family, activation or position, or sizes that are not the weights': the message says which."""
+    """Another family, activation or position, or sizes that are not the weights': the message says
+    which.
+    """
     folder = bert_folder()
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | config))
@@ -76,7 +78,9 @@ def test_other_poolings_are_refused(bert_folder, pooling, named):
     ],
 )
 def test_further_modules_are_refused(bert_folder, modules, named):
-    """A list of modules that is not Transformer, Pooling and Normalize, or lies outside the folder."""
+    """A list of modules that is not Transformer, Pooling and Normalize, or lies outside
+    the folder.
+    """
     folder = bert_folder()
     entries = [
         {"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in modules

@@ -38,7 +38,10 @@ def embedder(request, bert_folder, service):
 
 
 def test_vectors_keep_the_contract(embedder):
-    """Unit rows of float32 and of the stated width for any text; none for none; alone as among others."""
+    """Unit rows of float32 and of the stated width for any text; none for none.
+
+    Alone as among others.
+    """
     vectors = check_vectors(embedder.embed(TEXTS), len(TEXTS), embedder.dimensions)
     assert vectors.dtype == np.float32
     assert embedder.embed([]).shape == (0, embedder.dimensions)
@@ -53,7 +56,9 @@ def test_vectors_keep_the_contract(embedder):
 )
 @given(text=st.text(max_size=200))
 def test_tokens_are_true_offsets_in_order(embedder, text):
-    """Any text: each token is a stretch of it, they are in order, and letters are in one of them."""
+    """Any text: each token is a stretch of it, they are in order, and letters are in
+    one of them.
+    """
     tokens = embedder.tokens(text)
     assert all(0 <= start < stop <= len(text) for start, stop in tokens)
     assert list(tokens) == sorted(tokens)
@@ -87,7 +92,9 @@ def test_a_missing_extra_is_named():
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="the extra is not installed")
 def test_both_runtimes_give_the_same_vectors(bert_folder):
-    """sentence-transformers and the ONNX encoder agree to 1e-4 in float32, on short and on long texts."""
+    """sentence-transformers and the ONNX encoder agree to 1e-4 in float32, on short and on long
+    texts.
+    """
     options = EmbedderOptions(str(bert_folder()), precision="fp32")
     vectors = [
         open_embedder(provider, options).embed(TEXTS)

@@ -28,7 +28,8 @@ def test_texts_with_words_in_common_are_closer():
 def test_vectors_are_the_same_in_every_process():
     """Nothing depends on Python's own seeded hash."""
     program = (
-        "from esrag.embedding import EmbedderOptions; from esrag.embedding.hashing import HashingEmbedder; "
+        "from esrag.embedding import EmbedderOptions; "
+        "from esrag.embedding.hashing import HashingEmbedder; "
         "print(HashingEmbedder(EmbedderOptions('')).embed(['a key']).tobytes().hex())"
     )
     done = subprocess.run(

@@ -1,4 +1,6 @@
-"""The pace at which a service is asked: never too fast, by all who ask together, and not much slower than allowed."""
+"""The pace at which a service is asked: never too fast, by all who ask together, and not much
+slower than allowed.
+"""
 
 import subprocess
 import sys
@@ -18,7 +20,8 @@ MINUTE_S = 60
 PER_MINUTE = 120
 ASKS = 50
 
-# Asks ASKS times in each of two threads without really waiting, and prints when it may send, by the machine's clock.
+# Asks ASKS times in each of two threads without really waiting, and prints when it may send, by the
+# machine's clock.
 PROGRAM = """
 import sys, time
 from threading import Thread
@@ -61,7 +64,10 @@ def redis_server(tmp_path_factory):
 
 
 def busiest_minute(starts, late_s=1e-3):
-    """How many requests the fullest minute holds, its end left out; `late_s` is how late a start may be noted."""
+    """How many requests the fullest minute holds, its end left out.
+
+    `late_s` is how late a start may be noted.
+    """
     return max(
         sum(start <= other < start + MINUTE_S - late_s for other in starts) for start in starts
     )
@@ -126,7 +132,9 @@ def test_all_threads_of_a_process_share_one_bucket():
 
 
 def test_two_processes_share_a_limit_through_redis(redis_server):
-    """Four threads in two processes together stay within what one may send, and use nearly all of it."""
+    """Four threads in two processes together stay within what one may send, and use nearly all of
+    it.
+    """
     command = [sys.executable, "-c", PROGRAM, redis_server.url, str(PER_MINUTE), str(ASKS)]
     with ThreadPoolExecutor() as pool:
         outputs = list(
@@ -173,7 +181,9 @@ def test_the_least_privileges_are_enough(redis_server):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_block_holds_for_all_and_those_in_the_line(request, shared):
-    """Nobody sends before its end, neither who comes later nor who was told a shorter wait before."""
+    """Nobody sends before its end, neither who comes later nor who was told a shorter
+    wait before.
+    """
     url = request.getfixturevalue("redis_server").url if shared else ""
     starts, ready = [], []
     started = time.monotonic()
@@ -188,9 +198,8 @@ def test_a_block_holds_for_all_and_those_in_the_line(request, shared):
 
     one = Limits(f"block {shared}", 600, 0, url)
     for _ in range(61):
-        one._take(
-            [share("requests", 1, 600)]
-        )  # the burst and more: who asks now stands in the line
+        # The burst and more: who asks now stands in the line.
+        one._take([share("requests", 1, 600)])
     threads = [Thread(target=ask) for _ in range(2)]
     threads[0].start()
     while not ready:
@@ -205,7 +214,10 @@ def test_a_block_holds_for_all_and_those_in_the_line(request, shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_what_is_too_far_away_is_not_waited_for(request, shared):
-    """The error says how long; nothing is taken for it, so that asking again does not make it longer."""
+    """The error says how long.
+
+    Nothing is taken for it, so that asking again does not make it longer.
+    """
     url = request.getfixturevalue("redis_server").url if shared else ""
     limits = Limits(f"far {shared}", 1, 0, url, sleep=lambda _: pytest.fail("slept"))
     limits.wait(1)
@@ -217,7 +229,10 @@ def test_what_is_too_far_away_is_not_waited_for(request, shared):
 
 
 def test_without_its_redis_a_process_goes_on_with_one_warning(clock, caplog):
-    """Its own bucket holds then; the address is not shown, and the Redis is asked again after a pause."""
+    """Its own bucket holds then.
+
+    The address is not shown, and the Redis is asked again after a pause.
+    """
     limits = Limits(
         "away", 60, 0, "redis://me:s3cret@127.0.0.1:1/0", sleep=clock.sleep, clock=clock
     )

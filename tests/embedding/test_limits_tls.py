@@ -1,4 +1,6 @@
-"""The limits that all workers share, in the queue's Redis behind TLS, as the user that the guide makes for it."""
+"""The limits that all workers share, in the queue's Redis behind TLS, as the user that the guide
+makes for it.
+"""
 
 import re
 import sys
@@ -30,9 +32,8 @@ def authority(tmp_path):
 @pytest.fixture
 def served(tmp_path, authority, monkeypatch):
     """A client on the port without TLS, and the address of the one with."""
-    monkeypatch.setattr(
-        of_limits, "_REDIS_TIMEOUT_S", 5
-    )  # a machine under load shakes hands slowly
+    # A machine under load shakes hands slowly.
+    monkeypatch.setattr(of_limits, "_REDIS_TIMEOUT_S", 5)
     server, url = redis_server.start_tls(tmp_path / "redis", authority)
     with redis.Redis.from_url(server.url) as client:
         yield client, url
@@ -65,7 +66,9 @@ def test_a_user_of_the_guide(served, authority):
 
 @pytest.mark.parametrize("query", ["", "?ssl_ca_certs={}"], ids=["authority", "name"])
 def test_a_certificate_that_is_not(served, authority, query, caplog):
-    """Neither a stranger's certificate nor one for another name is taken: each process keeps to limits of its own."""
+    """Neither a stranger's certificate nor one for another name is taken: each process keeps to
+    limits of its own.
+    """
     client, url = served
     url = url.replace("//", "//worker:secret@") + query.format(authority.certificate)
     assert not is_shared(

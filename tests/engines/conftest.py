@@ -9,9 +9,8 @@ from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.connection import RETRIES
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # for made.py, which the killed and the waiting processes import too
+# For made.py, which the killed and the waiting processes import too.
+sys.path.insert(0, str(Path(__file__).parent))
 from scripted import ScriptedServer
 
 
@@ -24,7 +23,9 @@ def _made(name, request, folder, store, options, index=None, retries=RETRIES):
 
 @pytest.fixture
 def make(tmp_path, request):
-    """Makes engines over one store, or another one when it is named, of the kind under test, and closes them."""
+    """Makes engines over one store, or another one when it is named, of the kind under test, and
+    closes them.
+    """
     made, unique = [], f"t-{uuid.uuid4().hex[:12]}"
 
     def made_by(name="embedded", store="store", index=None, retries=RETRIES, **options):

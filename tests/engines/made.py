@@ -41,7 +41,9 @@ def prepared(
     """A document of one chunk a text."""
     chunks = tuple(
         Chunk(
-            f"{doc_id}::c{i:03}", doc_id, i, 10 * i, 10 * i + len(text), i + 1, i + 2, text, f"Title {doc_id}",
+            (
+                f"{doc_id}::c{i:03}"
+            ), doc_id, i, 10 * i, 10 * i + len(text), i + 1, i + 2, text, f"Title {doc_id}",
             f"Part > {i}", ("ML-KEM", f"K{i}"), chunk_metadata or {},
         )
         for i, text in enumerate(texts)
@@ -53,7 +55,9 @@ def prepared(
         "kind": "markdown",
     } | of_document
     stored = StoredDocument(
-        doc_id, **named, title=f"Title {doc_id}", characters=sum(map(len, texts)), page_count=len(texts),
+        doc_id, **named, title=(
+            f"Title {doc_id}"
+        ), characters=sum(map(len, texts)), page_count=len(texts),
         chunk_count=len(texts), metadata=metadata or {},
     )  # fmt: skip
     rows = unit_rows([seed, *doc_id.encode()], len(texts)) if vectors else None

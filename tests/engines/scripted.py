@@ -1,4 +1,7 @@
-"""A server that answers as it is told to, to see what an engine makes of it; it keeps what it was asked."""
+"""A server that answers as it is told to, to see what an engine makes of it.
+
+It keeps what it was asked.
+"""
 
 import json
 import socket
@@ -41,7 +44,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back; `fault` is `half` (of the body), `reset` (of the connection) or `hang` (no answer at all)."""
+    """What goes back.
+
+    `fault` is `half` (of the body), `reset` (of the connection) or `hang` (no answer at all).
+    """
 
     body: object = None
     status: int = 200
@@ -67,7 +73,10 @@ def recorded(name):
 
 
 class ScriptedServer:
-    """Answers by the end of a path: in turn, and the last one from then on; an answer may be made from the request."""
+    """Answers by the end of a path: in turn, and the last one from then on.
+
+    An answer may be made from the request.
+    """
 
     def __init__(self, product="elasticsearch", number=None):
         version, self.headers = PRODUCTS[product]

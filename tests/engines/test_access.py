@@ -1,4 +1,6 @@
-"""Who is trusted with a password, and how one gets in: both clients, the same certificates, the same outcome."""
+"""Who is trusted with a password, and how one gets in: both clients, the same certificates, the
+same outcome.
+"""
 
 import sys
 from pathlib import Path
@@ -31,7 +33,10 @@ def certificate(authority):
 
 
 # Of an index: what it was made with, and not its whole mapping.
-ASKED = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
+ASKED = (
+    "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,"
+    "*.settings.index.number_of_shards"
+)
 
 
 @pytest.fixture
@@ -51,7 +56,9 @@ def serve():
 
 
 def exists(url, **options):
-    """Asks whether there is an index: the first request, and the first by the product's own client."""
+    """Asks whether there is an index: the first request, and the first by the product's
+    own client.
+    """
     engine = ServerEngine(
         EngineOptions(url, "library", username="me", password="s3cret", **options)
     )
@@ -74,7 +81,9 @@ def refused(front, kind=EngineError, **options):
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_authority_is_trusted(serve, authority, certificate, product):
-    """With the authority's file the server is let in, by number and by name, and gets the password every time."""
+    """With the authority's file the server is let in, by number and by name, and gets the password
+    every time.
+    """
     front = serve(product, certificate)
     assert not exists(front.url, ca_file=str(authority.certificate))
     assert not exists(
@@ -105,7 +114,9 @@ def test_a_certificate_for_another_name_is_refused(serve, authority, product, ho
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_fingerprint_is_trusted(serve, certificate, product):
-    """The certificate's own fingerprint does, with or without colons, whoever signed it and for whatever name."""
+    """The certificate's own fingerprint does, with or without colons, whoever signed it and for
+    whatever name.
+    """
     front = serve(product, certificate)
     assert not exists(front.url, certificate_fingerprint=fingerprint(certificate))
     digits = fingerprint(certificate).replace(":", "").lower()
@@ -114,7 +125,9 @@ def test_the_fingerprint_is_trusted(serve, certificate, product):
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_another_fingerprint_is_refused(serve, authority, certificate, product):
-    """Even where the authority is known or certificates are not verified; the line names what came."""
+    """Even where the authority is known or certificates are not verified; the line
+    names what came.
+    """
     front = serve(product, certificate)
     wrong = fingerprint(authority.certificate)
     for options in ({}, {"ca_file": str(authority.certificate)}, {"verify_certificates": False}):
@@ -124,7 +137,9 @@ def test_another_fingerprint_is_refused(serve, authority, certificate, product):
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_a_fingerprint_is_not_looked_for_along_the_chain(serve, authority, tmp_path, product):
-    """A stranger who sends the authority's certificate after one of his own is refused: he has copied it."""
+    """A stranger who sends the authority's certificate after one of his own is refused: he has
+    copied it.
+    """
     stranger = Authority(tmp_path / "stranger", authority.name)
     forged = stranger.issue("server", "IP:127.0.0.1")
     chain = tmp_path / "chain.pem"
@@ -187,16 +202,18 @@ def test_a_file_without_certificates_is_seen_first(serve, certificate, tmp_path,
 )
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_both_clients_send_the_same_credentials(serve, product, url, options, sent):
-    """In the address or as settings, in any alphabet; a key goes before a user, a line's end is no part of it."""
+    """In the address or as settings, in any alphabet.
+
+    A key goes before a user, a line's end is no part of it.
+    """
     front = serve(product)
     engine = ServerEngine(
         EngineOptions(url.format(front.url.removeprefix("http://")), "library", **options)
     )
     assert not engine.exists()
     engine.close()
-    heard = [
-        (unquote(what), by) for what, by in front.heard
-    ]  # one client writes a comma as it is, the other as %2C
+    # One client writes a comma as it is, the other as %2C.
+    heard = [(unquote(what), by) for what, by in front.heard]
     assert [("GET /", sent), (f"GET /library?filter_path={ASKED}", sent)] == heard
 
 
@@ -217,7 +234,9 @@ def test_both_clients_send_the_same_credentials(serve, product, url, options, se
     ],
 )
 def test_a_secret_that_cannot_be_sent_is_not_told(url, options):
-    """What cannot be an address or a key is refused without a word of it, in the stack trace either."""
+    """What cannot be an address or a key is refused without a word of it, in the stack trace
+    either.
+    """
     with pytest.raises(EsragError) as caught:
         ServerEngine(EngineOptions(url, "library", **options)).exists()
     assert "engine." in str(caught.value) + caught.value.hint
@@ -228,14 +247,19 @@ def test_a_secret_that_cannot_be_sent_is_not_told(url, options):
 
 
 REFUSALS = {
-    "elasticsearch": "action [cluster:monitor/main] is unauthorized for API key id [k] of user [me]",
+    "elasticsearch": (
+        "action [cluster:monitor/main] is unauthorized for API key id [k] of user [me]"
+    ),
     "opensearch": "no permissions for [cluster:monitor/main] and User [name=me, backend_roles=[]]",
 }
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_who_may_not_ask_what_the_server_is_may_still_use_it(product):
-    """Without the cluster privilege `monitor` the root is a 403; its words tell which server that is."""
+    """Without the cluster privilege `monitor` the root is a 403.
+
+    Its words tell which server that is.
+    """
     server = ScriptedServer(product)
     body = {"error": {"type": "security_exception", "reason": REFUSALS[product]}, "status": 403}
     server.answer("root", Answer(body, 403))

@@ -1,4 +1,6 @@
-"""One table of tokens, held to by every engine: a text, what is searched for it, and what servers make of its words."""
+"""One table of tokens, held to by every engine: a text, what is searched for it, and what servers
+make of its words.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -16,7 +18,8 @@ from esrag.text.terms import terms
 SERVERS = ("opensearch", "elasticsearch")
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in SERVERS]
 
-# text: (the field `terms`, which is searched; the field `text`, of English words; its sub-field `technical`)
+# text: (the field `terms`, which is searched; the field `text`, of English words; its sub-field
+# `technical`)
 TOKENS = {
     "ML-KEM-768": ("ml-kem-768 ml kem 768", "ml kem 768", "ml-kem-768 ml kem 768"),
     "(ml-kem-768),": ("ml-kem-768 ml kem 768", "ml kem 768", "(ml-kem-768), ml kem 768"),
@@ -75,7 +78,10 @@ TOKENS = {
 
 @pytest.fixture(scope="module")
 def tokens_of(make_engine):
-    """Gives the tokens of a text in a field of a server's index; of the embedded engine, which has one, as stored."""
+    """Gives the tokens of a text in a field of a server's index.
+
+    Of the embedded engine, which has one, as stored.
+    """
     engines = {}
 
     def tokens(name, field, text):
@@ -120,7 +126,9 @@ def test_every_engine_searches_the_same_tokens(tokens_of, name):
 
 @pytest.mark.parametrize("name", LIVE)
 def test_servers_analyse_words_alike(tokens_of, name):
-    """The English analyser and the technical one make of each text what the table says, in titles too."""
+    """The English analyser and the technical one make of each text what the table says, in titles
+    too.
+    """
     for field in ("text", "title"):
         found = {
             text: (tokens_of(name, field, text), tokens_of(name, f"{field}.technical", text))

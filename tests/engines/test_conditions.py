@@ -1,4 +1,6 @@
-"""Filters against what an index holds: slips are errors that name what is known, on every engine alike."""
+"""Filters against what an index holds: slips are errors that name what is known, on every engine
+alike.
+"""
 
 import pytest
 from made import WORDLESS, prepared
@@ -98,7 +100,10 @@ def full(make_engine, name):
     ],
 )
 def test_what_cannot_have_been_meant_is_wrong_use(full, condition, message, hint):
-    """Unknown fields, values of another kind, and unknown values where there are few; also beside what is right."""
+    """Unknown fields, values of another kind, and unknown values where there are few.
+
+    Also beside what is right.
+    """
     right, wrong = parse("kind=pdf"), parse(condition)
     for filter_ in (wrong, And((right, wrong)), Or((right, And((Not(right), wrong))))):
         with pytest.raises(UsageError) as raised:
@@ -170,7 +175,10 @@ def test_what_something_meets_is_no_matter(full, condition):
 
 
 def test_no_filter_an_empty_index_and_none(full, make_engine, name, make):
-    """Without a filter nothing is looked up; where nothing is stored nothing can be told; no index is said."""
+    """Without a filter nothing is looked up; where nothing is stored nothing can be told.
+
+    No index is said.
+    """
     assert (
         check_filter(None, full)
         == check_filter(And(()), full)

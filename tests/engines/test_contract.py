@@ -41,7 +41,9 @@ def ids(result):
 
 
 def test_a_missing_index_says_so(make, name):
-    """Before the first writing nothing can be read, no vector is known, and nothing is made by trying."""
+    """Before the first writing nothing can be read, no vector is known, and nothing is made by
+    trying.
+    """
     engine = make(name)
     assert {} == engine.vectors_of(["kem"])
     assert not engine.exists()
@@ -84,14 +86,15 @@ def test_replacing_by_the_same_changes_nothing(full, name):
     assert before == content(full)
     again = full.search(SearchRequest("lattice key", QUERY))
     assert ids(hits) == ids(again)
-    assert (
-        hits == again or name != "embedded"
-    )  # a server's statistics count what was deleted until it merges
+    # A server's statistics count what was deleted until it merges.
+    assert hits == again or name != "embedded"
     assert [] == list(full.check())
 
 
 def test_replacing_leaves_nothing_of_the_old(full):
-    """A replaced document is found by its new words only, also when another source takes over its id."""
+    """A replaced document is found by its new words only, also when another source takes over its
+    id.
+    """
     with full.writer(FINGERPRINT) as writer:
         writer.replace([prepared("d00", ["zebra"], source="/elsewhere.md")])
     assert ["d00::c000"] == [c.chunk_id for c in full.chunks(Terms("doc_id", ("d00",)))]
@@ -115,7 +118,10 @@ def test_removing(full):
 
 
 def test_removing_what_was_read_from_other_bytes(full):
-    """Of each source what is not of its hash goes, what the same writer stored included; of "" all of it goes."""
+    """Of each source what is not of its hash goes, what the same writer stored included.
+
+    Of "" all of it goes.
+    """
     quoted = '/a "b" \\u00e9 é.csv'
     first = [
         with_source("e00", quoted, "1"),
@@ -215,7 +221,9 @@ def test_vector_leg_is_exact(full):
 
 
 def test_keyword_leg(full):
-    """The keyword leg finds by stem and by part of a compound, with positive falling scores and ranks from 1."""
+    """The keyword leg finds by stem and by part of a compound, with positive falling scores and
+    ranks from 1.
+    """
     with full.writer(FINGERPRINT) as writer:
         writer.replace(
             [
@@ -274,7 +282,10 @@ def test_ties_go_by_chunk_id_also_at_the_cut(make, name):
 
 @pytest.mark.parametrize("equals", [40, 400])
 def test_equal_vectors_go_by_chunk_id(make, name, equals):
-    """While they are fewer than candidates, by id also at the cut; of more a graph gives some, and those in order."""
+    """While they are fewer than candidates, by id also at the cut.
+
+    Of more a graph gives some, and those in order.
+    """
     vector = unit_rows(1, 1)
     texts = [f"zebra {n}" for n in range(equals)]
     document = dataclasses.replace(prepared("d", texts), vectors=np.repeat(vector, equals, axis=0))
@@ -310,7 +321,9 @@ def test_many_make_the_index_at_once(make, name):
 
 
 def test_the_order_of_storing_does_not_show(make, name):
-    """Many indexes, each stored in another order and in other calls, give the same hits and scores."""
+    """Many indexes, each stored in another order and in other calls, give the same hits
+    and scores.
+    """
     questions = [
         SearchRequest("lattice key", QUERY, size=15),
         SearchRequest("hash", QUERY, fusion="weighted"),
@@ -330,7 +343,10 @@ def test_the_order_of_storing_does_not_show(make, name):
 
 
 def test_without_a_model(make, name):
-    """An index without vectors is searched by words, and the path says so; asking for vectors is an error."""
+    """An index without vectors is searched by words, and the path says so.
+
+    Asking for vectors is an error.
+    """
     engine = make(name)
     with engine.writer(WORDLESS) as writer:
         writer.replace([prepared("d", ["zebra", "yak"], vectors=False)])
@@ -357,7 +373,9 @@ def test_a_vector_of_the_wrong_width(full):
 
 @pytest.mark.parametrize("method", ["keyword", "vector", "hybrid"])
 def test_a_question_for_another_model(full, method):
-    """Whoever asks may say which model the index must be of: any other is named and refused, whatever the method."""
+    """Whoever asks may say which model the index must be of: any other is named and refused,
+    whatever the method.
+    """
     question = SearchRequest("lattice key", QUERY, method=method)
     assert full.search(question) == full.search(dataclasses.replace(question, model="random"))
     with pytest.raises(
@@ -385,7 +403,10 @@ def test_another_fingerprint_is_refused(full):
 
 
 def test_rebuild_takes_the_place_of_the_old(full, make, name):
-    """Until a rebuild ends readers see the old index; then both old and new readers see the new one."""
+    """Until a rebuild ends readers see the old index.
+
+    Then both old and new readers see the new one.
+    """
     generation = full.generation()
     with full.writer(WORDLESS, rebuild=True) as writer:
         writer.replace([prepared("new", ["zebra"], vectors=False)])
@@ -408,7 +429,10 @@ def test_a_failed_rebuild_keeps_the_old(full):
 
 
 def test_neighbours(full):
-    """The chunks around a chunk in its own document, in order, without itself; none for an unknown one."""
+    """The chunks around a chunk in its own document, in order, without itself.
+
+    None for an unknown one.
+    """
     chunks = library()[1].chunks
     assert [chunks[0], chunks[2]] == list(full.neighbours(chunks[1], 1))
     assert [chunks[1], chunks[2], chunks[3]] == list(full.neighbours(chunks[0], 9))
@@ -475,8 +499,12 @@ def test_a_filter_beyond_reason(full):
 
 
 HOSTILE = [
-    "", " ", '"', "'", '""" OR *', "NEAR(a b)", "a NOT b", "terms:key", "key*", "^key", "{a}:b", "key AND", "(", "-key",
-    "'; DROP TABLE chunks; --", "\x00", "\ud800key", "key " * 25_000, " ".join(f"w{i}" for i in range(20_000)),
+    "", " ", '"', "'", '""" OR *', (
+        "NEAR(a b)"
+    ), "a NOT b", "terms:key", "key*", "^key", "{a}:b", "key AND", "(", "-key",
+    (
+        "'; DROP TABLE chunks; --"
+    ), "\x00", "\ud800key", "key " * 25_000, " ".join(f"w{i}" for i in range(20_000)),
 ]  # fmt: skip
 
 
@@ -555,14 +583,18 @@ sys.path.insert(0, sys.argv[1])
 from made import FINGERPRINT, prepared
 from esrag import plugins
 from esrag.engines import EngineOptions
-with plugins.load("engines", sys.argv[2])(EngineOptions(*sys.argv[3:])).writer(FINGERPRINT) as writer:
+engine = plugins.load("engines", sys.argv[2])(EngineOptions(*sys.argv[3:]))
+with engine.writer(FINGERPRINT) as writer:
     writer.replace([prepared("d1", ["zebra"])])
     os._exit(9)
 """
 
 
 def test_what_a_killed_writer_stored_is_there_for_the_next(make, name):
-    """Also where it was the first to fill the index; the next writer need not wait, and the generation tells."""
+    """Also where it was the first to fill the index.
+
+    The next writer need not wait, and the generation tells.
+    """
     engine = make(name)
     kind = name if name == "embedded" else "server"
     where = (engine._options.url, engine._options.index)
@@ -586,7 +618,9 @@ esrag.engines.server.writing.ServerWriter._show = lambda self: os._exit(9)
 
 
 def test_what_a_killed_writer_changed_has_a_generation_of_its_own(make, name):
-    """Else an answer that was kept from before would be given for as long as nothing else changes."""
+    """Else an answer that was kept from before would be given for as long as nothing
+    else changes.
+    """
     engine = make(name)
     with engine.writer(FINGERPRINT) as writer:
         writer.replace([prepared("d1", ["gnu"])])
@@ -605,7 +639,9 @@ def test_what_a_killed_writer_changed_has_a_generation_of_its_own(make, name):
 
 
 def test_a_second_writer_waits_then_gives_up(make, name):
-    """While one writes, another raises IndexBusy once its patience ends, and gets its turn when the first is done."""
+    """While one writes, another raises IndexBusy once its patience ends, and gets its turn when the
+    first is done.
+    """
     first, hasty, patient = make(name), make(name, lock_wait_s=0.05), make(name, lock_wait_s=20)
     with first.writer(FINGERPRINT) as writer:
         writer.replace([prepared("d1", ["zebra"])])
@@ -624,7 +660,9 @@ def write_one(engine, doc_id):
 
 
 def test_many_readers_while_one_writes(make, name):
-    """Each call of a reader sees a state that was committed: documents that are replaced together stay alike."""
+    """Each call of a reader sees a state that was committed: documents that are replaced together
+    stay alike.
+    """
     engine, shared, wrong, done = make(name), make(name), [], threading.Event()
 
     def batch(n):
@@ -661,7 +699,9 @@ def test_many_readers_while_one_writes(make, name):
 
 
 def test_many_ask_for_known_vectors_while_one_writes(full, make, name):
-    """What stays in the index is known at any time, and with its own vector, whatever comes and goes around it."""
+    """What stays in the index is known at any time, and with its own vector, whatever comes and
+    goes around it.
+    """
     kept, wrong, done = library()[5], [], threading.Event()
 
     def ask(reader):
@@ -704,7 +744,10 @@ def test_vectors_come_in_the_order_of_the_chunks(full, make, name):
 
 
 def test_indexes_are_listed_with_what_is_in_them(full, make, name):
-    """Name, which one is in use, what it was made with, documents, chunks and bytes; another program's are left out."""
+    """Name, which one is in use, what it was made with, documents, chunks and bytes.
+
+    Another program's are left out.
+    """
     beside = other(make, name, full)
     listed = {index.name: index for index in full.indexes() if index.in_use or index.name == beside}
     assert full.info() in listed.values()
@@ -719,7 +762,10 @@ def test_indexes_are_listed_with_what_is_in_them(full, make, name):
 
 
 def test_a_swap_can_be_taken_back(full, make, name):
-    """The other index is in use at once, also for who had it open; the former one comes back by the name returned."""
+    """The other index is in use at once, also for who had it open.
+
+    The former one comes back by the name returned.
+    """
     before, generation = content(full), full.generation()
     reader, beside = make(name), other(make, name, full)
     assert before == content(reader)
@@ -805,7 +851,9 @@ def test_who_writes_is_waited_for(full, make, name):
 
 
 def test_who_waited_while_another_index_came_in_writes_to_that(full, make, name):
-    """A writer that waits for a swap or a rebuild never writes to the index that was in use before."""
+    """A writer that waits for a swap or a rebuild never writes to the index that was in
+    use before.
+    """
     waiting, done = make(name), []
 
     def write():

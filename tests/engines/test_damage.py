@@ -1,7 +1,9 @@
-"""Files that are not as they were written: what is told is right, or a named error, and never anything else.
+"""Files that are not as they were written: what is told is right, or a named error, and never
+anything else.
 
-A bit is flipped, the end is cut off or a sector is overwritten, at random places of each file that lies in the folder
-of an index, with the ledger and the cache. `ESRAG_DAMAGES=5000 pytest -s tests/engines/test_damage.py` does more of it.
+A bit is flipped, the end is cut off or a sector is overwritten, at random places of each file that
+lies in the folder of an index, with the ledger and the cache. `ESRAG_DAMAGES=5000 pytest -s
+tests/engines/test_damage.py` does more of it.
 """
 
 import os
@@ -104,7 +106,7 @@ def _named(telling):
 
 def _kept(context, texts):
     """The vectors of the cache, by text."""
-    known = context.vectors.known(texts) if context.vectors else {}
+    known = context.vectors.look_up(texts) if context.vectors else {}
     return {text: vector.tolist() for text, vector in known.items()}
 
 

@@ -1,4 +1,6 @@
-"""What can happen to the embedded engine's folder: kills, damage, read-only and full disks, strangers."""
+"""What can happen to the embedded engine's folder: kills, damage, read-only and full disks,
+strangers.
+"""
 
 import os
 import random
@@ -64,7 +66,10 @@ print("ready", flush=True)
 for n in range(10**6):
     with EmbeddedEngine(EngineOptions(sys.argv[1])).writer(FINGERPRINT, rebuild=rebuild) as writer:
         for part in range(3):
-            documents = [prepared(f"d{i}", texts_of(n + i, 1 + (n + i) % 7), seed=n, revision=str(n)) for i in range(4)]
+            texts = [texts_of(n + i, 1 + (n + i) % 7) for i in range(4)]
+            documents = [
+                prepared(f"d{i}", text, seed=n, revision=str(n)) for i, text in enumerate(texts)
+            ]
             writer.replace(documents)
             writer.remove([f"d{n % 4}"])
 """
@@ -72,7 +77,9 @@ for n in range(10**6):
 
 @pytest.mark.parametrize("how", [(), ("rebuild",)], ids=["in place", "rebuild"])
 def test_kill_9_leaves_each_document_wholly_old_or_new(tmp_path, how):
-    """Killed at random points, the index is sound each time, holds whole documents, and takes the next writer."""
+    """Killed at random points, the index is sound each time, holds whole documents, and takes the
+    next writer.
+    """
     rng = random.Random(len(how))
     engine = EmbeddedEngine(EngineOptions(str(tmp_path)))
     for _ in range(4):
@@ -99,7 +106,9 @@ def test_kill_9_leaves_each_document_wholly_old_or_new(tmp_path, how):
 
 
 def test_a_rebuild_killed_between_its_renames_is_mended(store):
-    """With the old index moved away and the new not yet in place, readers read the old and the next writer mends."""
+    """With the old index moved away and the new not yet in place, readers read the old and the next
+    writer mends.
+    """
     (store / "esrag").rename(store / ".esrag.old")
     shutil.copytree(store / ".esrag.old", store / ".esrag.new")
     engine = EmbeddedEngine(EngineOptions(str(store)))
@@ -133,7 +142,9 @@ def held(store, name):
 
 
 def test_kill_9_in_a_swap_loses_neither_index(store):
-    """Killed at random points, readers have one of the two, and after the next writer both are there."""
+    """Killed at random points, readers have one of the two, and after the next writer both are
+    there.
+    """
     rng, name = random.Random(3), beside(store)
     for _ in range(6):
         process = run(SWAPPED, store)
@@ -198,7 +209,10 @@ def test_a_damaged_neighbour_is_listed_with_its_problem(store):
 
 
 def test_deleted_vectors_are_given_back(store):
-    """When most vectors are holes the file is written anew; hits stay the same and old readers go on."""
+    """When most vectors are holes the file is written anew.
+
+    Hits stay the same and old readers go on.
+    """
     engine, before = EmbeddedEngine(EngineOptions(str(store))), None
     request = SearchRequest("key", QUERY, method="vector", size=4)
     assert engine.search(request).hits
@@ -250,7 +264,9 @@ def lost_vectors(folder):
     "damage", [damaged_header, truncated_database, truncated_vectors, lost_vectors]
 )
 def test_damage_is_one_clear_error_and_a_rebuild_mends_it(store, damage):
-    """Damaged files are an EngineError whose hint is --rebuild, `check` says so too, and a rebuild works."""
+    """Damaged files are an EngineError whose hint is --rebuild, `check` says so too, and a rebuild
+    works.
+    """
     damage(store / "esrag")
     engine = EmbeddedEngine(EngineOptions(str(store)))
     with pytest.raises(EngineError) as caught:
@@ -268,7 +284,9 @@ def test_damage_is_one_clear_error_and_a_rebuild_mends_it(store, damage):
 
 @pytest.mark.parametrize("bit", range(8))
 def test_checksums_cannot_be_switched_off_by_damage(store, bit):
-    """Byte 20 of the header says that pages have them: changed, it is damage, not a database without checksums."""
+    """Byte 20 of the header says that pages have them: changed, it is damage, not a database
+    without checksums.
+    """
     path = store / "esrag" / DATABASE
     header = bytearray(path.read_bytes())
     header[20] ^= 1 << bit
@@ -387,7 +405,8 @@ try:
 except PermissionError:
     pass
 index = EmbeddedEngine(EngineOptions(sys.argv[1]))
-assert index.search(SearchRequest("key", QUERY)).hits and index.check() == [] and len(list(index.chunks())) == 24
+assert index.search(SearchRequest("key", QUERY)).hits
+assert index.check() == [] and len(list(index.chunks())) == 24
 for rebuild in (False, True):
     try:
         with index.writer(FINGERPRINT, rebuild=rebuild) as writer:
@@ -418,7 +437,9 @@ def test_a_read_only_folder_can_be_read(open_folder):
 
 
 def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
-    """Read without SQLite's own files beside it: what others write is seen next time, what was torn is not given."""
+    """Read without SQLite's own files beside it: what others write is seen next time, what was torn
+    is not given.
+    """
     cannot = apsw.CantOpenError("unable to open database file")
     cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
@@ -455,7 +476,10 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
 
 
 def test_what_looks_damaged_while_it_is_written_is_not(store):
-    """Pages of two states do not fit together; whether the file was written meanwhile is looked at then too."""
+    """Pages of two states do not fit together.
+
+    Whether the file was written meanwhile is looked at then too.
+    """
     cannot = apsw.CantOpenError("unable to open database file")
     cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
@@ -487,7 +511,8 @@ def test_a_log_that_cannot_be_brought_in_is_no_reason_to_read_without_it(store):
 ON_A_FULL_DISK = """
 import resource
 before = EmbeddedEngine(EngineOptions(sys.argv[1]))
-documents = [__import__("made").prepared(f"x{i}", __import__("made").texts_of(i, 200)) for i in range(9)]
+made = __import__("made")
+documents = [made.prepared(f"x{i}", made.texts_of(i, 200)) for i in range(9)]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:
     with EmbeddedEngine(EngineOptions(sys.argv[1])).writer(FINGERPRINT) as writer:
@@ -499,7 +524,10 @@ except IndexUnwritable as error:
 
 @pytest.mark.parametrize("bytes_left", [4096, 50_000, 300_000])
 def test_a_full_disk_keeps_the_old_state(store, bytes_left):
-    """Writing that finds no room, in either file, is IndexUnwritable; what was there before stays, and works again."""
+    """Writing that finds no room, in either file, is IndexUnwritable.
+
+    What was there before stays, and works again.
+    """
     before = content(EmbeddedEngine(EngineOptions(str(store))))
     output, errors = run(IMPORTS + ON_A_FULL_DISK, store, bytes_left).communicate(timeout=60)
     assert "" == errors
@@ -514,7 +542,9 @@ def test_a_full_disk_keeps_the_old_state(store, bytes_left):
 
 
 def test_frequent_words_only_score_where_rarer_ones_are(tmp_path, monkeypatch):
-    """Beyond the limit of rows the rarest terms choose, all terms score, and a filter never costs hits."""
+    """Beyond the limit of rows the rarest terms choose, all terms score, and a filter never costs
+    hits.
+    """
     monkeypatch.setattr("esrag.engines.embedded.searching.MAX_ROWS_SCORED", 20)
     texts = [
         f"common {'rare' if i % 10 == 0 else ''} {'some' if i % 3 == 0 else ''} filler{i}"

@@ -1,4 +1,7 @@
-"""What doctor says of a server: each part in order, short of something, and not told; and of a folder."""
+"""What doctor says of a server: each part in order, short of something, and not told.
+
+And of a folder.
+"""
 
 import copy
 import socket
@@ -146,7 +149,10 @@ def said(server, part):
 
 @pytest.mark.parametrize("product", ["elasticsearch", "opensearch"])
 def test_a_server_in_order_gets_a_line_a_part(serve, product):
-    """Version, health, licence, disk, heap, shards and mapping, each ok and without advice; each is asked but once."""
+    """Version, health, licence, disk, heap, shards and mapping, each ok and without advice.
+
+    Each is asked but once.
+    """
     server = serve(product)
     found = findings(server.url)
     assert ["ok"] * len(PARTS) == [finding.level for finding in found]
@@ -158,7 +164,9 @@ def test_a_server_in_order_gets_a_line_a_part(serve, product):
 
 
 def test_without_an_index_the_server_is_looked_at(server):
-    """Before the first ingest the cluster's health counts, and of the licence what usually follows from it."""
+    """Before the first ingest the cluster's health counts, and of the licence what usually follows
+    from it.
+    """
     server.answer("library", recorded("basic_alias_missing"))
     found = findings(server.url)
     assert ["ok"] * (len(PARTS) - 1) == [finding.level for finding in found]
@@ -181,7 +189,9 @@ def test_a_client_older_than_the_server_is_told(serve, number, level):
 
 
 def test_the_path_is_tried_whatever_the_licence_says(server):
-    """A server that lacks the retriever under a trial does not fuse, and one that has it on basic does."""
+    """A server that lacks the retriever under a trial does not fuse, and one that has it on basic
+    does.
+    """
     assert "basic licence: the server fuses (rrf-native)" == said(server, "licence").what
     server.answer("_license", licence("trial_license", expiry_date_in_millis=in_days(20.5)))
     server.answer("_msearch", recorded("core_rrf_in_msearch"))
@@ -368,7 +378,10 @@ def test_a_disk_below_a_watermark(serve, product, free, level, word):
     ],
 )
 def test_disks_of_different_sizes(server, large_gib, small_gib, level, told):
-    """What the server does on a node comes first, then the share of its low watermark; never the bytes."""
+    """What the server does on a node comes first, then the share of its low watermark.
+
+    Never the bytes.
+    """
     large = node(large_gib * GIB, name="large", total=10_240 * GIB)
     server.answer("fs,jvm", nodes(large, node(small_gib * GIB, name="small")))
     finding = said(server, "GiB free")
@@ -378,7 +391,10 @@ def test_disks_of_different_sizes(server, large_gib, small_gib, level, told):
 
 @pytest.mark.parametrize("low", ["0.6", "60%", "40gb", "40GB"])
 def test_watermarks_are_ratios_percentages_or_sizes(server, low):
-    """What is set comes before the defaults; what Elasticsearch says of a disk of its own before both."""
+    """What is set comes before the defaults.
+
+    What Elasticsearch says of a disk of its own before both.
+    """
     server.answer("settings", settings(**{f"{WATERMARK}.low": low}))
     server.answer("fs,jvm", nodes(node(40.1 * GIB)))
     assert [] == worse(server)

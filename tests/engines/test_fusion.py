@@ -28,7 +28,9 @@ def test_rrf_by_hand():
 
 
 def test_weighted_by_hand():
-    """Scores are scaled a leg by itself, its last id counts 0.001, and an id that it lacks counts 0 there."""
+    """Scores are scaled a leg by itself, its last id counts 0.001, and an id that it lacks counts 0
+    there.
+    """
     fused = combine_weighted([{"a": 10.0, "b": 5.0, "c": 0.0}, {"b": 0.9, "d": 0.1}], [0.4, 0.6])
     assert {"b": 0.4 * 0.5 + 0.6, "a": 0.4, "d": 0.0006, "c": 0.0004} == pytest.approx(fused)
     assert ["b", "a", "d", "c"] == list(fused)

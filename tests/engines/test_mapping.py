@@ -43,7 +43,9 @@ def embedding(product, fingerprint=FINGERPRINT, **options):
 
 
 def test_every_option_is_a_setting():
-    """The engines' options are the settings of `engine`, with the same values allowed and the same defaults."""
+    """The engines' options are the settings of `engine`, with the same values allowed and the same
+    defaults.
+    """
     known = EngineSettings.model_fields
     assert [field.name for field in fields(EngineOptions)] == list(known)
     for field in fields(EngineOptions):
@@ -73,13 +75,17 @@ def test_opensearch_vectors():
     """The Lucene engine, for the others need native code; its quantisation is an encoder."""
     assert embedding("opensearch") == {
         "type": "knn_vector", "dimension": 8, "space_type": "cosinesimil",
-        "method": {"name": "hnsw", "engine": "lucene", "parameters": {"m": 16, "ef_construction": 100}},
+        "method": {"name": "hnsw", "engine": "lucene", "parameters": {"m": 16, (
+            "ef_construction"
+        ): 100}},
     }  # fmt: skip
     encoder = {"name": "sq", "parameters": {"bits": 7}}
     assert embedding("opensearch", **asdict(OTHER)) == {
         "type": "knn_vector", "dimension": 8, "space_type": "l2",
         "method": {
-            "name": "hnsw", "engine": "lucene", "parameters": {"m": 32, "ef_construction": 200, "encoder": encoder},
+            "name": "hnsw", "engine": "lucene", "parameters": {"m": 32, (
+                "ef_construction"
+            ): 200, "encoder": encoder},
         },
     }  # fmt: skip
 
@@ -99,7 +105,9 @@ def test_shards_replicas_and_fingerprint(product):
 
 
 def test_both_servers_have_the_same_fields():
-    """The two files differ in the type of what can hold any key, and in the switch that OpenSearch wants."""
+    """The two files differ in the type of what can hold any key, and in the switch that OpenSearch
+    wants.
+    """
     bodies = [index_body(product, WORDLESS, EngineOptions()) for product in PRODUCTS]
     types = [body["mappings"]["properties"].pop("metadata")["type"] for body in bodies]
     knn = [body["settings"]["index"].pop("knn", None) for body in bodies]
@@ -114,7 +122,8 @@ def test_both_servers_have_the_same_fields():
 
 VECTORS = st.builds(
     VectorField,
-    st.sampled_from(SIMILARITIES), st.sampled_from(QUANTISATIONS), st.integers(2, 512), st.integers(1, 3200),
+    st.sampled_from(SIMILARITIES), st.sampled_from(QUANTISATIONS), st.integers(2, 512),
+    st.integers(1, 3200),
 )  # fmt: skip
 
 
@@ -188,7 +197,9 @@ ALIASES = st.from_regex(r"[a0][a0-]{0,5}", fullmatch=True)
 
 @given(ALIASES, ALIASES, st.integers(1, 99_999))
 def test_no_two_templates_are_equally_close(one, other, number):
-    """An index of an alias matches its template, and where it matches another as well, one of them goes first."""
+    """An index of an alias matches its template, and where it matches another as well, one of them
+    goes first.
+    """
     assume(one != other)
     templates = [template_body(alias, {}) for alias in (one, other)]
     matches = [
@@ -262,7 +273,9 @@ on_servers = pytest.mark.parametrize(
 @on_servers
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_similarities_rank_and_score_alike(make, name, similarity):
-    """Whatever an index compares by, hits have the cosines, also for a reader whose settings say otherwise."""
+    """Whatever an index compares by, hits have the cosines, also for a reader whose settings say
+    otherwise.
+    """
     with make(name, similarity=similarity).writer(FINGERPRINT) as writer:
         writer.replace(library())
     query = unit_rows(99, 1, DIMENSIONS)[0]
@@ -308,7 +321,9 @@ def test_a_quantisation_that_is_refused_makes_no_index(make):
 
 @on_servers
 def test_a_late_entry_meets_a_strict_index(make, name):
-    """After an index was dropped, an entry that comes too late makes no index of guessed types, nor bars the next."""
+    """After an index was dropped, an entry that comes too late makes no index of guessed types, nor
+    bars the next.
+    """
     engine = make(name, shards=2)
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(library(1))
@@ -319,7 +334,7 @@ def test_a_late_entry_meets_a_strict_index(make, name):
             "PUT", f"/{index.name}/_doc/late", {"entry": "chunk", "surprise": 1}
         )
     assert "strict_dynamic_mapping_exception" == caught.value.kind
-    late = engine._indexes.named(index.name)
+    late = engine._indexes.resolve(index.name)
     assert (FINGERPRINT, 2, index.vectors) == (late.made, late.shards, late.vectors)
     assert not engine.exists()
     with engine.writer(FINGERPRINT) as writer:
@@ -334,7 +349,7 @@ def test_a_new_model_meets_no_former_template(make, name):
     for fingerprint in (FINGERPRINT, WORDLESS, WIDE):
         with engine.writer(fingerprint, rebuild=True):
             pass
-        described = engine._indexes.described(engine._indexes.current().name)
+        described = engine._indexes.describe(engine._indexes.current().name)
         ((_, body),) = described.items()
         assert bool(fingerprint.dimensions) == ("embedding" in body["mappings"]["properties"])
         assert fingerprint == engine.fingerprint()

@@ -1,4 +1,7 @@
-"""The same question on every engine and path: the same hits in the same order; the same filter, the same chunks."""
+"""The same question on every engine and path: the same hits in the same order.
+
+The same filter, the same chunks.
+"""
 
 import random
 from dataclasses import replace
@@ -103,7 +106,10 @@ def test_both_paths_of_a_server_give_the_same_ten(engines, fusion, weight):
 
 @pytest.mark.parametrize(("fusion", "weight"), FUSIONS)
 def test_both_paths_give_the_same_ten_over_shards(sharded, fusion, weight):
-    """OpenSearch reads each shard as deep as the whole index is to be read; what is given is the same all the same."""
+    """OpenSearch reads each shard as deep as the whole index is to be read.
+
+    What is given is the same all the same.
+    """
     native = 0
     for request in questions(15, fusion=fusion, vector_weight=weight):
         question, index = asked(sharded, request)
@@ -115,9 +121,11 @@ def test_both_paths_give_the_same_ten_over_shards(sharded, fusion, weight):
 
 @pytest.mark.parametrize(("fusion", "weight"), FUSIONS)
 def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
-    """OpenSearch has the same formulas: what it gives its hits is what the two legs give them, to 32-bit floats.
+    """OpenSearch has the same formulas: what it gives its hits is what the two legs give them, to
+    32-bit floats.
 
-    But for this: it lifts the last hit of a leg to 0.001, and not those that lie between 0 and that.
+    But for this: it lifts the last hit of a leg to 0.001, and not those that lie between 0 and
+    that.
     """
     engine = engines["opensearch"]
     for request in questions(15, fusion=fusion, vector_weight=weight):
@@ -126,9 +134,8 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
             "hits"
         ]["hits"]
         given = {hit["_source"]["chunk_id"]: hit["_score"] for hit in hits if hit["_score"]}
-        scale = (
-            1.0 if fusion == "weighted" or weight == 0.5 else 0.5
-        )  # its weights of ranks add up to 1, ours to 2
+        # Its weights of ranks add up to 1, ours to 2.
+        scale = 1.0 if fusion == "weighted" or weight == 0.5 else 0.5
         legs = {}
         for leg in question.legs:
             found = engine.search(replace(request, method=leg, size=request.candidates)).hits
@@ -142,7 +149,10 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
 
 @pytest.mark.parametrize("method", ["keyword", "vector", "hybrid", "weighted"])
 def test_every_engine_gives_nearly_the_same_ten(engines, method):
-    """Servers agree wholly. SQLite weighs frequent words less (its BM25 has another inverse document frequency)."""
+    """Servers agree wholly.
+
+    SQLite weighs frequent words less (its BM25 has another inverse document frequency).
+    """
     shared, asked = 0, 0
     of_method = (
         {"method": method} if method != "weighted" else {"fusion": "weighted", "vector_weight": 0.4}
@@ -204,7 +214,9 @@ FILTERS = st.recursive(
 )
 @given(FILTERS)
 def test_a_filter_means_the_same_everywhere(engines, filter_):
-    """Any filter keeps the same chunks on every engine, and no hit of either leg lies outside it."""
+    """Any filter keeps the same chunks on every engine, and no hit of either leg lies
+    outside it.
+    """
     kept = {
         name: {chunk.chunk_id for chunk in engine.chunks(filter_)}
         for name, engine in engines.items()

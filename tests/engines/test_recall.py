@@ -40,7 +40,10 @@ def test_an_exact_search_finds_all(store):
 
 
 def test_what_is_not_found_is_missing(store):
-    """Of all 24 chunks 20 are found, whatever is asked; of the one nearest, none where it is a forgotten chunk."""
+    """Of all 24 chunks 20 are found, whatever is asked.
+
+    Of the one nearest, none where it is a forgotten chunk.
+    """
     assert recall(Forgetful(store), 24, 24, 100) == Recall(
         24, round(20 / 24, 4), round(20 / 24, 4), 24, 24
     )

@@ -1,4 +1,6 @@
-"""A real server whose index is red: what is asked then waits for it, and is an error where that is in vain."""
+"""A real server whose index is red: what is asked then waits for it, and is an error where that is
+in vain.
+"""
 
 import threading
 import time
@@ -25,7 +27,9 @@ def allocate(engine, shards):
 
 @pytest.fixture
 def red(make, name):
-    """An engine over an index whose shard has never had a place: a shard that had one gets it again at once."""
+    """An engine over an index whose shard has never had a place: a shard that had one gets it again
+    at once.
+    """
     engine = make(name)
     alias, server = engine._options.index, engine._connection
     body = index_body(name, FINGERPRINT, engine._options)

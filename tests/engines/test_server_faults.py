@@ -1,4 +1,7 @@
-"""What becomes of everything that a server can answer, or not answer; most answers were recorded from a real one."""
+"""What becomes of everything that a server can answer, or not answer.
+
+Most answers were recorded from a real one.
+"""
 
 import json
 import socket
@@ -133,7 +136,9 @@ def hit(number, score):
     """A hit with everything any of the requests asks for."""
     entry = chunk_entry(DOCUMENT, number)
     return {
-        "_id": entry_id("chunk", CHUNKS[number]), "_score": score, "fields": {"chunk_id": [CHUNKS[number]]},
+        "_id": entry_id("chunk", CHUNKS[number]), "_score": score, "fields": {(
+            "chunk_id"
+        ): [CHUNKS[number]]},
         "_source": {name: entry[name] for name in CHUNK_SOURCE if name in entry},
     }  # fmt: skip
 
@@ -179,7 +184,9 @@ def failure(use, kind=EngineError):
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.faults
 def test_entries_without_room_are_sent_again(server, engine, status):
-    """Of a bulk's items only those with 429 or 503 are repeated, until the server takes them (case 19)."""
+    """Of a bulk's items only those with 429 or 503 are repeated, until the server takes them (case
+    19).
+    """
     busy = {"index": recorded_item("limits_bulk_429_items")["index"] | {"status": status}}
     server.answer("_bulk", taken, lambda r: items(r, busy, busy), lambda r: items(r, busy), taken)
     write(engine)
@@ -206,7 +213,9 @@ def test_entries_that_never_find_room_are_an_error(server, engine):
 )
 @pytest.mark.faults
 def test_a_document_with_a_refused_entry_is_set_aside(server, engine, number, words):
-    """Case 21: a 400 is not repeated, the others are stored, and of this document, old chunks and all, only why not."""
+    """Case 21: a 400 is not repeated, the others are stored, and of this document, old chunks and
+    all, only why not.
+    """
     former = document_entry(DOCUMENT.document, ["old", CHUNKS[0]])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
     wrong, busy = (
@@ -266,7 +275,9 @@ def test_an_item_that_is_no_fault_of_the_entry_is_an_error(server, engine, numbe
 
 
 def test_a_record_that_cannot_be_read_is_not_one_that_is_not_there(server, engine):
-    """A shard that is just starting: it is asked again, for the former chunks would stay for ever."""
+    """A shard that is just starting: it is asked again, for the former chunks would
+    stay for ever.
+    """
     former = document_entry(DOCUMENT.document, [*CHUNKS, "old"])
     unread = {
         "_id": "x",
@@ -327,7 +338,10 @@ def test_removing_what_is_not_there_is_no_error(server, engine):
     [("basic_block_write_bulk", 0, "FORBIDDEN/8"), ("basic_bulk_partial", 1, "failed to")],
 )
 def test_a_refused_removal_names_its_entry(server, engine, name, number, words):
-    """A write block is an error that ends the removal and names the chunk; so is a 400, which no document explains."""
+    """A write block is an error that ends the removal and names the chunk.
+
+    So is a 400, which no document explains.
+    """
     former = document_entry(DOCUMENT.document, CHUNKS[:1])
     server.answer("_mget", Answer({"docs": [{"found": True, "_source": former}]}))
     server.answer("_bulk", lambda r: items(r, recorded_item(name, number)))
@@ -371,7 +385,9 @@ def test_known_vectors_are_asked_for_again(server, engine):
 
 @pytest.mark.parametrize("number", ["8.18.0", "9.1.9", "9.5.3", None])
 def test_vectors_are_asked_for_in_a_way_that_every_version_takes(serve, opened, number):
-    """Also where no version is told: before 9.2 `exclude_vectors` is a 400, and since then `_source` lacks them."""
+    """Also where no version is told: before 9.2 `exclude_vectors` is a 400, and since then
+    `_source` lacks them.
+    """
     server = serve(number=number)
     if number is None:
         reason = "action [cluster:monitor/main] is unauthorized for API key id [k] of user [me]"
@@ -392,7 +408,10 @@ def test_vectors_are_asked_for_in_a_way_that_every_version_takes(serve, opened, 
 
 @pytest.mark.parametrize(("name", "most"), [("BULK_ENTRIES", 3), ("BULK_BYTES", 5_000)])
 def test_a_bulk_is_bounded(server, engine, monkeypatch, name, most):
-    """By entries and by bytes, but for an entry that is larger by itself; nothing is lost, doubled or reordered."""
+    """By entries and by bytes, but for an entry that is larger by itself.
+
+    Nothing is lost, doubled or reordered.
+    """
     monkeypatch.setattr(writing, name, most)
     texts = ["é" * 300, "€" * 2000, *["gnu " * 50] * 20]
     write(engine, prepared("d", texts))
@@ -424,7 +443,9 @@ def shown(server):
 
 
 def test_each_call_is_shown(server, engine):
-    """In an index that holds documents each call ends with a refresh, and then the generation grows."""
+    """In an index that holds documents each call ends with a refresh, and then the generation
+    grows.
+    """
     with engine.writer(FINGERPRINT) as writer:
         assert (1, []) == shown(server)
         writer.replace([DOCUMENT])
@@ -438,7 +459,10 @@ def test_each_call_is_shown(server, engine):
 
 @pytest.mark.parametrize("error", [None, ZeroDivisionError])
 def test_a_first_load_is_shown_at_its_end(server, engine, error):
-    """While an empty index is filled nothing is refreshed; an exception does not hide what was stored."""
+    """While an empty index is filled nothing is refreshed.
+
+    An exception does not hide what was stored.
+    """
     server.answer("_count", Answer({"count": 0}))
     with suppress(ZeroDivisionError), engine.writer(FINGERPRINT) as writer:
         writer.replace([DOCUMENT])
@@ -475,7 +499,10 @@ def leased(answers):
 
 
 def test_a_renewal_whose_answer_was_lost_is_ours(server, engine):
-    """The repeated renewal conflicts with the first, which holds all the same; the next one goes on from there."""
+    """The repeated renewal conflicts with the first, which holds all the same.
+
+    The next one goes on from there.
+    """
     server.answer(
         "lease", leased([Answer(fault="reset"), recorded("basic_version_conflict_seq_no")])
     )
@@ -488,7 +515,10 @@ def test_a_renewal_whose_answer_was_lost_is_ours(server, engine):
 
 
 def test_a_lease_that_another_has_taken_ends_the_writing(server, engine):
-    """The renewal says that another program writes; nothing is stored, and that program's lease and state stay."""
+    """The renewal says that another program writes.
+
+    Nothing is stored, and that program's lease and state stay.
+    """
 
     def taken_over(held):
         held["holder"] = "elsewhere 1 x"
@@ -522,7 +552,9 @@ def test_a_busy_server_is_asked_again(server, engine, answer):
 
 @pytest.mark.faults
 def test_a_bulk_that_is_too_large_is_halved(server, engine):
-    """A 413, whose body is empty, makes halves until they fit, and every entry is sent once (case 22)."""
+    """A 413, whose body is empty, makes halves until they fit, and every entry is sent once (case
+    22).
+    """
     stored = []
 
     def two_at_most(request):
@@ -547,7 +579,10 @@ def test_an_entry_that_is_too_large_is_an_error(server, engine):
 
 @pytest.mark.faults
 def test_a_full_disk_is_said_at_once(server, engine):
-    """A flood-stage block is a 429 as well; it is not repeated, whether for an item or the whole request (case 23)."""
+    """A flood-stage block is a 429 as well.
+
+    It is not repeated, whether for an item or the whole request (case 23).
+    """
     full = recorded_item("basic_block_flood_bulk")
     server.answer("_bulk", lambda r: items(r, full))
     assert "disk is full" in failure(lambda: write(engine)).hint
@@ -559,7 +594,9 @@ def test_a_full_disk_is_said_at_once(server, engine):
 @pytest.mark.parametrize("fault", ["reset", "hang", "half"])
 @pytest.mark.faults
 def test_a_write_whose_answer_is_lost_is_repeated(server, engine, fault):
-    """Case 20: what was applied before the connection broke is sent again with the same ids, so it is stored once."""
+    """Case 20: what was applied before the connection broke is sent again with the same ids, so it
+    is stored once.
+    """
     server.answer("_bulk", taken, Answer({"items": []}, fault=fault), taken)
     write(engine)
     bulks = server.asked("_bulk")
@@ -620,7 +657,9 @@ def test_a_server_that_breaks_off(serve, opened, product, fault):
     ids=["broken", "list", "html", "empty", "picture"],
 )
 def test_an_answer_that_is_no_json_object(serve, opened, product, answer):
-    """Whatever else comes with 200, first or later, is one line that asks for the right address, and said at once."""
+    """Whatever else comes with 200, first or later, is one line that asks for the right address,
+    and said at once.
+    """
     server = serve(product)
     server.answer("library", answer)
     assert "engine.url" in failure(opened(server.url).exists).hint
@@ -753,7 +792,9 @@ def test_an_alias_that_is_missing(server, engine):
 
 @pytest.mark.parametrize("name", [LICENCE, UNKNOWN])
 def test_a_server_that_cannot_fuse(server, engine, name):
-    """Without a licence or the retriever both legs are fused here, and the server is asked for it but once."""
+    """Without a licence or the retriever both legs are fused here, and the server is asked for it
+    but once.
+    """
     server.answer("_msearch", licensed_only(name))
     for _ in range(3):
         result = engine.search(QUESTION)
@@ -767,7 +808,10 @@ def test_a_server_that_cannot_fuse(server, engine, name):
 
 
 def test_a_server_that_can_fuse(server, engine):
-    """With a licence the server fuses; a small question tells, for a narrow key may not read the licence."""
+    """With a licence the server fuses.
+
+    A small question tells, for a narrow key may not read the licence.
+    """
     result = engine.search(QUESTION)
     assert ("rrf-native", CHUNKS[:2]) == (result.path, [hit.chunk.chunk_id for hit in result.hits])
     assert ["root", "library", "_msearch", "_msearch"] == [
@@ -778,7 +822,9 @@ def test_a_server_that_can_fuse(server, engine):
 
 
 def test_a_server_that_fused_another_list(server, engine):
-    """Where a hit that the two legs make due is missing, as ties at a cut can do, the hits are read by their ids."""
+    """Where a hit that the two legs make due is missing, as ties at a cut can do, the hits are read
+    by their ids.
+    """
     other = {**NOTHING, "hits": {"hits": [hit(2, 0.03), hit(1, 0.02)]}}
 
     def fused(request):
@@ -814,7 +860,9 @@ def test_a_fusion_is_asked_of_a_server_that_knows_it(serve, opened, said, fusion
 
 
 def outline(body):
-    """The shape of a request: its names, with numbers and texts made alike, and what is searched left out."""
+    """The shape of a request: its names, with numbers and texts made alike, and what is searched
+    left out.
+    """
     if isinstance(body, dict):
         return {
             name: "" if name in {"query", "filter"} else outline(part)
@@ -843,7 +891,9 @@ def test_elasticsearch_is_asked_as_it_was_when_it_answered(server, engine, name,
     ("weight", "fusion"), [(0.5, "rrf"), (0, "rrf"), (0.3, "rrf"), (1, "weighted")]
 )
 def test_opensearch_is_told_how_to_fuse(serve, opened, weight, fusion):
-    """The processor is in the request, with weights that add up to 1 and are floats: whole numbers end in a 500."""
+    """The processor is in the request, with weights that add up to 1 and are floats: whole numbers
+    end in a 500.
+    """
     server = serve("opensearch")
     opened(server.url).search(replace(QUESTION, fusion=fusion, vector_weight=weight))
     asked = server.asked("_msearch")[-1].lines[1]
@@ -860,7 +910,9 @@ def test_opensearch_is_told_how_to_fuse(serve, opened, weight, fusion):
     ("size", "candidates"), [(1, 1), (10, 5), (10, 100), (1000, 1), (10_000, 10_000)]
 )
 def test_no_question_passes_a_limit_of_the_server(serve, opened, product, size, candidates):
-    """Either server takes 10,000 hits and neighbours, and Elasticsearch a list that is no longer than its window."""
+    """Either server takes 10,000 hits and neighbours, and Elasticsearch a list that is no longer
+    than its window.
+    """
     server = serve(product)
     opened(server.url).search(replace(QUESTION, size=size, candidates=candidates))
     fused, *legs = server.asked("_msearch")[-1].lines[1::2]
@@ -884,7 +936,9 @@ def test_more_than_a_server_reads_is_said_before_it_is_asked(server, engine, too
 
 
 def test_an_index_that_lost_its_vectors_is_an_error(server, engine):
-    """A server finds no neighbours in a field that is not mapped and says nothing, so the mapping is looked at."""
+    """A server finds no neighbours in a field that is not mapped and says nothing, so the mapping
+    is looked at.
+    """
     lost = index_of(meta(FINGERPRINT))
     del lost["mappings"]["properties"]["embedding"]
     server.answer("library", Answer({"library-000001": lost}))
@@ -970,7 +1024,10 @@ def test_a_list_that_was_not_fused(serve, opened):
 
 
 def test_a_hit_that_was_removed_meanwhile(server, engine):
-    """What the legs found and is not there any more when it is read, is no hit; the others keep ranks and scores."""
+    """What the legs found and is not there any more when it is read, is no hit.
+
+    The others keep ranks and scores.
+    """
     request = SearchRequest("zebra", method="keyword")
     one, two = engine.search(request).hits
     assert [CHUNKS[0], CHUNKS[1]] == [one.chunk.chunk_id, two.chunk.chunk_id]
@@ -1026,7 +1083,9 @@ RED_ANSWERS = [
 
 @pytest.mark.parametrize(("what", "answer", "well", "use"), RED_ANSWERS)
 def test_a_shard_that_comes_back_costs_no_answer(server, engine, what, answer, well, use):
-    """Whether every search or entry fails or the request: what was asked is asked again, and then goes on."""
+    """Whether every search or entry fails or the request: what was asked is asked again, and then
+    goes on.
+    """
     server.answer(what, answer, answer, well)
     use(engine)
     assert len(server.asked(what)) >= 3
@@ -1081,7 +1140,10 @@ def test_one_of_many_searches_fails(server, engine, name):
 
 
 def test_a_fusion_one_of_whose_legs_failed(server, engine):
-    """Asked for whole lists only, a server says that a leg failed; the shard's reason is shown, not the wrapper's."""
+    """Asked for whole lists only, a server says that a leg failed.
+
+    The shard's reason is shown, not the wrapper's.
+    """
     failed = recorded("trial_rrf_partial_shard_failure_strict").body
     server.answer("_msearch", found, Answer({"responses": [failed, NOTHING, NOTHING]}))
     said = str(failure(lambda: engine.search(QUESTION)))
@@ -1163,7 +1225,9 @@ def test_an_index_of_another_kind(server, engine, said, words):
 
 
 def test_an_index_that_another_program_made_meanwhile_is_written(server, engine):
-    """Of two that make an index at once the slower one is refused, and goes on with that of the other."""
+    """Of two that make an index at once the slower one is refused, and goes on with that of the
+    other.
+    """
     missing = recorded("basic_alias_missing")
     server.answer(
         "library",
@@ -1197,7 +1261,9 @@ def test_a_name_that_another_rebuild_took_meanwhile_stays_its_own(server, engine
 
 
 def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
-    """Sent again, the server says that the old index is gone: the new one is behind the alias, and stays."""
+    """Sent again, the server says that the old index is gone: the new one is behind the alias, and
+    stays.
+    """
     old, new = (
         index_of(meta(FINGERPRINT)),
         {**index_of(meta(FINGERPRINT)), "aliases": {"library": {}}},
@@ -1221,7 +1287,9 @@ def test_a_swap_whose_answer_was_lost_is_not_undone(server, engine):
 
 
 def test_a_rebuild_leaves_another_programs_index_alone(server, engine):
-    """An index that has the number of the next one and is not ours stays: the number after it is taken."""
+    """An index that has the number of the next one and is not ours stays: the number after it is
+    taken.
+    """
     server.answer(
         "library-*", Answer({"library-000001": {}, "library-000002": {}, "library-old-000007": {}})
     )

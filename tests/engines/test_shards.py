@@ -1,4 +1,6 @@
-"""An index in three shards does what one in one shard does, on both servers: the same hits, ties and pages."""
+"""An index in three shards does what one in one shard does, on both servers: the same hits, ties
+and pages.
+"""
 
 import dataclasses
 import random
@@ -90,7 +92,9 @@ def test_the_entries_are_spread(three):
 
 @pytest.mark.parametrize("method", ["keyword", "vector"])
 def test_a_leg_is_that_of_one_shard(one, three, method):
-    """Words weigh what they weigh in the whole index, so hits, scores and ranks do not depend on the cut."""
+    """Words weigh what they weigh in the whole index, so hits, scores and ranks do not depend on
+    the cut.
+    """
     for request in questions(method=method, size=30):
         expected, found = one.search(request), three.search(request)
         assert ids(expected) == ids(found)
@@ -102,7 +106,10 @@ def test_a_leg_is_that_of_one_shard(one, three, method):
 
 @pytest.mark.parametrize("fusion", ["rrf", "weighted"])
 def test_fused_hits_are_those_of_one_shard(one, three, name, fusion):
-    """OpenSearch fuses three shards by itself; whoever fuses, the ten hits and what the legs say of them are alike."""
+    """OpenSearch fuses three shards by itself.
+
+    Whoever fuses, the ten hits and what the legs say of them are alike.
+    """
     paths = set()
     for request in questions(fusion=fusion):
         expected, found = one.search(request), three.search(request)
@@ -144,7 +151,9 @@ def test_ties_go_by_chunk_id_over_all_shards(make, name):
 
 @pytest.mark.parametrize("equals", [90, 900])
 def test_equal_vectors_go_by_chunk_id_over_all_shards(make, name, equals):
-    """Each shard gives as many as candidates: of fewer equal ones the first by id, of more some, in order."""
+    """Each shard gives as many as candidates: of fewer equal ones the first by id, of more some, in
+    order.
+    """
     document = prepared("d", [f"zebra {n}" for n in range(equals)])
     document = dataclasses.replace(document, vectors=np.repeat(unit_rows(1, 1), equals, axis=0))
     engine = make(name, shards=3)
@@ -165,7 +174,9 @@ def test_equal_vectors_go_by_chunk_id_over_all_shards(make, name, equals):
 
 
 def test_replacing_and_removing(make, name):
-    """Chunks that are no more are gone from every shard, known vectors come back from all, the generation grows."""
+    """Chunks that are no more are gone from every shard, known vectors come back from all, the
+    generation grows.
+    """
     engine, documents = make(name, shards=3), library()
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(documents)
@@ -200,7 +211,9 @@ def test_more_than_a_page(make, name):
 
 
 def test_a_rebuild_is_cut_as_the_settings_say(make, name):
-    """Shards are a setting of the index that is made: a rebuild can change them, and keeps what it is given."""
+    """Shards are a setting of the index that is made: a rebuild can change them, and keeps what it
+    is given.
+    """
     engine = make(name, shards=3)
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(library(2))

@@ -1,4 +1,6 @@
-"""`esrag calibrate`: a threshold from labelled questions, fitted on one half and reported on the other."""
+"""`esrag calibrate`: a threshold from labelled questions, fitted on one half and reported on the
+other.
+"""
 
 import json
 import random
@@ -79,7 +81,10 @@ def test_the_settings_file_that_is_read_is_written(kitchen):
 
 
 def test_a_setting_that_goes_before_the_file_is_named(kitchen):
-    """What was written would go unheard otherwise; another place with the same value takes nothing away."""
+    """What was written would go unheard otherwise.
+
+    Another place with the same value takes nothing away.
+    """
     told = "not in effect: "
     ran = kitchen("calibrate", "many.jsonl", "--write")
     assert f"{told}ESRAG_ANSWER__REFUSAL is 0.0 and overrides esrag.yaml" in ran.err
@@ -109,7 +114,10 @@ def test_how_far_it_is_is_told(kitchen):
 
 
 def test_the_folder_of_a_collection_is_joined(kitchen):
-    """Questions and answers have a file each; a sentence that is marked as gold is an answer as well."""
+    """Questions and answers have a file each.
+
+    A sentence that is marked as gold is an answer as well.
+    """
     folder, gold = kitchen.folder / "collection", "the kettle  holds 1.7 litres ."
     folder.mkdir()
     queries = [
@@ -249,7 +257,10 @@ def test_a_fault_of_a_collection_is_found_where_it_is(tmp_path, queries, answers
     ],
 )
 def test_an_answer_is_held_between_borders(answer, text, is_held):
-    """Whole words and numbers where the script has such; what is cited after them is no part of a text."""
+    """Whole words and numbers where the script has such.
+
+    What is cited after them is no part of a text.
+    """
     assert holds(text, answer) is is_held
 
 
@@ -351,7 +362,10 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     ],
 )
 def test_of_equal_thresholds_the_middle_is_taken(wrong, right, middle, lowest):
-    """Of the longest run, as far from the wrong answers as from the right ones; the lowest for an accuracy."""
+    """Of the longest run, as far from the wrong answers as from the right ones.
+
+    The lowest for an accuracy.
+    """
     points = curve([Judged(each, answered=True, right=each in right) for each in wrong | right])
 
     assert _fitted(points, None) == middle
@@ -359,7 +373,10 @@ def test_of_equal_thresholds_the_middle_is_taken(wrong, right, middle, lowest):
 
 
 def drawn(seed, count, middle=0.6):
-    """Answers of which the right ones are surer; a threshold in the middle tells most of them apart."""
+    """Answers of which the right ones are surer.
+
+    A threshold in the middle tells most of them apart.
+    """
     rng = random.Random(seed)
     for _ in range(count):
         right = rng.random() < 0.5
@@ -385,7 +402,10 @@ def test_the_range_holds_the_best_threshold_and_narrows_with_more_questions():
 
 
 def test_refused_questions_and_one_of_a_kind_have_a_range():
-    """What no threshold would give does not count; a single wrong answer tells hardly anything apart."""
+    """What no threshold would give does not count.
+
+    A single wrong answer tells hardly anything apart.
+    """
     judged = [Judged(0.9, answered=True, right=True)] * 3 + [
         Judged(0.2, answered=True, right=False)
     ]
@@ -417,7 +437,10 @@ def test_the_default_is_kept_unless_the_questions_speak_against_it(
 @pytest.mark.parametrize("count", [1, 4])
 @pytest.mark.parametrize("arguments", [[], ["--accuracy", "0.5"]])
 def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
-    """Too few are not written, and recommend nothing; the range is said, and why it is this threshold."""
+    """Too few are not written, and recommend nothing.
+
+    The range is said, and why it is this threshold.
+    """
     (kitchen.folder / "some.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS * count)))
     found = kitchen("calibrate", "some.jsonl", "--json", *arguments)
     low, high, threshold = (found.json[name] for name in ("low", "high", "threshold"))

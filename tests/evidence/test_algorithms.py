@@ -4,14 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.algorithms import algorithm_asked, extract_steps, with_steps
+from esrag.evidence.algorithms import extract_steps, find_algorithm_number, with_steps
 from esrag.evidence.selection import EvidenceBudget, select
 from esrag.records import Chunk, Evidence, Hit
 from esrag.verifying.verify import verify
 
 QUESTION = "What are the steps in Algorithm 7?"
-HEAD = "It needs a pot.\nAlgorithm 7 Pot.Stir(p, n)\nStirs it. Input: a pot p.\n1: t ← 0\n2: for (i ← 1; i ≤ n; i++)"
-TAIL = "3: t ← t + Turn(p, out[c1]) ▷ one turn. It is slow.\n4: end for\n5: return t\nThe pot of 5 litres may be hot."
+HEAD = (
+    "It needs a pot.\nAlgorithm 7 Pot.Stir(p, n)\nStirs it. Input: a pot p.\n1: t ← 0\n2: "
+    "for (i ← 1; i ≤ n; i++)"
+)
+TAIL = (
+    "3: t ← t + Turn(p, out[c1]) ▷ one turn. It is slow.\n4: end for\n5: "
+    "return t\nThe pot of 5 litres may be hot."
+)
 
 
 def chunk(text, ordinal, doc_id="pots", start=None):
@@ -51,7 +57,7 @@ def cited(answer):
 )
 def test_the_algorithm_that_is_asked_for(question, number):
     """One number, however often; nothing where it could be one of several."""
-    assert algorithm_asked(question) == number
+    assert find_algorithm_number(question) == number
 
 
 def test_the_steps_are_an_answer_that_passes_every_check():
@@ -60,7 +66,8 @@ def test_the_steps_are_an_answer_that_passes_every_check():
     answer = verify(extract_steps(QUESTION, given_evidence), given_evidence)
 
     assert answer.text == (
-        "1: t ← 0 [c1] 2: for (i ← 1; i ≤ n; i++) [c1] 3: t ← t + Turn(p, out(c1)) ▷ one turn. [c1] It is slow. [c1] "
+        "1: t ← 0 [c1] 2: for (i ← 1; i ≤ n; i++) [c1] 3: t ← t + Turn(p, out(c1)) ▷ one turn. "
+        "[c1] It is slow. [c1] "
         "4: end for [c1] 5: return t [c1]"
     )
     assert [citation.support for citation in answer.citations] == [1.0]
@@ -137,7 +144,9 @@ def library(*texts):
 
 
 def test_the_passages_of_the_steps_come_first():
-    """From the heading to the last step, with the score of the hit that stands there, though it found neither."""
+    """From the heading to the last step, with the score of the hit that stands there, though it
+    found neither.
+    """
     hits, around = library(
         "Algorithm 7 Pot.Stir . . . 12", "Pots.", HEAD, TAIL, "Algorithm 8 Rest", "Lids."
     )
@@ -172,7 +181,9 @@ STEP = st.text(st.sampled_from("abcXYZ 019.,;:!?()[]←‖▷𝑞“”\"'|-_"),
 
 @given(st.lists(STEP, min_size=1, max_size=6), st.integers(1, 6))
 def test_whatever_the_steps_say_the_draft_passes(written, cut):
-    """Steps of any text, in one passage or in two, are cited so that the check lets them through."""
+    """Steps of any text, in one passage or in two, are cited so that the check lets
+    them through.
+    """
     lines = ["Algorithm 7 Any", *(f"{n}: {step}" for n, step in enumerate(written, 1))]
     cut = min(cut, len(lines) - 1)
     given_evidence = evidence(

@@ -106,7 +106,9 @@ def test_a_row_is_not_left_without_its_header():
 
 
 def test_a_passage_keeps_a_sentence_or_goes_whole():
-    """The last passages go first, and the best sentence of the first one stays whatever the budget."""
+    """The last passages go first, and the best sentence of the first one stays whatever
+    the budget.
+    """
     texts = ["", PLAIN, PLAIN, PLAIN]
     assert kept(texts, 95) == [[], *[["A good sentence is here."]] * 3]
     assert kept(texts, 70) == [[], *[["A good sentence is here."]] * 2, []]
@@ -139,7 +141,9 @@ SENTENCES = st.lists(
 
 @given(st.lists(SENTENCES, max_size=4), st.integers(0, 200))
 def test_the_budget_holds_and_offsets_are_whole_sentences(texts, keep_characters):
-    """Spans are in order and apart, begin and end with sentences, and with their marks fit, but for the very last."""
+    """Spans are in order and apart, begin and end with sentences, and with their marks fit, but for
+    the very last.
+    """
     spans = select_spans(texts, "What?", fit, keep_characters)
     assert spans == select_spans(texts, "What?", fit, keep_characters)
     assert len(spans) == len(texts)

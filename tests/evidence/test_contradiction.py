@@ -1,4 +1,6 @@
-"""Contradiction: what two documents say of the same thing with other figures is not answered with either."""
+"""Contradiction: what two documents say of the same thing with other figures is not answered with
+either.
+"""
 
 from dataclasses import replace
 

@@ -56,7 +56,10 @@ def test_equal_scores_stand_in_reading_order():
 
 
 def test_all_budgets_hold():
-    """At most so many chunks, characters and tokens; a smaller passage takes the place of one that is too large."""
+    """At most so many chunks, characters and tokens.
+
+    A smaller passage takes the place of one that is too large.
+    """
     hits = [hit(n, 1 / n) for n in range(1, 9)]
 
     assert len(select(hits, room(3, 1000))) == 3
@@ -135,7 +138,10 @@ SENTENCES = st.lists(
 
 @given(st.lists(SENTENCES, max_size=4), st.integers(1, 150), st.integers(1, 60))
 def test_no_more_is_sent_than_there_is_room_for(texts, characters, tokens):
-    """By characters and by tokens, with the marks for what is left out; a sentence without room is an error."""
+    """By characters and by tokens, with the marks for what is left out.
+
+    A sentence without room is an error.
+    """
     laid_out = []
     with suppress(ContextTooLarge):
         laid_out = [render_passage(item) for item in squeezed(evidence(*texts), characters, tokens)]

@@ -27,7 +27,9 @@ class Encoder:
 
 
 def evidence(texts, closeness=(0.6, 0.3)):
-    """A passage for each ten texts, of which the first are as close to the question as told, the others unknown."""
+    """A passage for each ten texts, of which the first are as close to the question as told, the
+    others unknown.
+    """
     passages = [" ".join(texts[n : n + 10]) for n in range(0, len(texts), 10)]
     return [
         Evidence(
@@ -73,7 +75,10 @@ def test_what_may_come_near_the_best_is_encoded_too():
 
 
 def test_where_no_vector_was_searched_any_passage_may_be_near():
-    """So nothing is left out for its passage's sake; of passages beside known ones, the farthest says enough."""
+    """So nothing is left out for its passage's sake.
+
+    Of passages beside known ones, the farthest says enough.
+    """
     texts, meant = [*OTHER, NEAREST], Encoder(lambda text: 0.9 if text == NEAREST else 0.4)
     statements(QUESTION, evidence(texts, ()), meant)
     assert len(meant.asked) == 1 + len(texts)

@@ -63,10 +63,15 @@ LAID_OUT = {
 }
 
 LEFT_ALONE = {
-    "prose": "A ratio of 1: 2, at 10: 30, it stays for (as it was; once; again) one thing: another.\nIt goes on.",
+    "prose": (
+        "A ratio of 1: 2, at 10: 30, it stays for (as it was; once; again) one thing: "
+        "another.\nIt goes on."
+    ),
     "a numbered list of paragraphs": "1: Fill the pot.\n\nFill it to the mark.\n2: Boil it.",
     "rows of a table": "Table 3. Pots\npot litres\nA 1.7\nB 2: 3\n\nThe pots.",
-    "rows with cells": "1: pot | 2: litres\nA | 1.7\n| 1: a | 2: b |\nx | do for (i = 0; i < 3; i++) | y",
+    "rows with cells": (
+        "1: pot | 2: litres\nA | 1.7\n| 1: a | 2: b |\nx | do for (i = 0; i < 3; i++) | y"
+    ),
     "a paragraph or a row after the last step": "1: a\n2: b\n\n(Prose.)\n\n3: c\n4: d\n(e | f)",
     "a row between two labels": "1: pot\nA | 1.7\n2: lid",
     "one label alone": "12: noon\nand so on",
@@ -77,7 +82,9 @@ LEFT_ALONE = {
 
 @pytest.mark.parametrize("name", LAID_OUT)
 def test_steps_stand_on_lines_of_their_own(name):
-    """Each step is one line, from its label to its end, and what follows the last one stays below."""
+    """Each step is one line, from its label to its end, and what follows the last one
+    stays below.
+    """
     text, expected = LAID_OUT[name]
     assert readable(text) == expected
 
@@ -89,7 +96,9 @@ def test_what_is_no_algorithm_stays_as_it_is(name):
 
 
 def test_a_step_that_a_page_breaks_off_goes_on_but_a_page_of_prose_does_not():
-    """A label after a blank line is the next step; a label a page further down is something else."""
+    """A label after a blank line is the next step; a label a page further down is
+    something else.
+    """
     assert readable("1: a ←\n\n2: b 3: c") == "1: a ←\n2: b\n3: c"
     apart = "1: a\n" + "Much is said in between.\n" * 30 + "2: b"
     assert readable(apart) == apart
@@ -132,7 +141,10 @@ def said(text, number):
 
 
 def test_the_steps_are_those_under_the_heading():
-    """From the first label to the last one's end, and no other algorithm's; a mention is no heading."""
+    """From the first label to the last one's end, and no other algorithm's.
+
+    A mention is no heading.
+    """
     assert said(STIR, 7) == [
         "1: turns ← 0",
         "2: for (i ← 1; i ≤ n; i++)",

@@ -68,7 +68,10 @@ class Refusing:
 
 
 def test_what_the_engine_refuses_is_not_counted(tmp_path):
-    """Only chunks that were stored count; the reasons come by source, in the order of the documents."""
+    """Only chunks that were stored count.
+
+    The reasons come by source, in the order of the documents.
+    """
     documents = [replace(prepared(n, (f"text {n}",) * 50), vectors=None) for n in range(9)]
     for n in (4, 6):  # of one file
         documents[n] = replace(

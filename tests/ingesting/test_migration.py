@@ -1,4 +1,7 @@
-"""What keeps a move from taking place, over real engines; what it does is tested through the command line."""
+"""What keeps a move from taking place, over real engines.
+
+What it does is tested through the command line.
+"""
 
 import sys
 import uuid
@@ -143,7 +146,9 @@ def on_server(request):
     ],
 )
 def test_a_move_from_server_to_server_and_over_three_shards(on_server, one, other):
-    """The copy is equal, in as many shards as it was to have, and the move back lands beside what was there before."""
+    """The copy is equal, in as many shards as it was to have, and the move back lands beside what
+    was there before.
+    """
     first, second = (f"move-{uuid.uuid4().hex[:12]}-{name}" for name in "ab")
     source, target = on_server(one, first), on_server(other, second, shards=3)
     with source.writer(FINGERPRINT) as writer:

@@ -10,9 +10,8 @@ from esrag.engines import EngineOptions
 from esrag.engines.server.connection import Connection
 from esrag.ledger.ledger import Ledger
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # for ledgers.py, which the racing and the killed processes import too
+# For ledgers.py, which the racing and the killed processes import too.
+sys.path.insert(0, str(Path(__file__).parent))
 from ledgers import ATTEMPTS, LEASE_S, Clock, open_store
 
 
@@ -48,7 +47,7 @@ def place(request, tmp_path):
 def remove(url):
     """Removes what stands under the ledger's name on a server."""
     connection = Connection(EngineOptions(url=url))
-    for name in connection.found("/esrag-ledger*") or ():
+    for name in connection.get("/esrag-ledger*") or ():
         connection.request("DELETE", f"/{name}")
     connection.close()
 

@@ -1,4 +1,6 @@
-"""What a ledger promises, over a file, and what a store has to do with it over OpenSearch and Elasticsearch too."""
+"""What a ledger promises, over a file, and what a store has to do with it over OpenSearch and
+Elasticsearch too.
+"""
 
 import subprocess
 import sys
@@ -17,9 +19,8 @@ STORES = [
     "sqlite",
     *(pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")),
 ]
-everywhere = pytest.mark.parametrize(
-    "place", STORES, indirect=True
-)  # the others: of the logic, which all share
+# The others: of the logic, which all share.
+everywhere = pytest.mark.parametrize("place", STORES, indirect=True)
 LEDGERS = Path(__file__).with_name("ledgers.py")
 
 
@@ -100,7 +101,10 @@ def test_a_ledger_that_is_not_there_holds_nothing(place, ledger):
 
 @everywhere
 def test_a_claim_is_one_owners_until_its_time_is_up(place, ledger):
-    """Nobody else gets the batch before; afterwards the former owner can neither hold, end nor put it back."""
+    """Nobody else gets the batch before.
+
+    Afterwards the former owner can neither hold, end nor put it back.
+    """
     opened(ledger, 1)
     mine = ledger.claim("job-000001", "me")
     place.clock.advance(59)
@@ -172,7 +176,10 @@ def test_of_two_who_claim_at_once_one_wins(place, ledger, number):
 
 
 def test_what_is_put_back_waits_and_fails_in_the_end(place, ledger):
-    """A batch is offered again after its wait; what is not counted costs no attempt, the last that counts fails."""
+    """A batch is offered again after its wait.
+
+    What is not counted costs no attempt, the last that counts fails.
+    """
     opened(ledger, 2)
     ledger.put_back(ledger.claim("job-000001", "me"), "no room\nat all", "Traceback", wait_s=10)
     assert ledger.waiting(1) == []
@@ -194,7 +201,10 @@ def test_what_is_put_back_waits_and_fails_in_the_end(place, ledger):
 
 
 def test_who_is_turned_away_waits_longer_each_time(place, ledger):
-    """Twice as long up to five minutes, or as long as he was told; an attempt that counts begins anew."""
+    """Twice as long up to five minutes, or as long as he was told.
+
+    An attempt that counts begins anew.
+    """
     opened(ledger, 1)
 
     def waits_s(**how):
@@ -210,7 +220,10 @@ def test_who_is_turned_away_waits_longer_each_time(place, ledger):
 
 @everywhere
 def test_files_that_failed_in_a_batch_that_was_done_are_tried_again(place, ledger):
-    """One by its name, or all; what else came of the batch stays, and every figure is true all the time."""
+    """One by its name, or all.
+
+    What else came of the batch stays, and every figure is true all the time.
+    """
     opened(ledger, 3)
     batch = ledger.claim("job-000001", "me")
     names = [task.source for task in batch.tasks]
@@ -243,7 +256,10 @@ def test_files_that_failed_in_a_batch_that_was_done_are_tried_again(place, ledge
 
 
 def test_one_file_of_a_failed_batch(ledger):
-    """It is tried again alone; the others stay failures for the same reason, and can be tried later."""
+    """It is tried again alone.
+
+    The others stay failures for the same reason, and can be tried later.
+    """
     opened(ledger, 3)
     ledger.give_up(ledger.claim("job-000001", "me"), "the encoder broke")
     assert ledger.retry("job", sources=["/docs/f1.md"]) == 1
@@ -260,7 +276,10 @@ def test_one_file_of_a_failed_batch(ledger):
 
 
 def test_what_is_tried_again_and_ends_its_worker_is_cut(place, ledger):
-    """Only what was left of the batch is tried alone; what had come of it is kept, and counted once."""
+    """Only what was left of the batch is tried alone.
+
+    What had come of it is kept, and counted once.
+    """
     opened(ledger, 3)
     batch = ledger.claim("job-000001", "me")
     outcomes = tuple(
@@ -278,7 +297,9 @@ def test_what_is_tried_again_and_ends_its_worker_is_cut(place, ledger):
 
 
 def test_attempts_count_from_job_to_job(place, ledger):
-    """What a job had begun goes on in the one that takes over: what is dead stays dead, what was tried is counted."""
+    """What a job had begun goes on in the one that takes over: what is dead stays dead, what was
+    tried is counted.
+    """
     opened(ledger, 1, 1)
     for number in (1, 1, 2):
         ledger.claim(f"job-00000{number}", "me")
@@ -312,7 +333,10 @@ def test_what_is_given_up_is_not_tried_again(ledger):
 
 @everywhere
 def test_reaping_puts_back_then_cuts_then_buries(place, ledger):
-    """What ends its worker is tried again, then file by file; a single file that does it every time is dead."""
+    """What ends its worker is tried again, then file by file.
+
+    A single file that does it every time is dead.
+    """
     opened(ledger, 2, 1)
     for _ in range(2):
         assert ledger.claim("job-000001", "me")
@@ -338,7 +362,10 @@ def test_reaping_puts_back_then_cuts_then_buries(place, ledger):
 
 
 def test_cutting_a_batch_is_safe_to_repeat(place, ledger):
-    """A sweeper that is killed in between leaves pieces, on which others work; the next one makes the others only."""
+    """A sweeper that is killed in between leaves pieces, on which others work.
+
+    The next one makes the others only.
+    """
     opened(ledger, 3)
     ledger.claim("job-000001", "me")
     place.clock.advance(60)
@@ -396,7 +423,10 @@ def test_a_cancelled_job_stops_and_can_be_opened_again(ledger):
 
 
 def test_retrying_makes_what_failed_pending(ledger):
-    """One or all of a job, with fresh attempts; the job is open again, and what is done is left alone."""
+    """One or all of a job, with fresh attempts.
+
+    The job is open again, and what is done is left alone.
+    """
     opened(ledger, 1, 1, 1)
     for number in (1, 2):
         ledger.give_up(ledger.claim(f"job-00000{number}", "me"), "bad")
@@ -432,7 +462,9 @@ def test_pruning_removes_what_is_over(place, ledger):
 
 @everywhere
 def test_what_is_forgotten_stops_and_is_no_more(place, ledger):
-    """All jobs of an index go, whoever works on one of them loses his claim; those of another stay."""
+    """All jobs of an index go, whoever works on one of them loses his claim; those of
+    another stay.
+    """
     opened(ledger, 2, name="open")
     opened(ledger, name="done", key="done")
     opened(ledger, name="other", key="other", index="letters")
@@ -455,7 +487,10 @@ def test_jobs_come_newest_first(ledger):
 
 @everywhere
 def test_one_sweeper_at_a_time(place, ledger):
-    """A second one is told no until the first ends, or its time does; a late end does not end another's turn."""
+    """A second one is told no until the first ends, or its time does.
+
+    A late end does not end another's turn.
+    """
     with ledger.sweeping(30) as mine, place().sweeping(30) as yours:
         assert (mine, yours) == (True, False)
     with ledger.sweeping(30) as mine:
@@ -508,7 +543,10 @@ def test_an_id_is_used_once(ledger):
 
 @everywhere
 def test_hostile_content_comes_back_as_it_was(place, ledger):
-    """Quotes, line ends, null bytes and what looks like syntax are data; what is no Unicode is spelled out."""
+    """Quotes, line ends, null bytes and what looks like syntax are data.
+
+    What is no Unicode is spelled out.
+    """
     hostile = "a'\"\n\r\0\\u0000 {} </script> \u202e 🎈" + source_of(Path("\udcff"))
     tasks = [Task(hostile, hostile, hostile, "renamed", root=hostile)]
     ledger.open(a_job(files=1, gone=(hostile,), skips=(Skip(hostile, hostile),)), [tasks])
@@ -540,7 +578,9 @@ def test_long_errors_are_cut(ledger):
 
 
 def test_contradictions_are_found(ledger):
-    """Counters that are not their batches', states that cannot be and batches without a job are named."""
+    """Counters that are not their batches', states that cannot be and batches without a job are
+    named.
+    """
     opened(ledger, 1, 2)
     store = ledger._store
     assert ledger.problems() == []
@@ -572,7 +612,10 @@ def test_contradictions_are_found(ledger):
 
 
 def test_an_entry_that_cannot_be_read_is_named(ledger):
-    """What another version wrote with fields more is read; what lacks what it needs is an error in one line."""
+    """What another version wrote with fields more is read.
+
+    What lacks what it needs is an error in one line.
+    """
     opened(ledger, 1)
     (row,) = ledger._store.get(["batch job-000001"])
     assert ledger._store.write([replace(row, body=row.body.replace("{", '{"later":[1],', 1))]) == [

@@ -1,4 +1,6 @@
-"""The ledger on a server: answers that get lost, an index that goes or is another's, what else stands beside it."""
+"""The ledger on a server: answers that get lost, an index that goes or is another's, what else
+stands beside it.
+"""
 
 import pytest
 from ledgers import MADE, opened
@@ -36,7 +38,9 @@ def request(place, method, path, body=None):
 
 
 def test_a_lost_answer_is_no_conflict(place, ledger):
-    """What is sent again meets what it wrote itself: the claim is ours and what we finish is finished."""
+    """What is sent again meets what it wrote itself: the claim is ours and what we finish is
+    finished.
+    """
     lossy = Ledger(ServerStore(_Twice(EngineOptions(url=place.url)), "esrag"), 60, 2, place.clock)
     place.opened.append(lossy)
     assert opened(lossy, 1, 1).state == "open"

@@ -1,4 +1,6 @@
-"""The ledger in a file: what lies in its place, disks that are full, processes that are killed or race."""
+"""The ledger in a file: what lies in its place, disks that are full, processes that are killed or
+race.
+"""
 
 import os
 import shutil
@@ -25,7 +27,8 @@ from esrag.ledger.sqlite import SqliteStore, _identity
 from esrag.settings import EngineSettings, LedgerSettings, Settings
 
 LEDGERS = Path(__file__).with_name("ledgers.py")
-NOT_ROOT = "os.getuid() or (os.setgroups([]), os.setgid(65534), os.setuid(65534))"  # no permission stops root
+# No permission stops root.
+NOT_ROOT = "os.getuid() or (os.setgroups([]), os.setgid(65534), os.setuid(65534))"
 LOOK = "print(ledger.job('job').state, len(list(ledger.jobs())), ledger.problems(), flush=True)"
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
@@ -159,7 +162,9 @@ def permit(folder, to_folder, to_files):
 
 
 def test_who_may_not_write_it_reads_it_and_is_told_so(open_file):
-    """In a folder that is read-only to the user all is read, and writing is an error of one line."""
+    """In a folder that is read-only to the user all is read, and writing is an error of
+    one line.
+    """
     permit(open_file.parent, 0o555, 0o444)
     read, written = ran(NOT_ROOT, f"{LOOK}; ledger.cancel('job', '')", open_file).splitlines()
     assert read == "open 1 []"
@@ -171,7 +176,10 @@ def test_who_may_not_write_it_reads_it_and_is_told_so(open_file):
 
 
 def test_what_a_killed_program_left_in_the_log_is_read_or_missed_aloud(open_file):
-    """A log that was not brought in is read as well; where that cannot be, nothing older is shown instead."""
+    """A log that was not brought in is read as well.
+
+    Where that cannot be, nothing older is shown instead.
+    """
     killed = program_of("", "ledger.cancel('job', ''); os.kill(os.getpid(), 9)", open_file)
     assert subprocess.run(killed, check=False).returncode == -signal.SIGKILL
     permit(open_file.parent, 0o555, 0o444)
@@ -222,7 +230,10 @@ def test_a_full_disk_is_one_line_and_loses_nothing(place, ledger):
 
 
 def test_killed_while_it_is_recorded(place, ledger):
-    """Of a job whose recording was cut short no batch is ever offered or claimed; the same ingest takes over."""
+    """Of a job whose recording was cut short no batch is ever offered or claimed.
+
+    The same ingest takes over.
+    """
     killed = subprocess.Popen([sys.executable, LEDGERS, "open", place.url], stdout=subprocess.PIPE)
     assert killed.stdout.readline() == b"some are written\n"
     killed.send_signal(signal.SIGKILL)
@@ -306,7 +317,10 @@ def test_the_settings_name_the_file(tmp_path):
 
 
 def test_ten_thousand_batches_are_quick(place, ledger):
-    """Recording, counting, taking one and ending it; the limits are ten times what a quiet machine needs."""
+    """Recording, counting, taking one and ending it.
+
+    The limits are ten times what a quiet machine needs.
+    """
     started = time.perf_counter()
     opened(ledger, *[1] * 10_000)
     recorded = time.perf_counter()
@@ -322,7 +336,9 @@ def test_ten_thousand_batches_are_quick(place, ledger):
 
 
 def test_what_looks_damaged_while_it_is_written_is_not(tmp_path):
-    """Read without SQLite's own files beside it, pages of two states do not fit together: it is to be read again."""
+    """Read without SQLite's own files beside it, pages of two states do not fit together: it is to
+    be read again.
+    """
     file = tmp_path / "ledger.sqlite3"
     ledger = at(file)
     ledger.open(a_job(), [])

@@ -1,4 +1,6 @@
-"""Whatever is done to a ledger, in whatever order: no file is lost, a batch has one owner, what is done stays done."""
+"""Whatever is done to a ledger, in whatever order: no file is lost, a batch has one owner, what is
+done stays done.
+"""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +20,10 @@ OWNERS = st.sampled_from(["me", "you"])
 
 
 class Ledgers(RuleBasedStateMachine):
-    """Two programs, one ledger, one job; `claims` are all that were ever given, with the time at which they end."""
+    """Two programs, one ledger, one job.
+
+    `claims` are all that were ever given, with the time at which they end.
+    """
 
     def __init__(self):
         super().__init__()

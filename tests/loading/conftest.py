@@ -35,7 +35,8 @@ ODT_CONTENT = """<?xml version="1.0"?>
  </office:text></office:body></office:document-content>"""
 OPF = """<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:title>Two Chapters</dc:title><dc:creator>A. Writer</dc:creator></metadata>
-<manifest><item id="b" href="two.xhtml"/><item id="a" href="one%20x.xhtml"/><item id="c" href="gone.xhtml"/></manifest>
+<manifest><item id="b" href="two.xhtml"/><item id="a" href="one%20x.xhtml"/>
+<item id="c" href="gone.xhtml"/></manifest>
 <spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>"""
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="book/main.opf"/></rootfiles></container>"""
@@ -60,7 +61,10 @@ def saved(document) -> bytes:
 def make_pdf(
     pages: list[list[str]], *, title: str = "", password: str = "", outline: bool = False
 ) -> bytes:
-    """A PDF with the lines of each page; each page's first line is a bookmark where an outline is asked for."""
+    """A PDF with the lines of each page.
+
+    Each page's first line is a bookmark where an outline is asked for.
+    """
     pdf = FPDF()
     pdf.set_font("Helvetica", size=11)
     if title:
@@ -126,7 +130,10 @@ def make_eml() -> bytes:
 
 def make_samples() -> dict[str, tuple[str, bytes]]:
     page = "<html><head><title>Ducks</title></head><body><nav>Home</nav><article><h1>Ducks</h1>"
-    page += f"<p>{WORDS} {WORDS}</p><h2>Food</h2><p>{WORDS}</p><table><tr><th>Bird</th><th>Legs</th></tr>"
+    page += (
+        f"<p>{WORDS} "
+        f"{WORDS}</p><h2>Food</h2><p>{WORDS}</p><table><tr><th>Bird</th><th>Legs</th></tr>"
+    )
     page += "<tr><td>Duck</td><td>2</td></tr></table></article></body></html>"
     rows = [
         {"_id": "a", "title": "One", "text": "First.", "year": 2024},
@@ -142,7 +149,10 @@ def make_samples() -> dict[str, tuple[str, bytes]]:
         f"book/{n}.xhtml": f"<html><body><h1>{n[:3]}</h1><p>{WORDS}</p></body></html>"
         for n in ("one x", "two")
     }
-    markdown = "---\ntitle: Guide\nyear: 2024\n---\n# Guide\n\nText.\n\n```\n# no heading\n```\n\nSetup\n-----\n\n"
+    markdown = (
+        "---\ntitle: Guide\nyear: 2024\n---\n# Guide\n\nText.\n\n```\n# no "
+        "heading\n```\n\nSetup\n-----\n\n"
+    )
     rst = "PEP: 8\nTitle: Style Guide\n\n=====\nIntro\n=====\n\nText.\n\nLayout\n------\n\nMore.\n"
     return {
         "csv": ("rows.csv", b"id;title;text;year\n1;One;First row.;2024\n1;Two;Second row.;2025\n"),
@@ -179,7 +189,9 @@ def build() -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def load():
-    """Loads bytes under a file name, in this process: the documents, and the parts that were left out."""
+    """Loads bytes under a file name, in this process: the documents, and the parts that were left
+    out.
+    """
 
     def loaded(name: str, data: bytes | str, max_characters: int = 1_000_000):
         source = Source("d", name, data.encode() if isinstance(data, str) else data)

@@ -55,7 +55,9 @@ def test_each_loader_is_chosen_for_its_own_format_whatever_the_file_is_called(na
 
 @pytest.mark.parametrize("name", LOADERS)
 def test_documents_have_normalised_text_and_true_spans(name, samples, load):
-    """Text is normalised, spans lie in it in order, ids differ and start with the source's, the kind is the name."""
+    """Text is normalised, spans lie in it in order, ids differ and start with the source's, the
+    kind is the name.
+    """
     file, data = samples[name]
     documents, _ = load(file, data, 10_000)
     assert documents
@@ -93,7 +95,9 @@ def test_headings_become_sections(name, samples, load):
     suffix=st.sampled_from(SUFFIXES), start=st.sampled_from(STARTS), data=st.binary(max_size=300)
 )
 def test_random_bytes_raise_nothing_but_loading_errors(suffix, start, data):
-    """Whatever the bytes and the name, there are normalised documents or a one-line LoadingError."""
+    """Whatever the bytes and the name, there are normalised documents or a one-line
+    LoadingError.
+    """
     outcome = tried(f"file{suffix}", start + data)
     assert (
         "\n" not in outcome
@@ -129,7 +133,9 @@ def test_any_text_gives_true_spans(text, suffix):
 
 
 def test_what_nobody_recognises_is_refused():
-    """A binary that no loader claims is unsupported, and the hint says where the formats are listed."""
+    """A binary that no loader claims is unsupported, and the hint says where the formats are
+    listed.
+    """
     for name, data in (("a.bin", bytes(range(256)) * 9), ("a.zip", b"PK\x05\x06" + b"\0" * 18)):
         with pytest.raises(UnsupportedFormat, match="of no supported format") as caught:
             loader_for(name, data)

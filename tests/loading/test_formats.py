@@ -35,15 +35,17 @@ def tables(document):
     ],
 )
 def test_plain_text_is_read_in_its_encoding(load_one, data):
-    """UTF-8, UTF-16 and UTF-32 are read with a byte order mark, UTF-8 and mostly Latin UTF-16 without."""
+    """UTF-8, UTF-16 and UTF-32 are read with a byte order mark, UTF-8 and mostly Latin UTF-16
+    without.
+    """
     assert load_one("a.txt", data).text.startswith("Žluťoučký kůň")
 
 
 def test_latin_1_is_guessed(load_one):
     """Bytes that are not UTF-8 are read as the encoding that makes words of them."""
     text = (
-        "Die Straße über den Fluß führt zur Mühle; dort gibt es früh am Morgen schöne Äpfel und Käse. "
-        * 3
+        "Die Straße über den Fluß führt zur Mühle; "
+        "dort gibt es früh am Morgen schöne Äpfel und Käse. " * 3
     )
     assert load_one("a.txt", text.encode("latin-1")).text == text.strip()
 
@@ -54,7 +56,10 @@ def test_right_to_left_text_stays_as_it_is_stored(load_one):
 
 
 def test_markdown_headings_outside_code_are_sections(load_one, samples):
-    """ATX and setext headings count, those in fenced code do not; front matter gives title and metadata."""
+    """ATX and setext headings count, those in fenced code do not.
+
+    Front matter gives title and metadata.
+    """
     document = load_one(*samples["markdown"])
     assert document.title == "Guide"
     assert document.metadata == {"year": 2024}
@@ -64,7 +69,10 @@ def test_markdown_headings_outside_code_are_sections(load_one, samples):
 
 
 def test_markdown_with_broken_front_matter_is_kept_whole(load):
-    """Front matter that is no YAML stays in the text and is reported; the title is the first heading."""
+    """Front matter that is no YAML stays in the text and is reported.
+
+    The title is the first heading.
+    """
     (document,), (skipped,) = load(
         "a.md", "---\ntitle: [a\n---\n# The `real` [title](x.md) {#id}\n"
     )
@@ -79,7 +87,10 @@ def test_markdown_lists_and_rules_are_no_setext_headings(load_one):
 
 
 def test_rst_levels_follow_the_order_of_the_adornments(load_one):
-    """The first adornment met is the outermost, with an overline it is another one; short ones are none."""
+    """The first adornment met is the outermost, with an overline it is another one.
+
+    Short ones are none.
+    """
     text = "=====\nTitle\n=====\n\nA\n===\n\nB\n---\n\nab\n--\n\nC\n===\n\nlong words\n---\n"
     found = paths(load_one("a.rst", text))
     assert found == [
@@ -135,8 +146,14 @@ def test_headings_that_are_links_survive(load_one, build):
 
 def test_html_is_read_in_its_declared_encoding_and_fetches_nothing(load_one):
     """A declared encoding is believed; scripts, frames and entities of other files are left out."""
-    page = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><html><head><meta charset="windows-1250"></head>'
-    page += "<body><script>alert(1)</script><iframe src='http://localhost:1/'>no</iframe><p>kůň &x; and more</p></body>"
+    page = (
+        '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><html><head><meta '
+        'charset="windows-1250"></head>'
+    )
+    page += (
+        "<body><script>alert(1)</script><iframe src='http://localhost:1/'>no</iframe><p>kůň &x; "
+        "and more</p></body>"
+    )
     text = load_one("a.html", page.encode("windows-1250")).text
     assert "kůň" in text
     assert "alert" not in text
@@ -153,7 +170,9 @@ def test_deeply_nested_html_is_no_crash(load):
 
 
 def test_pdf_pages_are_physical_and_outlines_are_sections(load_one, samples):
-    """Pages count from 1, a bookmark whose title is on its page starts a section, properties give the title."""
+    """Pages count from 1, a bookmark whose title is on its page starts a section, properties give
+    the title.
+    """
     document = load_one(*samples["pdf"])
     assert document.title == "Paper on keys"
     assert [document.text[page.start : page.end].split("\n")[0] for page in document.pages] == [
@@ -164,7 +183,10 @@ def test_pdf_pages_are_physical_and_outlines_are_sections(load_one, samples):
 
 
 def test_running_heads_and_page_numbers_go(load_one, build):
-    """Lines at the edge of most pages go with their page numbers; the same words within a page stay."""
+    """Lines at the edge of most pages go with their page numbers.
+
+    The same words within a page stay.
+    """
     inner = [
         [f"Part {n * n}", "Annual report", "and", "more", "and", f"the end of {n * n}"]
         for n in range(1, 6)
@@ -191,7 +213,9 @@ def test_words_cut_at_line_ends_are_whole_again():
 
 
 def test_a_pdf_table_stays_with_its_caption(load_one, build):
-    """The caption, the header and the rows of numbers are one table; the prose below is not in it."""
+    """The caption, the header and the rows of numbers are one table; the prose below is
+    not in it.
+    """
     rows = [
         "Table 3. Sizes (in bytes) of keys",
         "encapsulation key ciphertext",
@@ -240,7 +264,10 @@ def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, b
     for inner in (
         f"<w:p {WORD}><w:ins>{run.format('inserted')}</w:ins>{deleted}</w:p>",
         f"<w:sdt {WORD}><w:sdtContent><w:p>{run.format('controlled')}</w:p></w:sdtContent></w:sdt>",
-        f"<w:p {WORD}><w:r><w:txbxContent><w:p>{run.format('boxed')}</w:p></w:txbxContent></w:r></w:p>",
+        (
+            f"<w:p {WORD}><w:r><w:txbxContent><w:p>{run.format('boxed')}</w:p>"
+            "</w:txbxContent></w:r></w:p>"
+        ),
     ):
         body.insert(len(body) - 1, parse_xml(inner))
     assert load_one("a.docx", build.saved(document)).text.split() == [
@@ -280,7 +307,10 @@ def test_csv_without_text_is_one_table(load_one, samples):
 
 
 def test_broken_csv_rows_do_not_lose_the_good_ones(load):
-    """A row with too many cells and a quote that never closes are reported by line; the rows around them stay."""
+    """A row with too many cells and a quote that never closes are reported by line.
+
+    The rows around them stay.
+    """
     text = 'id,text\n1,one\n2,two,too,many\n3,"never closed\n4,four\n5,"five\nlines"\n6\n'
     documents, skipped = load("a.csv", text)
     assert [(document.doc_id, document.text) for document in documents] == [
@@ -296,7 +326,10 @@ def test_broken_csv_rows_do_not_lose_the_good_ones(load):
 
 
 def test_jsonl_lines_are_documents(load):
-    """Text, title and id by their names, other scalars as metadata; broken lines are reported by number."""
+    """Text, title and id by their names, other scalars as metadata.
+
+    Broken lines are reported by number.
+    """
     good = {
         "_id": 7,
         "title": "One",
@@ -400,7 +433,8 @@ def test_encrypted_odt_says_so(load, build):
 def test_entities_in_office_files_are_not_resolved(load, build):
     """An entity that names a file, or that grows without end, brings nothing in."""
     bomb = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd"><!ENTITY b "&a;&a;">]>'
-    content = f"""<?xml version="1.0"?>{bomb}<d xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    content = f"""<?xml version="1.0"?>{bomb}<d
+      xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
       xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:text>
       <text:p>before &b; after</text:p></office:text></office:body></d>"""
     members = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}

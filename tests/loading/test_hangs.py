@@ -1,4 +1,6 @@
-"""No text keeps a command busy for long: what is read in the main process and in the parser takes linear time."""
+"""No text keeps a command busy for long: what is read in the main process and in the parser takes
+linear time.
+"""
 
 import unicodedata
 
@@ -36,7 +38,9 @@ def test_a_hostile_text_takes_linear_time(hang):
 
 
 def test_only_long_runs_of_marks_are_cut():
-    """Thirty marks on one letter are kept; every character that begins with a mark counts as one."""
+    """Thirty marks on one letter are kept; every character that begins with a mark
+    counts as one.
+    """
     assert normalise("x" + "\u0316" * 30) == "x" + "\u0316" * 30
     assert normalise("x" + "\u0316" * 31 + "y") == "x" + "\u0316" * 30 + "y"
     for letter in map(chr, range(0x110000)):
@@ -45,7 +49,9 @@ def test_only_long_runs_of_marks_are_cut():
 
 
 def test_a_file_of_the_kernel_is_hashed_to_the_size_it_says_it_has(tmp_path):
-    """Some have no end: nothing is read beyond what their size promises, and nothing of a device."""
+    """Some have no end: nothing is read beyond what their size promises, and nothing of
+    a device.
+    """
     (tmp_path / "endless.txt").symlink_to("/proc/self/maps")
     assert sha256_of(str(tmp_path / "endless.txt")) == sha256_of("/proc/self/status")
     (tmp_path / "zero.txt").symlink_to("/dev/zero")

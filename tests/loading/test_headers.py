@@ -53,7 +53,10 @@ def sheet(rows, *merged):
             ],
             ("B1:E1", "B2:C2", "D2:E2"),
             [
-                "City | North 2023 In | North 2023 Out | North 2022 In | North 2022 Out | South 2023 In",
+                (
+                    "City | North 2023 In | North 2023 Out | North 2022 In | North "
+                    "2022 Out | South 2023 In"
+                ),
                 "Kiel | 5 | 3 | 4 | 2 | 1",
             ],
         ),
@@ -86,7 +89,10 @@ def sheet(rows, *merged):
     ],
 )
 def test_the_rows_of_a_sheet(load_one, rows, merged, expected):
-    """All header rows belong to the column, merged or not; a title, a label over rows and one header stay."""
+    """All header rows belong to the column, merged or not.
+
+    A title, a label over rows and one header stay.
+    """
     assert load_one("book.xlsx", sheet(rows, *merged)).text.split("\n")[2:] == expected
 
 
@@ -102,7 +108,8 @@ def test_merged_cells_of_a_hostile_sheet_are_bounded(load_one):
 def test_the_other_formats(load_one):
     """HTML and Word say which cells cover others; a CSV file has empty ones."""
     page = (
-        "<table><tr><th rowspan=2>City<th colspan=2>2023<th colspan=2>2022<tr><th>Revenue<th>Cost<th>Revenue<th>Cost"
+        "<table><tr><th rowspan=2>City<th colspan=2>2023<th "
+        "colspan=2>2022<tr><th>Revenue<th>Cost<th>Revenue<th>Cost"
         "<tr><td>Kiel<td>57<td>31<td>44<td>22</table>"
     )
     assert (

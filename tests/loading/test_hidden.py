@@ -1,4 +1,6 @@
-"""Text that a reader of a file does not see is left out and counted, or kept where that is asked for."""
+"""Text that a reader of a file does not see is left out and counted, or kept where that is asked
+for.
+"""
 
 import zipfile
 from io import BytesIO
@@ -75,12 +77,18 @@ SHOWN_STYLES = [
 
 
 def page(attributes, body='style="opacity:0"'):
-    return f"<html><body {body}><h1>Hours</h1><p>{SHOWN}</p><p {attributes}><b>{SECRET}</b></p></body></html>".encode()
+    return (
+        f"<html><body {body}><h1>Hours</h1><p>{SHOWN}</p><p "
+        f"{attributes}><b>{SECRET}</b></p></body></html>"
+    ).encode()
 
 
 @pytest.mark.parametrize("attributes", CONCEALED)
 def test_of_a_page_what_its_elements_hide_is_left_out(attributes):
-    """By an attribute or by an inline style, however it is spelled; a page that its script shows is not hidden."""
+    """By an attribute or by an inline style, however it is spelled.
+
+    A page that its script shows is not hidden.
+    """
     require_left_out("a.html", page(attributes))
 
 
@@ -92,7 +100,10 @@ def test_of_a_page_what_is_shown_stays(attributes):
 
 def test_white_text_of_a_page_on_an_element_with_a_white_background_is_left_out():
     """The background may be that of an element around it, and be named by an old attribute."""
-    text = f'<html><body bgcolor="#FFFFFF"><p>{SHOWN}</p><div><font color="white">{SECRET}</font></div></body></html>'
+    text = (
+        f'<html><body bgcolor="#FFFFFF"><p>{SHOWN}</p><div><font '
+        f'color="white">{SECRET}</font></div></body></html>'
+    )
     require_left_out("a.html", text.encode())
     dark = text.replace("<div>", '<div style="background:#123">')
     require_kept("a.html", dark.encode())
@@ -107,7 +118,10 @@ def test_of_a_message_and_a_book_hidden_text_is_left_out():
 
 def epub(data):
     container = '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
-    package = '<package><manifest><item id="p" href="p.html"/></manifest><spine><itemref idref="p"/></spine></package>'
+    package = (
+        '<package><manifest><item id="p" href="p.html"/></manifest><spine><itemref '
+        'idref="p"/></spine></package>'
+    )
     return zipped({"META-INF/container.xml": container, "b.opf": package, "p.html": data})
 
 
@@ -214,7 +228,10 @@ def add_slide(presentation, text):
 
 
 def test_of_a_presentation_hidden_slides_and_shapes_are_left_out():
-    """A slide with its notes, a shape, one in a group, and one beside the slide; pages keep their numbers."""
+    """A slide with its notes, a shape, one in a group, and one beside the slide.
+
+    Pages keep their numbers.
+    """
     presentation, first = slides()
     hidden = add_slide(presentation, SECRET)
     hidden.notes_slide.notes_text_frame.text = SECRET
@@ -274,10 +291,11 @@ def test_of_an_open_document_hidden_text_is_left_out():
       <text:section text:display="none"><text:p>{SECRET}</text:p></text:section>
       <text:p><text:hidden-paragraph text:is-hidden="true"/>{SECRET}</text:p>
       <table:table><table:table-row><table:table-cell><text:p>Shown</text:p></table:table-cell></table:table-row>
-      <table:table-row table:visibility="collapse"><table:table-cell><text:p>{SECRET}</text:p></table:table-cell>
-      </table:table-row></table:table></office:text></office:body></office:document-content>"""
+      <table:table-row table:visibility="collapse"><table:table-cell><text:p>{SECRET}</text:p>
+      </table:table-cell></table:table-row></table:table></office:text></office:body></office:document-content>"""
     styles = f"""<office:document-styles {spaces}><office:styles><style:style style:name="Quiet">
-      <style:text-properties text:display="none"/></style:style></office:styles></office:document-styles>"""
+      <style:text-properties text:display="none"/></style:style></office:styles>
+      </office:document-styles>"""
     data = zipped(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
@@ -295,8 +313,9 @@ def pdf(content, *, image=None, box="0 0 600 800", extra=""):
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /CropBox [{box}] /Contents 4 0 R /Resources << /Font "
-        f"<< /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R >> /ExtGState << /C << /ca 0 >> >> {extra} >> >>".encode(),
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /CropBox [{box}] /Contents 4 0 R "
+        "/Resources << /Font << /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R >> "
+        f"/ExtGState << /C << /ca 0 >> >> {extra} >> >>".encode(),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         IMAGE,
@@ -322,12 +341,14 @@ def shows(text, place="100 600"):
 
 
 IMAGE = (
-    b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\n"
+    b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray "
+    b"/BitsPerComponent 8 /Length 1 >>\n"
     b"stream\n\x80\nendstream"
 )
 WHITE = f"1 g {shows(SECRET)}".encode()
 FORM = (
-    b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >> /Length %d >>\n"
+    b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /Font << /F 5 0 R "
+    b">> >> /Length %d >>\n"
     b"stream\n%s\nendstream" % (len(WHITE), WHITE)
 )
 FIRST = "0 g " + shows(SHOWN, "100 700")
@@ -336,7 +357,9 @@ INVISIBLE = {
     "white": f"1 g {shows(SECRET)}",
     "nearly white": f"0.98 g {shows(SECRET)}",
     "as blue as the box": f"0 0 1 rg 90 590 300 30 re f {shows(SECRET)}",
-    "white on a white box on a dark one": f"0 g 0 500 600 200 re f 1 g 90 590 300 30 re f {shows(SECRET)}",
+    "white on a white box on a dark one": (
+        f"0 g 0 500 600 200 re f 1 g 90 590 300 30 re f {shows(SECRET)}"
+    ),
     "transparent": f"/C gs {shows(SECRET)}",
     "clipped": f"q 10 10 50 50 re W n {shows(SECRET)} Q",
     "outside": shows(SECRET, "100 900"),
@@ -351,11 +374,15 @@ VISIBLE = {
     "a white form on a dark box": "0 0 0.4 rg 90 590 300 30 re f /X Do",
     "white on a picture": f"q 300 0 0 60 90 580 cm /I Do Q 1 g {shows(SECRET)}",
     "white with an outline": f"1 g 0 G 2 Tr {shows(SECRET)}",
-    "white on a dark shape": f"0 g 90 590 m 400 590 l 450 600 l 400 640 l 90 640 l h f 1 g {shows(SECRET)}",
+    "white on a dark shape": (
+        f"0 g 90 590 m 400 590 l 450 600 l 400 640 l 90 640 l h f 1 g {shows(SECRET)}"
+    ),
     "clipped by a larger box": f"q 50 500 500 200 re W n {shows(SECRET)} Q",
     "small": f"q 0.2 0 0 0.2 0 0 cm {shows(SECRET, '500 2000')} Q",
     "what OCR read in a scan": f"q 600 0 0 800 0 0 cm /I Do Q 3 Tr {shows(SECRET)}",
-    "what OCR read in strips": f"q 600 0 0 400 0 0 cm /I Do Q q 600 0 0 400 0 400 cm /I Do Q 3 Tr {shows(SECRET)}",
+    "what OCR read in strips": (
+        f"q 600 0 0 400 0 0 cm /I Do Q q 600 0 0 400 0 400 cm /I Do Q 3 Tr {shows(SECRET)}"
+    ),
 }
 
 
@@ -385,7 +412,10 @@ def test_a_pdf_of_nothing_but_hidden_text_says_so():
 
 
 def test_the_ingest_reports_what_was_left_out_and_keep_has_it(esrag, corpus):
-    """Counted in the report; the setting is part of what an index is made with, so that a change reads again."""
+    """Counted in the report.
+
+    The setting is part of what an index is made with, so that a change reads again.
+    """
     (corpus / "page.html").write_bytes(page("hidden"))
     (corpus / "sheet.pdf").write_bytes(pdf(FIRST + INVISIBLE["white"]))
     ran = esrag("ingest", "docs")

@@ -37,7 +37,10 @@ def loaded(name, text, *, keep_hidden=False):
 
 
 def test_markdown_is_what_a_reader_sees():
-    """Marks, tags, entities and comments go; code in fences, names in <> and the marks of blocks stay."""
+    """Marks, tags, entities and comments go.
+
+    Code in fences, names in <> and the marks of blocks stay.
+    """
     document = loaded("a.md", MARKDOWN)
     text = document.text
     assert "It holds 1.7 litres—see the guide and https://a.example/x." in text
@@ -136,7 +139,9 @@ def test_hostile_marks_keep_their_lines_and_take_linear_time(clean, hostile, gro
 
 @pytest.fixture
 def growth():
-    """How much longer a call takes for four times the input than four times a call takes, at best of three."""
+    """How much longer a call takes for four times the input than four times a call takes, at best
+    of three.
+    """
     from time import process_time
 
     def measured(call):

@@ -76,7 +76,10 @@ def corpus(tmp_path):
 
 
 def test_many_rows_stream_through(parser, corpus, tmp_path):
-    """A corpus of 20,000 lines is 20,000 documents, whether they are taken or not; the next file's are its own."""
+    """A corpus of 20,000 lines is 20,000 documents, whether they are taken or not.
+
+    The next file's are its own.
+    """
     note = tmp_path / "note.txt"
     note.write_text("words")
     taken = parser.parse([(str(corpus), "c"), (str(corpus), "u"), (str(note), "n")])
@@ -90,7 +93,9 @@ def test_many_rows_stream_through(parser, corpus, tmp_path):
 
 
 def test_a_worker_that_dies_among_many_documents_costs_one_source(corpus, tmp_path):
-    """The documents that are missing are an error, not the end; the next source gets a new worker."""
+    """The documents that are missing are an error, not the end; the next source gets a
+    new worker.
+    """
     note = tmp_path / "note.txt"
     note.write_text("words")
     others = workers()
@@ -231,7 +236,9 @@ def test_a_worker_that_is_killed_costs_one_source(tmp_path):
 
 
 def test_what_is_parsed_ahead_waits_for_a_slow_reader(tmp_path):
-    """The time limit is for parsing: an answer that nobody takes for longer, larger than a pipe holds, is kept."""
+    """The time limit is for parsing: an answer that nobody takes for longer, larger than a pipe
+    holds, is kept.
+    """
     sources = [(str(tmp_path / f"{n}.txt"), f"d{n}") for n in range(3)]
     for source, doc_id in sources:
         Path(source).write_text(f"{doc_id} " * 100_000)
@@ -244,7 +251,10 @@ def test_what_is_parsed_ahead_waits_for_a_slow_reader(tmp_path):
 
 
 def test_an_answer_that_is_not_wanted_any_more_is_nobody_elses(tmp_path):
-    """Left in the middle, the worker ends with what it parsed ahead; the next source gets its own documents."""
+    """Left in the middle, the worker ends with what it parsed ahead.
+
+    The next source gets its own documents.
+    """
     for name in "abc":
         (tmp_path / name).write_text(name)
     with Parser(30, 2 * GIB, 1000, 1000) as parser:
@@ -255,7 +265,9 @@ def test_an_answer_that_is_not_wanted_any_more_is_nobody_elses(tmp_path):
 
 
 def test_the_worker_is_out_of_reach_of_ctrl_c_and_of_the_folder_we_stand_in(tmp_path, monkeypatch):
-    """Signals of the terminal do not reach it, and a json.py beside the documents is not imported."""
+    """Signals of the terminal do not reach it, and a json.py beside the documents is
+    not imported.
+    """
     (tmp_path / "json.py").write_text("raise SystemExit")
     (tmp_path / "note.txt").write_text("words")
     monkeypatch.chdir(tmp_path)

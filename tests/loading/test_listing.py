@@ -178,7 +178,10 @@ def test_a_link_that_is_named_is_followed(folder, tmp_path_factory):
 
 
 def test_links_inside_never_take_the_place_of_a_file(folder):
-    """A link that sorts before its file is no second document; what only a link reaches is taken through it."""
+    """A link that sorts before its file is no second document.
+
+    What only a link reaches is taken through it.
+    """
     (folder / "0.md").symlink_to(folder / "a.md")
     (folder / "00").symlink_to(folder / "sub")
     (folder / "annexed.md").symlink_to(folder / ".git" / "x.md")
@@ -203,12 +206,15 @@ def ignored_by_git(folder):
 
 
 def test_gitignore_is_read_as_git_reads_it(tmp_path):
-    """Anchors, folders, negation, a rule further in, `**`, and the repository's own exclude file."""
+    """Anchors, folders, negation, a rule further in, `**`, and the repository's own
+    exclude file.
+    """
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".git" / "info").mkdir(exist_ok=True)
     (tmp_path / ".git" / "info" / "exclude").write_text("excluded.md\n")
     (tmp_path / ".gitignore").write_text(
-        "# a comment\n*.log\n!keep.log\n/top.md\nout/\n!out/kept.md\ndeep/**/leaf.md\n**/gone/*\n!**/gone/back.md\n"
+        "# a comment\n*.log\n!keep.log\n/top.md\nout/\n!out/kept.md\ndeep/**/leaf.md\n"
+        "**/gone/*\n!**/gone/back.md\n"
         "trailing.md   \n\\!bang.md\ndocs/*.txt\n[ab]?.md\nfoo**bar.md\n[b-d].md\r\n"
     )
     for name in (
@@ -257,7 +263,10 @@ def test_gitignore_is_read_as_git_reads_it(tmp_path):
 
 
 def test_where_ignore_files_count(tmp_path):
-    """`.gitignore` in a repository alone, `.esragignore` anywhere and first; a named file or folder is read."""
+    """`.gitignore` in a repository alone, `.esragignore` anywhere and first.
+
+    A named file or folder is read.
+    """
     for name in ("a.md", "b.md", "data/c.md", "data/d.md", "nested/a.md"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -290,7 +299,9 @@ def test_where_ignore_files_count(tmp_path):
     "hostile", ["*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/a/**/b", "link", "folder"]
 )
 def test_an_ignore_file_that_cannot_be_used_is_a_problem(tmp_path, hostile):
-    """What would take for ever to match, or is no plain file, is named: nobody thinks that it counts."""
+    """What would take for ever to match, or is no plain file, is named: nobody thinks that it
+    counts.
+    """
     (tmp_path / "a.md").write_text("x")
     if hostile == "link":
         (tmp_path / ".esragignore").symlink_to(tmp_path / "a.md")
@@ -304,7 +315,9 @@ def test_an_ignore_file_that_cannot_be_used_is_a_problem(tmp_path, hostile):
 
 
 def test_what_the_settings_name_as_our_own_is_no_document(tmp_path):
-    """Ledger and cache, whatever they are called, with what SQLite puts beside them, also through a link."""
+    """Ledger and cache, whatever they are called, with what SQLite puts beside them, also through a
+    link.
+    """
     for name in ("work.md", "work.md-wal", "other.md"):
         (tmp_path / name).write_text("x")
     (tmp_path / "alias.md").symlink_to(tmp_path / "work.md")

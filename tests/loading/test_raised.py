@@ -70,7 +70,10 @@ def open_text(pieces):
         f'<text:span text:style-name="T1">{it[1:]}</text:span>' if it[0] == "^" else it
         for it in pieces
     )
-    style = '<style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style>'
+    style = (
+        '<style:style style:name="T1"><style:text-properties style:text-position="super '
+        '58%"/></style:style>'
+    )
     body = f"<office:body><office:text><text:p>{inner}</text:p></office:text></office:body>"
     file = BytesIO()
     with ZipFile(file, "w") as archive:
@@ -115,7 +118,10 @@ def test_a_link_to_a_note_is_no_power():
 def test_mail_and_tables_too():
     """Whoever reads HTML reads it so."""
     table = "<table><tr><th>Area</th></tr><tr><td>10<sup>6</sup> m<sup>2</sup></td></tr></table>"
-    mail = f"Subject: A\nContent-Type: text/html\n\n<html><body>{table}<p>7<sup>2</sup></p></body></html>"
+    mail = (
+        "Subject: A\nContent-Type: "
+        f"text/html\n\n<html><body>{table}<p>7<sup>2</sup></p></body></html>"
+    )
     text = text_of("a.eml", mail.encode())
     assert "10^6 m^2" in text
     assert "7^2" in text

@@ -1,4 +1,6 @@
-"""What a loader can reach from the parse worker: no secret, no network, and nothing that outlives the worker."""
+"""What a loader can reach from the parse worker: no secret, no network, and nothing that outlives
+the worker.
+"""
 
 import json
 import os
@@ -84,7 +86,10 @@ def parsed(parser, source):
 
 
 def test_a_loader_sees_no_secret_and_reaches_nobody(plugin, tmp_path, monkeypatch):
-    """Neither our keys nor another program's; no listener on this machine, not by a path and not from a child."""
+    """Neither our keys nor another program's.
+
+    No listener on this machine, not by a path and not from a child.
+    """
     for name in (
         "ESRAG_MODELS__DEFAULT__API_KEY",
         "ESRAG_ENGINE__URL",
@@ -119,7 +124,9 @@ def waited_for(condition):
 
 @pytest.mark.parametrize("sleeps", [True, False])
 def test_what_a_loader_starts_ends_with_the_worker(plugin, tmp_path, sleeps):
-    """A child that ignores signals and wants a session of its own is ended, at a time-out and at the end."""
+    """A child that ignores signals and wants a session of its own is ended, at a time-out and at
+    the end.
+    """
     marker = tmp_path / "marker"
     asked = {"marker": str(marker)} | ({"sleep": True} if sleeps else {})
     with Parser(3, 2 * GIB, 1000, 10**6) as parser:

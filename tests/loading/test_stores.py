@@ -1,4 +1,6 @@
-"""Documents in an object store: listed, read, asked about and never mistaken for gone, over a real S3 server."""
+"""Documents in an object store: listed, read, asked about and never mistaken for gone, over a real
+S3 server.
+"""
 
 import hashlib
 import re
@@ -19,7 +21,8 @@ from esrag.records import StoredDocument
 moto = pytest.importorskip("moto.server", reason="moto is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed")
 
-# Libraries of the server and the client that this file runs beside each other; none of it is ours to mend.
+# Libraries of the server and the client that this file runs beside each other; none of it is ours
+# to mend.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
@@ -97,7 +100,10 @@ def stored_of(*sources):
 
 
 def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, variables):
-    """Added, unchanged, changed, renamed and removed are told by content; what is found is cited by its address."""
+    """Added, unchanged, changed, renamed and removed are told by content.
+
+    What is found is cited by its address.
+    """
     store.put("docs/lamp.md", "The lamp is red.")
     store.put("docs/den/kettle.txt", "The kettle holds 1.7 litres.")
     store.put("docs/gone.txt", "The door squeaks.")
@@ -134,7 +140,9 @@ def test_a_folder_of_a_store_is_ingested_as_one_on_a_disk_is(esrag, store, varia
 
 
 def test_a_store_that_does_not_answer_takes_nothing_away(store, monkeypatch):
-    """Unreachable is an error, whatever is asked: nothing counts as gone, and a rebuild stops before it begins."""
+    """Unreachable is an error, whatever is asked: nothing counts as gone, and a rebuild stops
+    before it begins.
+    """
     store.fill("a.md", "b.md")
     stored = stored_of(f"{store.url}/a.md", f"{store.url}/b.md")
     listing = list_files([store.url])
@@ -151,7 +159,9 @@ def test_a_store_that_does_not_answer_takes_nothing_away(store, monkeypatch):
 
 
 def test_what_is_excluded_or_was_asked_for_by_a_glob_is_not_gone(store):
-    """Only what a store says is no longer there is removed, and only below a folder that was named."""
+    """Only what a store says is no longer there is removed, and only below a folder
+    that was named.
+    """
     store.fill("a.md", "b.md", "c.md", "docs/d.md", "docs-2/e.md")
     stored = stored_of(*(file.source for file in list_files([store.url]).files))
     for key in ("c.md", "docs/d.md", "docs-2/e.md"):
@@ -235,7 +245,9 @@ KEYS = (
 
 
 def test_a_store_is_listed_as_a_disk_is(store, tmp_path):
-    """The same names give the same files in the same order, under the same filters and globs, and the same bytes."""
+    """The same names give the same files in the same order, under the same filters and globs, and
+    the same bytes.
+    """
     store.fill(*KEYS)
     for key in (key for key in KEYS if ".." not in key):
         path = tmp_path / key
@@ -265,7 +277,9 @@ def test_a_store_is_listed_as_a_disk_is(store, tmp_path):
 
 
 def test_an_object_that_is_named_is_taken_once_whatever_it_is_called(store):
-    """Hidden or not, by two spellings of its address; what only looks like a glob is a name first."""
+    """Hidden or not, by two spellings of its address; what only looks like a glob is a
+    name first.
+    """
     store.fill(*KEYS)
     named = [f"{store.url}/{key}" for key in KEYS]
     listing = list_files([*named, *named, f"S3{store.url[2:]}/a.md"], Selection(exclude=["*"]))
@@ -274,7 +288,9 @@ def test_an_object_that_is_named_is_taken_once_whatever_it_is_called(store):
 
 
 def test_an_object_beside_a_folder_of_its_name_is_another(store):
-    """Stores have no folders: `same` and `same/x` are both there, and a marker of a folder is no document."""
+    """Stores have no folders: `same` and `same/x` are both there, and a marker of a folder is no
+    document.
+    """
     store.fill("same", "same/x", "marked/y")
     store.put("marked/", b"")
     assert relatives(list_files([store.url])) == ["marked/y", "same", "same/x"]

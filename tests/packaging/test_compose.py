@@ -1,4 +1,6 @@
-"""The containers as far as they can be tried without a container engine: their files, their commands, their set-up."""
+"""The containers as far as they can be tried without a container engine: their files, their
+commands, their set-up.
+"""
 
 import functools
 import os
@@ -86,7 +88,9 @@ def settings_of(service):
 
 
 def require_command(words):
-    """The words are a command line of esrag: each command exists, and takes the options and arguments."""
+    """The words are a command line of esrag: each command exists, and takes the options and
+    arguments.
+    """
     command, words = cli, list(words)
     while isinstance(command, click.Group):
         name, command, words = command.resolve_command(click.Context(command), words)
@@ -104,7 +108,9 @@ def composes():
 
 
 def test_env_is_random_private_and_kept(folder, variables):
-    """`make env` writes the very names that the file asks for, for the owner's eyes, and never writes over them."""
+    """`make env` writes the very names that the file asks for, for the owner's eyes, and never
+    writes over them.
+    """
     before = (folder / ".env").read_text()
     subprocess.run(["make", "env"], cwd=folder, check=True, capture_output=True)
     assert (folder / ".env").read_text() == before
@@ -126,7 +132,9 @@ def test_env_is_never_committed_or_built_in():
 
 
 def test_compose_takes_the_file(folder, variables):
-    """The real command finds nothing wrong, makes of it what these tests make of it, and wants .env."""
+    """The real command finds nothing wrong, makes of it what these tests make of it, and wants
+    .env.
+    """
     found = list(composes())
     if not found:
         lacking("neither docker-compose nor docker compose is installed")
@@ -151,9 +159,11 @@ def test_compose_takes_the_file(folder, variables):
     ("right", "wrong"), [("mem_limit:", "mem_limits:"), ("read_only: true", "read_only: perhaps")]
 )
 def test_compose_holds_the_file_against_its_schema(folder, tmp_path, right, wrong):
-    """What `config` takes is valid by the Compose specification's JSON schema, which every release has built in.
+    """What `config` takes is valid by the Compose specification's JSON schema, which every release
+    has built in.
 
-    A service's key that the schema does not know is refused, and so is a value of another type than it says.
+    A service's key that the schema does not know is refused, and so is a value of another type than
+    it says.
     """
     assert right in TEXT
     (tmp_path / "docker-compose.yml").write_text(TEXT.replace(right, wrong))
@@ -183,7 +193,10 @@ def test_a_profile_is_whole(services, variables):
 
 
 def test_ports_are_open_to_this_machine_alone(services):
-    """Every port is published on the loopback address; the queue, the cache and the worker have none."""
+    """Every port is published on the loopback address.
+
+    The queue, the cache and the worker have none.
+    """
     ports = [port for body in services.values() for port in body.get("ports", ())]
     assert len(ports) == len(LONG_RUNNING) - 3
     assert [port for port in ports if not re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port)] == []
@@ -191,7 +204,10 @@ def test_ports_are_open_to_this_machine_alone(services):
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_a_service_is_bounded(services, name):
-    """Memory, logs and rights have limits; what runs on has a health check and comes back, what ends stays ended."""
+    """Memory, logs and rights have limits.
+
+    What runs on has a health check and comes back, what ends stays ended.
+    """
     body = services[name]
     assert re.fullmatch(r"\d+[mg]", body["mem_limit"])
     assert set(body["logging"]["options"]) == {"max-size", "max-file"}
@@ -203,7 +219,9 @@ def test_a_service_is_bounded(services, name):
 
 
 def test_images_have_the_versions_that_are_tested(services):
-    """Exact tags, those of the servers that the live tests start; ours is this package's version."""
+    """Exact tags, those of the servers that the live tests start; ours is this
+    package's version.
+    """
     tested = {
         engine: re.search(
             r"<server.version>([\d.]+)<", (servers.HERE / engine / "pom.xml").read_text()
@@ -222,7 +240,10 @@ def test_images_have_the_versions_that_are_tested(services):
 
 
 def test_images_are_pinned_by_digest(services):
-    """The tag names the version, the digest the bytes, one for each tag. Three images have no known digest."""
+    """The tag names the version, the digest the bytes, one for each tag.
+
+    Three images have no known digest.
+    """
     pinned = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
     images = {
         name: body["image"]
@@ -248,7 +269,9 @@ def test_no_secret_is_written_down():
 
 @pytest.mark.parametrize("name", ["app", "worker", "kibana-install", "dashboards-install"])
 def test_esrag_is_set_up_with_settings_that_exist(services, name):
-    """Every variable is a setting of esrag's, with a value it takes, and the server is one of the file's."""
+    """Every variable is a setting of esrag's, with a value it takes, and the server is one of the
+    file's.
+    """
     others = [
         variable
         for variable in services[name]["environment"]
@@ -291,16 +314,17 @@ def copied():
 
 
 def test_the_image_holds_the_package_and_an_ordinary_user():
-    """All sources of the package are copied and no others, the extras exist, and esrag does not run as root."""
+    """All sources of the package are copied and no others, the extras exist, and esrag does not run
+    as root.
+    """
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
         "package-dir"
     ].values()
     assert copied() == {"pyproject.toml", "README.md", "LICENSE", "esrag", *packages}
     assert all((ROOT / name).exists() for name in copied())
     extras = set(re.search(r"\[([\w,-]+)\]\"", DOCKERFILE)[1].split(","))
-    assert extras == set(PROJECT["optional-dependencies"]) - {
-        "sentence-transformers"
-    }  # which brings torch
+    # Which brings torch.
+    assert extras == set(PROJECT["optional-dependencies"]) - {"sentence-transformers"}
     users = re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)
     assert (users, f"useradd --uid {users[-1]} " in DOCKERFILE) == (["1000"], True)
     assert re.search(r'^ENTRYPOINT \["/opt/esrag/bin/esrag"\]$', DOCKERFILE, re.MULTILINE)
@@ -355,7 +379,10 @@ def redis(request, services, tmp_path_factory):
 
 
 def test_the_queue_and_the_cache_are_two_servers_that_drop_different_things(redis):
-    """The queue keeps everything and writes it down, the cache drops what is old; strangers get into neither."""
+    """The queue keeps everything and writes it down, the cache drops what is old.
+
+    Strangers get into neither.
+    """
     name, port, body = redis
     assert body["entrypoint"] == ["sh", "/redis.sh"]
     assert body["volumes"][0] == "./docker/redis.sh:/redis.sh:ro"
@@ -453,7 +480,10 @@ def test_a_set_up_that_fails_says_so(services, secured, changed):
 @pytest.mark.live
 @pytest.mark.usefixtures("corpus")
 def test_the_app_may_do_its_work_and_no_more(app, secured, services):
-    """It ingests, rebuilds, answers and looks after itself; another index and the accounts are closed to it."""
+    """It ingests, rebuilds, answers and looks after itself.
+
+    Another index and the accounts are closed to it.
+    """
     assert app("ingest", "docs").code == 0
     assert app("ingest", "docs", "--rebuild").code == 0
     answer = app("ask", "How many litres does the kettle hold?")

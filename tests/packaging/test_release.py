@@ -1,4 +1,7 @@
-"""What `make release` builds from the last commit; the script itself builds twice and compares the bytes."""
+"""What `make release` builds from the last commit.
+
+The script itself builds twice and compares the bytes.
+"""
 
 import hashlib
 import json
@@ -24,7 +27,10 @@ pytestmark = pytest.mark.packaging
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    """A folder with a release, and what the script printed; its docker is installed and has no daemon."""
+    """A folder with a release, and what the script printed.
+
+    Its docker is installed and has no daemon.
+    """
     commands = tmp_path_factory.mktemp("commands")
     (commands / "docker").write_text("#!/bin/sh\nexit 1\n")
     (commands / "docker").chmod(0o755)
@@ -87,7 +93,9 @@ def test_the_archives_depend_on_the_commit_alone(release, committed):
 
 
 def test_the_sbom_lists_what_the_wheel_installs(release):
-    """Every dependency with its version, none of the tools for development, and no address or path of a machine."""
+    """Every dependency with its version, none of the tools for development, and no address or path
+    of a machine.
+    """
     text = (release[0] / f"{NAME}.cdx.json").read_text()
     sbom = json.loads(text)
     listed = {component["name"].lower().replace("_", "-") for component in sbom["components"]}

@@ -1,4 +1,6 @@
-"""What is installed is what is in the tree: wheel, sdist, editable install, and a plugin from another package."""
+"""What is installed is what is in the tree: wheel, sdist, editable install, and a plugin from
+another package.
+"""
 
 import os
 import subprocess
@@ -18,7 +20,10 @@ pytestmark = pytest.mark.packaging
 
 
 def run(*command, cwd="/", **variables):
-    """The command's output; what it says on failure is the failure's text. Commands are run from elsewhere."""
+    """The command's output; what it says on failure is the failure's text.
+
+    Commands are run from elsewhere.
+    """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ESRAG_")} | variables
     done = subprocess.run(
         [*map(str, command)],
@@ -57,7 +62,10 @@ def wheel(built):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory, wheel):
-    """A fresh environment with the wheel in it; only the dependencies come from the one that runs the tests."""
+    """A fresh environment with the wheel in it.
+
+    Only the dependencies come from the one that runs the tests.
+    """
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=True)
     packages = next(folder.glob("lib/python*/site-packages"))

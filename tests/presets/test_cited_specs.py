@@ -1,4 +1,6 @@
-"""The preset cited-specs over a made-up standard: what docs/reference/cited-specs.md says and no other test holds."""
+"""The preset cited-specs over a made-up standard: what docs/reference/cited-specs.md says and no
+other test holds.
+"""
 
 import json
 import random
@@ -34,8 +36,14 @@ STEPS = (
 PAGES = (
     (
         "Overview",
-        "ML-POT brews a pot of tea for two over a line that others listen to, and nobody else tastes it.",
-        "Its algorithms are ML-POT.KeyGen, ML-POT.Encaps and ML-POT.Decaps. Each of them has a section.",
+        (
+            "ML-POT brews a pot of tea for two over a line that others listen to, "
+            "and nobody else tastes it."
+        ),
+        (
+            "Its algorithms are ML-POT.KeyGen, ML-POT.Encaps and ML-POT.Decaps. "
+            "Each of them has a section."
+        ),
         "A pot of ML-POT holds a shared secret brew, and who spills it begins anew.",
     ),
     ("Stirring", "Algorithm 2 STIR128(p)", "Stirs the pot p.", *STEPS),
@@ -79,7 +87,9 @@ def write_standard(path):
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """Settings and context over the standard and six memos that say the same, so that there are ties in each leg."""
+    """Settings and context over the standard and six memos that say the same, so that there are
+    ties in each leg.
+    """
     folder = tmp_path_factory.mktemp("specs")
     write_standard(folder / "pots.pdf")
     for n in range(6):
@@ -115,7 +125,9 @@ class Says:
 
 
 def test_the_preset_asks_for_all_of_it(esrag):
-    """Every value is in force after `esrag init`, which names the preset and copies nothing of it."""
+    """Every value is in force after `esrag init`, which names the preset and copies
+    nothing of it.
+    """
     assert esrag("init", "cited-specs").code == 0
     shown = esrag("config", "show", "--json").json
     origin = "preset cited-specs"
@@ -153,7 +165,10 @@ def test_the_commented_lines_of_a_settings_file_are_settings(esrag):
 
 
 def test_the_questions_of_the_standard_as_they_are_typed(esrag):
-    """Steps and table by their pages, KeyGen's own page first, what is not there refused; rerankers can be left out."""
+    """Steps and table by their pages, KeyGen's own page first, what is not there refused.
+
+    Rerankers can be left out.
+    """
     write_standard(esrag.folder / "pots.pdf")
     assert esrag("init", "cited-specs").code == 0
     assert esrag("ingest", "pots.pdf", ESRAG_CHUNKING__SIZE=str(CHUNK)).code == 0
@@ -182,7 +197,9 @@ def test_search_shows_what_ask_retrieves(opened):
 
 
 def test_neighbours_come_along_as_far_as_there_is_room(opened):
-    """The chunks before and after the hit, with its score, and never more passages than are allowed."""
+    """The chunks before and after the hit, with its score, and never more passages than are
+    allowed.
+    """
     one = opened.with_settings({"retrieval.k": 1})
     evidence = {
         n: ask("Algorithm 2 STIR128", with_answer(one, neighbours=n)).evidence for n in (0, 1)
@@ -203,7 +220,10 @@ def test_with_fewer_hits_than_wanted_no_model_is_asked(opened):
 
 
 def test_the_prompt_forbids_particulars_and_shows_steps_by_the_line():
-    """No number, length or variable that the passages do not have; and what a PDF ran together is apart."""
+    """No number, length or variable that the passages do not have.
+
+    And what a PDF ran together is apart.
+    """
     text = f"Algorithm 2 STIR128(p)\n{' '.join(STEPS)}"
     chunk = Chunk("pots::p0002::c001", "pots", 1, 0, len(text), 2, 2, text)
     prompt = Prompts().prompt("How?", [Evidence("c1", chunk, 1.0)], 3)
@@ -241,7 +261,9 @@ def test_answers_and_their_evaluation_go_through_the_same_check(opened):
 
 
 class Shuffled(EmbeddedEngine):
-    """An engine whose legs come by themselves, in another order each time, and are fused as every engine's are."""
+    """An engine whose legs come by themselves, in another order each time, and are fused as every
+    engine's are.
+    """
 
     def search(self, request):
         """The hits of both legs."""
@@ -252,9 +274,8 @@ class Shuffled(EmbeddedEngine):
             chunks |= {hit.chunk.chunk_id: hit.chunk for hit in alone}
             legs[leg] = scores
         scores, path = fuse_legs(request, legs)
-        in_order = {
-            leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()
-        }  # for the ranks shown
+        # For the ranks shown.
+        in_order = {leg: {key: each[key] for key in ranking(each)} for leg, each in legs.items()}
         return SearchResult(hits(scores, chunks, in_order), path)
 
 
@@ -269,7 +290,9 @@ def record(asked):
     "question", ["How does ML-POT.KeyGen work?", "What is the size of the lid of ML-POT-768?"]
 )
 def test_a_hundred_times_the_same_bytes(opened, question):
-    """As the legs come, and shuffled; six documents say the same, so that much is decided by ties."""
+    """As the legs come, and shuffled; six documents say the same, so that much is
+    decided by ties.
+    """
     shuffled = replace(opened, engine=Shuffled(engine_options(opened.settings.engine)))
     plain, other = (
         {record(ask(question, each)) for _ in range(100)} for each in (opened, shuffled)

@@ -1,7 +1,9 @@
-"""Floors for answers and refusals on CLAPNQ's development set (597 passages of Wikipedia) with the default settings.
+"""Floors for answers and refusals on CLAPNQ's development set (597 passages of Wikipedia) with the
+default settings.
 
-The answers are deterministic, so a floor is fair; benchmarks/answers.py has the figures for three collections. None is
-part of the repository: BEIR_DATA names the folder that holds `clapnq-dev/` and `squad-v2-dev/`.
+The answers are deterministic, so a floor is fair; benchmarks/answers.py has the figures for three
+collections. None is part of the repository: BEIR_DATA names the folder that holds `clapnq-dev/` and
+`squad-v2-dev/`.
 """
 
 import json
@@ -36,7 +38,9 @@ def rows(collection, name):
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """Answers to questions that the passages answer, with the one that does, and to others about something else."""
+    """Answers to questions that the passages answer, with the one that does, and to others about
+    something else.
+    """
     folder, gold = (
         tmp_path_factory.mktemp("clapnq"),
         {row["_id"]: row for row in rows("clapnq-dev", "answers.jsonl")},
@@ -59,7 +63,9 @@ def asked(tmp_path_factory):
 
 
 def test_questions_about_other_documents_are_told_apart(asked, record_property):
-    """By the confidence: how often that of a question which is answered is above that of one which is not."""
+    """By the confidence: how often that of a question which is answered is above that of one which
+    is not.
+    """
     pairs = product(
         (each.confidence for each, _ in asked["own"]),
         (each.confidence for each, _ in asked["others"]),
@@ -70,7 +76,9 @@ def test_questions_about_other_documents_are_told_apart(asked, record_property):
 
 
 def test_the_gold_passage_is_cited(asked, record_property):
-    """Of most answers, which have three sentences of several passages, one is of the passage that answers."""
+    """Of most answers, which have three sentences of several passages, one is of the passage that
+    answers.
+    """
     cited = [
         any(citation.doc_id.endswith(f"#{gold['doc']}") for citation in each.answer.citations)
         for each, gold in asked["own"]

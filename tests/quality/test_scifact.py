@@ -1,7 +1,8 @@
-"""Floors on SciFact (BEIR, test split: 5,183 abstracts, 300 questions) through the command line and the pipeline.
+"""Floors on SciFact (BEIR, test split: 5,183 abstracts, 300 questions) through the command line and
+the pipeline.
 
-The order is deterministic, so a floor is fair. The collection is not part of the repository: BEIR_DATA names the folder
-that holds `scifact/`.
+The order is deterministic, so a floor is fair. The collection is not part of the repository:
+BEIR_DATA names the folder that holds `scifact/`.
 """
 
 import csv

@@ -1,8 +1,10 @@
-"""Fixed questions over publications of NIST, asked with the preset cited-specs: the answers are those of last time.
+"""Fixed questions over publications of NIST, asked with the preset cited-specs: the answers are
+those of last time.
 
-`python tests/quality/test_snapshots.py` writes snapshots/standards.json and standards.md anew; read what changed before
-you keep it. The documents are no part of the repository: BEIR_DATA names the folder that holds `docs/`. What the
-snapshots quote of them are works of the United States government, in the public domain.
+`python tests/quality/test_snapshots.py` writes snapshots/standards.json and standards.md anew; read
+what changed before you keep it. The documents are no part of the repository: BEIR_DATA names the
+folder that holds `docs/`. What the snapshots quote of them are works of the United States
+government, in the public domain.
 """
 
 import json
@@ -21,9 +23,8 @@ from esrag.text import sentence_spans
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 FILES = ("pdf/NIST.FIPS.203.pdf", "pdf/NIST.FIPS.197.pdf", "md/nist-sp800-63b__sec4_aal.md")
-EXACT = {
-    "ESRAG_EMBEDDING__PRECISION": "fp32"
-}  # with int8, processors would differ in more than the last digits
+# With int8, processors would differ in more than the last digits.
+EXACT = {"ESRAG_EMBEDDING__PRECISION": "fp32"}
 HITS = 5
 
 QUESTIONS = (
@@ -119,7 +120,9 @@ def kept():
 
 
 def documents():
-    """The files that are asked about; their absence skips, and fails where everything has to run."""
+    """The files that are asked about; their absence skips, and fails where everything
+    has to run.
+    """
     files = [Path(os.environ.get("BEIR_DATA", "")).resolve() / "docs" / name for name in FILES]
     if missing := [file.name for file in files if not file.exists()]:
         reason = f"BEIR_DATA names no folder with docs/ and in it {missing[0]}"
@@ -146,7 +149,10 @@ def answered(files, folder):
 
 
 def read(printed):
-    """What is kept of each explained answer; scores differ in their last digits between processors and are left out."""
+    """What is kept of each explained answer.
+
+    Scores differ in their last digits between processors and are left out.
+    """
     for said in map(json.loads, printed.splitlines()):
         if "hits" in said:
             kept = {key: said[key] for key in ("question", "answer", "reason")}
@@ -162,7 +168,10 @@ def place(found):
 def readable(found):
     """The same for a reader."""
     yield "# Fixed questions over standards\n\n"
-    yield "Written by `python tests/quality/test_snapshots.py`; the quotations are from publications of NIST.\n"
+    yield (
+        "Written by `python tests/quality/test_snapshots.py`; "
+        "the quotations are from publications of NIST.\n"
+    )
     for each in found:
         yield f"\n## {each['question']}\n\n> {each['answer']}\n"
         yield f"\nrefused: {each['reason']}\n" if each["reason"] else "\n"
@@ -197,7 +206,10 @@ def test_what_is_read_is_what_is_compared():
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_answer_keeps_the_contract(question):
-    """A refusal and nothing else is without citations; each sentence has its markers, and each marker a citation."""
+    """A refusal and nothing else is without citations.
+
+    Each sentence has its markers, and each marker a citation.
+    """
     said = kept()[question]
     assert (said["answer"] == REFUSAL) == bool(said["reason"]) == (not said["citations"])
     markers = re.findall(r"\[(c\d+)\]", said["answer"])

@@ -1,4 +1,6 @@
-"""A real redis-server, real workers, a link that can be broken, and a job to be worked off whatever happens."""
+"""A real redis-server, real workers, a link that can be broken, and a job to be worked off whatever
+happens.
+"""
 
 import contextlib
 import os
@@ -31,7 +33,9 @@ KEEPS = ("--appendonly", "yes", "--appendfsync", "always")  # what was answered 
 
 
 class Redis:
-    """A redis-server of the test's own on one port, which keeps what it holds unless told otherwise."""
+    """A redis-server of the test's own on one port, which keeps what it holds unless told
+    otherwise.
+    """
 
     def __init__(self, folder):
         self.folder = folder
@@ -76,7 +80,9 @@ def client(redis):
 
 @pytest.fixture
 def variables(esrag, redis, tmp_path, monkeypatch):
-    """The settings of ingests and workers as variables: what is lost is soon noticed, and embedding follows orders."""
+    """The settings of ingests and workers as variables: what is lost is soon noticed, and embedding
+    follows orders.
+    """
     site = tmp_path / "site"
     info = site / "faulty-1.0.dist-info"
     info.mkdir(parents=True)
@@ -151,7 +157,10 @@ class Worker:
 
 @pytest.fixture
 def start_worker(esrag, variables, tmp_path):
-    """Starts `esrag worker` (or another command) in the test's folder; what is left of it at the end is killed."""
+    """Starts `esrag worker` (or another command) in the test's folder.
+
+    What is left of it at the end is killed.
+    """
     workers = []
 
     def start(*arguments, command=None, ready="ready", **others):
@@ -233,7 +242,10 @@ class Ingests:
         self.check(job)
 
     def check(self, job):
-        """Sources = indexed + dead letters; the index holds each chunk once and none that is stale; figures agree."""
+        """Sources = indexed + dead letters.
+
+        The index holds each chunk once and none that is stale; figures agree.
+        """
         assert list(problems(self.work)) == []
         lost = {task.source for batch in self.ended(job, "failed", "dead") for task in batch.tasks}
         stored = {document.source: document for document in self.work.context.engine.documents()}

@@ -1,4 +1,6 @@
-"""The hashing embedder, which does what a text tells it: wait for a file, kill its process or that one's parent."""
+"""The hashing embedder, which does what a text tells it: wait for a file, kill its process or that
+one's parent.
+"""
 
 import os
 import re
@@ -14,10 +16,13 @@ MAX_WAIT_S = 60
 
 
 class FaultyEmbedder(HashingEmbedder):
-    """`WAIT FOR x` waits until the file x is in the folder $FAULTS; `KILL CHILD` and `KILL PARENT` do what they say.
+    """`WAIT FOR x` waits until the file x is in the folder $FAULTS.
 
-    `ONE TOO FEW` loses a vector, `TOO NARROW` a number of each, `NO NUMBERS` makes them all NaN; `QUOTE ME` is an error
-    that quotes the text. With $SLOW it takes so many seconds to open, like a large model.
+    `KILL CHILD` and `KILL PARENT` do what they say.
+
+    `ONE TOO FEW` loses a vector, `TOO NARROW` a number of each, `NO NUMBERS` makes them all NaN;
+    `QUOTE ME` is an error that quotes the text. With $SLOW it takes so many seconds to open, like a
+    large model.
     """
 
     opened = False

@@ -9,8 +9,9 @@ import time
 class Proxy:
     """Passes bytes on to a port of this machine until told otherwise.
 
-    An answer that holds `forget_at` makes it forget every connection of now, once, as a firewall does that restarts:
-    what they are given is swallowed, this answer first, and neither side is told. New connections are passed on.
+    An answer that holds `forget_at` makes it forget every connection of now, once, as a firewall
+    does that restarts: what they are given is swallowed, this answer first, and neither side is
+    told. New connections are passed on.
     """
 
     def __init__(self, upstream_port):
@@ -24,7 +25,9 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def freeze(self):
-        """Swallows nothing, answers nothing: what is sent waits, as behind a firewall that forgot the connection."""
+        """Swallows nothing, answers nothing: what is sent waits, as behind a firewall that forgot
+        the connection.
+        """
         self._open.clear()
 
     def heal(self):

@@ -1,4 +1,7 @@
-"""Ledger and index agree, or `problems` says what does not, and the doctor says the same; who may not write waits."""
+"""Ledger and index agree, or `problems` says what does not, and the doctor says the same.
+
+Who may not write waits.
+"""
 
 import json
 from contextlib import closing
@@ -55,7 +58,9 @@ def change(esrag, sql, *values):
 
 
 def test_nothing_is_wrong_after_any_ingest(esrag, ingested, work):
-    """Added, changed, renamed, removed, emptied, failed, made anew: each time all that is said is so."""
+    """Added, changed, renamed, removed, emptied, failed, made anew: each time all that is said is
+    so.
+    """
     (ingested / "lamp.html").write_text(
         "<html><body><p>Another lamp, with an E14 bulb.</p></body></html>"
     )
@@ -87,7 +92,9 @@ def test_a_document_that_is_not_there(esrag, ingested, work):
 
 @pytest.mark.parametrize("what", ["source_sha256", "rows"])
 def test_a_document_that_is_stale(esrag, ingested, work, what):
-    """One with another content than was read last, and a file of which a document is missing or too many are stored."""
+    """One with another content than was read last, and a file of which a document is missing or too
+    many are stored.
+    """
     if what == "rows":
         (ingested / "rows.jsonl").write_text(
             '{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n'
@@ -142,7 +149,9 @@ def test_counters_that_are_not_the_batches(esrag, ingested, work):
 
 
 def test_what_is_still_to_be_done_is_no_contradiction(esrag, ingested, work):
-    """While a job is open nothing is said of its files, whether they are stored already or not yet."""
+    """While a job is open nothing is said of its files, whether they are stored already
+    or not yet.
+    """
     (ingested / "kitchen" / "toaster.txt").write_text("The toaster has four slots.")
     job = enqueue(IngestRequest([str(ingested)]), work)
     assert said(esrag, work) == []
@@ -175,7 +184,9 @@ def test_an_older_job_that_ends_later(esrag, ingested, work):
 
 
 def test_who_may_not_write_neither_reads_nor_embeds(ingested, work):
-    """A batch whose index another writes is put back before its files are touched, and waits longer each time."""
+    """A batch whose index another writes is put back before its files are touched, and waits longer
+    each time.
+    """
     (ingested / "new.txt").write_text("A new file.")
     job = enqueue(IngestRequest([str(ingested)]), work)
     (batch,) = work.ledger.batches(job.job_id)

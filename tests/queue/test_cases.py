@@ -1,4 +1,6 @@
-"""The table of faults names tests that exist, are run with the others of their kind, and say which case they are."""
+"""The table of faults names tests that exist, are run with the others of their kind, and say which
+case they are.
+"""
 
 import ast
 import re
@@ -18,7 +20,9 @@ ROWS = {
 
 @cache
 def listed_in(file):
-    """The tests of a file by name: what they say, and whether they carry the mark, alone or with the whole file."""
+    """The tests of a file by name: what they say, and whether they carry the mark, alone or with
+    the whole file.
+    """
     tree = ast.parse((TESTS / file).read_text())
     of_all = [
         ast.unparse(node.value)

@@ -1,4 +1,6 @@
-"""`esrag ingest --eager`, to find out what is wrong: the work is done here, queue or not, up to the first error."""
+"""`esrag ingest --eager`, to find out what is wrong: the work is done here, queue or not, up to the
+first error.
+"""
 
 import pytest
 
@@ -13,7 +15,10 @@ def shown(esrag, variables):
 
 
 def test_the_work_is_done_here(esrag, ingests, variables, client):
-    """Nothing goes into the queue; the job is in the ledger as any other, and the index is the same."""
+    """Nothing goes into the queue.
+
+    The job is in the ledger as any other, and the index is the same.
+    """
     ingests.write(one="The kettle holds 1.7 litres.", two="The lamp takes an E27 bulb.")
     ran = esrag("ingest", "docs", "--eager", "--json", **variables)
     assert (ran.code, ran.json["added"], ran.json["failed"]) == (0, 2, 0)
@@ -31,7 +36,10 @@ def test_a_queue_that_is_off_is_not_asked(esrag, ingests, variables, redis):
 
 
 def test_the_first_error_ends_it(esrag, ingests, variables, client):
-    """In one line, after one attempt; what is left waits in the ledger, and the same command goes on from there."""
+    """In one line, after one attempt.
+
+    What is left waits in the ledger, and the same command goes on from there.
+    """
     ingests.write(
         one="The kettle holds 1.7 litres.", second="NO NUMBERS", third="The lamp takes an E27 bulb."
     )

@@ -1,4 +1,6 @@
-"""A file that ends the command which does the work itself: it has so many attempts and no more, over all commands."""
+"""A file that ends the command which does the work itself: it has so many attempts and no more,
+over all commands.
+"""
 
 import signal
 from contextlib import closing
@@ -34,7 +36,9 @@ def dead_letters(ingests):
 
 
 def test_it_is_a_dead_letter_in_the_end(ingests, alone, esrag):
-    """After its attempts the next command stores all others, says which one it is, and does not try it any more."""
+    """After its attempts the next command stores all others, says which one it is, and does not try
+    it any more.
+    """
     ingests.write(one="One.", two="KILL CHILD", three="Three.")
     kills, ran = alone()
     assert (kills, ran.code) == (ATTEMPTS, 1)
@@ -50,8 +54,9 @@ def test_it_is_a_dead_letter_in_the_end(ingests, alone, esrag):
 
 
 def test_among_others_in_a_batch(ingests, alone):
-    """A batch that ended the command at each attempt goes on file by file; then it is that file alone, and all others
-    are stored.
+    """A batch that ended the command at each attempt goes on file by file.
+
+    Then it is that file alone, and all others are stored.
     """
     ingests.write(**{f"file{number}": f"File {number}." for number in range(4)}, bad="KILL CHILD")
     kills, _ = alone(ESRAG_QUEUE__BATCH_FILES="8")
@@ -77,7 +82,9 @@ def test_with_a_rebuild(ingests, alone, esrag, variables):
 
 
 def test_where_nobody_sees_that_the_command_is_gone(ingests):
-    """As in a container that starts again, whose process numbers are others: the batch under way was an attempt."""
+    """As in a container that starts again, whose process numbers are others: the batch under way
+    was an attempt.
+    """
     settings = ingests.work.settings
     queue = settings.queue.model_copy(update={"url": "", "attempts": ATTEMPTS})
     ingests.write(two="It ends whoever reads it.")
@@ -89,7 +96,9 @@ def test_where_nobody_sees_that_the_command_is_gone(ingests):
 
 
 def test_when_it_changes_or_is_retried(ingests, alone, esrag, variables):
-    """A file that is not what it was has all its attempts; and so has one for which somebody asks."""
+    """A file that is not what it was has all its attempts; and so has one for which
+    somebody asks.
+    """
     ingests.write(one="One.", two="KILL CHILD")
     alone()
     ingests.write(two="KILL CHILD, again.")

@@ -1,4 +1,7 @@
-"""Jobs that meet: two at once, one that is cancelled, several sweepers, clocks that differ; encoders that fail."""
+"""Jobs that meet: two at once, one that is cancelled, several sweepers, clocks that differ.
+
+Encoders that fail.
+"""
 
 import json
 import subprocess
@@ -20,7 +23,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 
 def test_two_ingests_of_the_same(start_worker, ingests):
-    """Case 32: of two ingests of the same folder at once the newer takes over, and everything is stored once."""
+    """Case 32: of two ingests of the same folder at once the newer takes over, and everything is
+    stored once.
+    """
     ingests.write(**{f"file{number}": f"File number {number}." for number in range(10)})
     start_worker()
     start_worker()
@@ -71,7 +76,10 @@ def test_many_sweepers(ingests):
 
 @pytest.mark.parametrize("ahead_s", [3600, -3600])
 def test_a_sweeper_with_another_time(start_worker, ingests, ahead_s):
-    """Case 34: a sweeper whose clock is an hour off may hand out what is being worked on; the index is the same."""
+    """Case 34: a sweeper whose clock is an hour off may hand out what is being worked on.
+
+    The index is the same.
+    """
     ingests.write(one="WAIT FOR go", two="WAIT FOR go too")
     start_worker()
     job = ingests.begin()
@@ -99,7 +107,10 @@ def test_an_old_batch_comes_after_a_newer_one(start_worker, ingests, esrag, vari
 
 @pytest.mark.parametrize("order", ["ONE TOO FEW", "TOO NARROW", "NO NUMBERS"])
 def test_an_encoder_that_breaks_its_contract(start_worker, ingests, order):
-    """Case 25: nothing of it is stored; after its attempts the batch is a dead letter, and the others are done."""
+    """Case 25: nothing of it is stored.
+
+    After its attempts the batch is a dead letter, and the others are done.
+    """
     ingests.reset(attempts=2)
     ingests.write(one=order, two="A file like any other.", three="And a third.")
     start_worker(ESRAG_QUEUE__ATTEMPTS="2")
@@ -158,7 +169,10 @@ def service():
     ],
 )
 def test_an_embedding_service_that_refuses(start_worker, ingests, service, case):
-    """Case 24: what passes is waited for as long as it says; a key that is refused ends the job and says why."""
+    """Case 24: what passes is waited for as long as it says.
+
+    A key that is refused ends the job and says why.
+    """
     refusals, state, said = case
     there = {"provider": "openai", "model": "small", "url": service}
     settings = ingests.work.settings
@@ -209,7 +223,9 @@ def test_a_rebuild_is_not_handed_to_workers(start_worker, ingests, esrag, variab
 
 
 def test_a_file_that_came_back_stays(ingests, esrag, variables):
-    """What an ingest that was killed had to remove is looked at again by the one that goes on with it."""
+    """What an ingest that was killed had to remove is looked at again by the one that goes on with
+    it.
+    """
     ingests.write(one="The kettle holds 1.7 litres.", two="The lamp takes an E27 bulb.")
     assert esrag("ingest", "docs", **alone(variables)).code == 0
     (ingests.docs / "one.txt").rename(ingests.docs.parent / "one.txt")
@@ -234,7 +250,9 @@ def test_two_jobs_do_not_share_an_id(ingests, esrag, variables):
 
 
 def test_an_ingest_that_is_cancelled_ends(ingests, esrag, variables):
-    """The command that does the work itself stops within a batch, says so and does not claim to be done."""
+    """The command that does the work itself stops within a batch, says so and does not claim to be
+    done.
+    """
     ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(3)})
     command = esrag.command("ingest", "docs")
     running = subprocess.Popen(

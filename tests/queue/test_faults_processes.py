@@ -1,4 +1,7 @@
-"""Processes that are killed, stopped and told to end while they work; nothing is lost and nothing doubled."""
+"""Processes that are killed, stopped and told to end while they work.
+
+Nothing is lost and nothing doubled.
+"""
 
 import os
 import random
@@ -15,7 +18,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def test_a_child_is_killed(start_worker, ingests):
-    """Case 1: a process killed while it works is replaced, and the batch is done by the next attempt."""
+    """Case 1: a process killed while it works is replaced, and the batch is done by the next
+    attempt.
+    """
     ingests.write(one="WAIT FOR go", two="The kettle holds 1.7 litres.")
     worker = start_worker()
     job = ingests.begin()
@@ -44,7 +49,9 @@ def test_a_worker_is_killed(start_worker, ingests):
 
 
 def test_a_worker_on_another_machine_is_killed(start_worker, ingests):
-    """Case 2, where nobody can see that the process is gone: its lease ends, and then another takes the batch."""
+    """Case 2, where nobody can see that the process is gone: its lease ends, and then another takes
+    the batch.
+    """
     ingests.write(one="The kettle holds 1.7 litres.")
     job = ingests.begin(published=False)
     (batch,) = ingests.batches(job).values()
@@ -69,7 +76,10 @@ def test_a_worker_is_killed_with_messages_on_their_way(start_worker, ingests, cl
 
 
 def test_many_are_killed(start_worker, ingests):
-    """Case 4: workers and their children killed at random moments; every batch is done, no chunk twice."""
+    """Case 4: workers and their children killed at random moments.
+
+    Every batch is done, no chunk twice.
+    """
     ingests.write(**{f"file{number}": f"File number {number}." for number in range(80)})
     job, chance = ingests.begin(published=False), random.Random(4)
     workers = [start_worker(), start_worker()]
@@ -87,7 +97,10 @@ def test_many_are_killed(start_worker, ingests):
 
 @pytest.mark.parametrize("batch_files", [1, 4], ids=["alone", "among others"])
 def test_a_file_that_kills_its_process(start_worker, ingests, batch_files):
-    """Case 5: a file that kills whoever reads it is a dead letter after its attempts; all others are stored."""
+    """Case 5: a file that kills whoever reads it is a dead letter after its attempts.
+
+    All others are stored.
+    """
     few = {"ESRAG_QUEUE__ATTEMPTS": "2", "ESRAG_QUEUE__BATCH_FILES": str(batch_files)}
     ingests.reset(attempts=2, batch_files=batch_files)
     ingests.write(one="One.", two="KILL CHILD", three="Three.", four="Four.")
@@ -101,7 +114,9 @@ def test_a_file_that_kills_its_process(start_worker, ingests, batch_files):
 
 
 def test_a_file_that_kills_its_worker(start_worker, ingests):
-    """Case 6: a file that ends the whole worker, as a machine out of memory does, is a dead letter too."""
+    """Case 6: a file that ends the whole worker, as a machine out of memory does, is a dead letter
+    too.
+    """
     ingests.reset(attempts=2)
     ingests.write(one="One.", two="KILL PARENT", three="Three.")
     job = ingests.begin()
@@ -120,7 +135,10 @@ def test_a_file_that_kills_its_worker(start_worker, ingests):
 
 
 def test_a_batch_that_takes_too_long(start_worker, ingests):
-    """Case 7: a batch over its time limit is killed, and a dead letter after its attempts; it is written down once."""
+    """Case 7: a batch over its time limit is killed, and a dead letter after its attempts.
+
+    It is written down once.
+    """
     ingests.reset(attempts=2)
     ingests.write(one="WAIT FOR ever", two="Two.")
     job = ingests.begin()
@@ -134,7 +152,10 @@ def test_a_batch_that_takes_too_long(start_worker, ingests):
 
 
 def test_told_to_end(start_worker, ingests, client):
-    """Case 8: at SIGTERM the batch under way is finished and no other begun; nothing is left unacknowledged."""
+    """Case 8: at SIGTERM the batch under way is finished and no other begun.
+
+    Nothing is left unacknowledged.
+    """
     ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(4)})
     worker = start_worker()
     job = ingests.begin()
@@ -151,7 +172,10 @@ def test_told_to_end(start_worker, ingests, client):
 
 
 def test_told_to_end_soon(start_worker, ingests, client):
-    """Case 8, in a container: SIGTERM gives the batch a little time and then cuts it short; another takes it."""
+    """Case 8, in a container: SIGTERM gives the batch a little time and then cuts it short.
+
+    Another takes it.
+    """
     ingests.write(one="WAIT FOR go", two="WAIT FOR go too")
     command = [*APP, *PLAIN, "--", "worker.soft_shutdown_timeout=1"]
     worker = start_worker(command=command, REMAP_SIGTERM="SIGQUIT")
@@ -170,7 +194,9 @@ def test_told_to_end_soon(start_worker, ingests, client):
 
 
 def test_a_model_that_is_slow_to_open(start_worker, ingests):
-    """Case 35: processes that are replaced after every batch and open a slow model each are not ended for it."""
+    """Case 35: processes that are replaced after every batch and open a slow model each are not
+    ended for it.
+    """
     ingests.write(one="One.", two="Two.")
     job = ingests.begin()
     worker = start_worker(command=[*APP, *PLAIN, "--max-tasks-per-child", "2"], SLOW="5")

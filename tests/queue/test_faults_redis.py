@@ -1,4 +1,7 @@
-"""A Redis that restarts, is emptied, is full or cannot be reached, while workers work; nothing is lost or doubled."""
+"""A Redis that restarts, is emptied, is full or cannot be reached, while workers work.
+
+Nothing is lost or doubled.
+"""
 
 import signal
 import time
@@ -25,7 +28,10 @@ def waits_for_work(client):
 
 @pytest.mark.parametrize("command", [None, [*APP, *DEFAULTS]], ids=["esrag", "celery"])
 def test_restarts_with_work_under_way(start_worker, ingests, redis, client, command):
-    """Case 9: four restarts with a batch under way and a process free; the worker lives, every batch is done once."""
+    """Case 9: four restarts with a batch under way and a process free.
+
+    The worker lives, every batch is done once.
+    """
     ingests.write(one="WAIT FOR go", two="Two.")
     worker = start_worker("--concurrency", "2", command=command)
     job = ingests.begin()
@@ -43,7 +49,9 @@ def test_restarts_with_work_under_way(start_worker, ingests, redis, client, comm
 
 
 def test_an_acknowledgement_that_fails(start_worker, ingests, redis):
-    """A worker with one process whose batch ends while the Redis is away takes the next when it is back."""
+    """A worker with one process whose batch ends while the Redis is away takes the next when it is
+    back.
+    """
     worker = start_worker()
     for name in ("one", "two", "three"):
         ingests.write(**{name: f"WAIT FOR {name}"})
@@ -60,7 +68,9 @@ def test_an_acknowledgement_that_fails(start_worker, ingests, redis):
 
 
 def test_restarted_empty(start_worker, ingests, redis, tmp_path):
-    """Case 10: a Redis that is killed and comes back with nothing is filled from the ledger, by nobody's hand."""
+    """Case 10: a Redis that is killed and comes back with nothing is filled from the ledger, by
+    nobody's hand.
+    """
     ingests.write(**{f"file{number}": "WAIT FOR go" for number in range(5)})
     start_worker()
     job = ingests.begin()
@@ -73,7 +83,10 @@ def test_restarted_empty(start_worker, ingests, redis, tmp_path):
 
 
 def test_no_redis_when_it_is_published(start_worker, ingests, redis):
-    """Case 11: an ingest whose Redis is away has recorded its job whole; the first sweep afterwards hands it out."""
+    """Case 11: an ingest whose Redis is away has recorded its job whole.
+
+    The first sweep afterwards hands it out.
+    """
     ingests.write(one="One.", two="Two.")
     worker = start_worker()
     redis.stop()
@@ -87,7 +100,10 @@ def test_no_redis_when_it_is_published(start_worker, ingests, redis):
 
 
 def test_a_frozen_link(start_worker, ingests, proxy):
-    """Case 12: a link that swallows everything for 15 s and then heals; the worker goes on by itself."""
+    """Case 12: a link that swallows everything for 15 s and then heals.
+
+    The worker goes on by itself.
+    """
     worker = start_worker(ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
     proxy.freeze()
     ingests.write(one="One.", two="Two.", three="Three.")
@@ -99,7 +115,10 @@ def test_a_frozen_link(start_worker, ingests, proxy):
 
 
 def test_a_link_that_is_forgotten(start_worker, ingests, proxy):
-    """Case 12, by a firewall that restarts: the message in it is lost and neither side is told; the ledger has it."""
+    """Case 12, by a firewall that restarts: the message in it is lost and neither side is told.
+
+    The ledger has it.
+    """
     worker = start_worker(ESRAG_QUEUE__URL=f"redis://127.0.0.1:{proxy.port}/0")
     proxy.forget_at = b"esrag.batch"
     ingests.write(one="One.", two="Two.", three="Three.")
@@ -153,7 +172,10 @@ def test_the_answer_to_a_publish_is_lost(start_worker, ingests, proxy):
 
 
 def test_a_full_redis(start_worker, ingests, client):
-    """Case 14: a Redis without memory refuses batches and acknowledgements; when it has some again, all are done."""
+    """Case 14: a Redis without memory refuses batches and acknowledgements.
+
+    When it has some again, all are done.
+    """
     ingests.write(one="WAIT FOR go", two="Two.", three="Three.")
     worker = start_worker()
     job = ingests.begin()
@@ -169,7 +191,9 @@ def test_a_full_redis(start_worker, ingests, client):
 
 
 def test_emptied_between_two_publishes(start_worker, ingests, client):
-    """Case 15: what was queued when the Redis was emptied is queued again, and what is queued afterwards arrives."""
+    """Case 15: what was queued when the Redis was emptied is queued again, and what is queued
+    afterwards arrives.
+    """
     ingests.write(one="One.")
     first = ingests.begin()
     client.flushall()
@@ -181,7 +205,9 @@ def test_emptied_between_two_publishes(start_worker, ingests, client):
 
 
 def test_a_message_that_is_lost_while_others_wait(ingests, client):
-    """It is queued again although the queue never runs dry: whatever was handed out before what waits now was taken."""
+    """It is queued again although the queue never runs dry: whatever was handed out before what
+    waits now was taken.
+    """
     ingests.reset(window_batches=4, sweep_s=0.3)
     ingests.write(**{f"f{number}": f"text {number}" for number in range(12)})
     job = ingests.begin()
@@ -203,7 +229,10 @@ def taken(queue, client):
 
 
 def test_delivered_three_times_at_once(start_worker, ingests):
-    """Case 16: of several deliveries of one batch at the same time one works on it; the figures count it once."""
+    """Case 16: of several deliveries of one batch at the same time one works on it.
+
+    The figures count it once.
+    """
     ingests.write(one="WAIT FOR go")
     job = ingests.begin(published=False)
     (batch,) = ingests.batches(job).values()
@@ -220,8 +249,8 @@ def test_delivered_three_times_at_once(start_worker, ingests):
 
 
 def test_a_window_of_a_large_job(ingests, client):
-    """Case 30: without workers no more than the window is queued, however large the job and however often it is swept;
-    a million files, in batches of 64, take a few hundred kilobytes of the Redis.
+    """Case 30: without workers no more than the window is queued, however large the job and however
+    often it is swept; a million files, in batches of 64, take a few hundred kilobytes of the Redis.
     """
     tasks = [Task(f"/docs/{number}.txt", str(number), "", "added") for number in range(2000)]
     ingests.reset(window_batches=100)

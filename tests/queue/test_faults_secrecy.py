@@ -1,4 +1,6 @@
-"""What a document says is in no log and no error, however a batch with it fails, and however much is logged."""
+"""What a document says is in no log and no error, however a batch with it fails, and however much
+is logged.
+"""
 
 import pytest
 from lxml import etree
@@ -30,7 +32,9 @@ def all_of_the_ledger(ingests):
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["esrag", "celery at DEBUG"])
 def test_neither_logs_nor_errors_hold_what_a_document_says(start_worker, ingests, by_hand):
-    """Embedders and loaders that quote it in their errors, one that breaks its contract, a process that is killed."""
+    """Embedders and loaders that quote it in their errors, one that breaks its contract, a process
+    that is killed.
+    """
     ingests.reset(attempts=2)
     ingests.write(
         fine=f"{SECRET} is fine.",

@@ -77,7 +77,10 @@ def test_a_worker_gives_the_index_of_a_single_process(where, esrag, start_worker
 
 @pytest.mark.faults
 def test_no_log_at_debug_holds_a_document(where, start_worker, redis, corpus, esrag):
-    """The clients of the servers write what they send where they may; a worker's log has nothing of it."""
+    """The clients of the servers write what they send where they may.
+
+    A worker's log has nothing of it.
+    """
     queued = where | {"ESRAG_QUEUE__URL": redis.url}
     assert esrag("ingest", "docs", "--no-wait", **queued).code == 0
     worker = start_worker(command=[*APP, *PLAIN[:-1], "DEBUG"], **queued)

@@ -1,4 +1,6 @@
-"""An embedding service is paid by the text: what it has answered is never asked for again, whatever died meanwhile."""
+"""An embedding service is paid by the text: what it has answered is never asked for again, whatever
+died meanwhile.
+"""
 
 import os
 import signal
@@ -58,7 +60,10 @@ def docs(esrag):
 
 
 def paid(service):
-    """The texts that it was asked for, request by request; without the small one that asks for its width."""
+    """The texts that it was asked for, request by request.
+
+    Without the small one that asks for its width.
+    """
     asked = [body["input"] for path, _, body in list(service.asked) if path.endswith("/embeddings")]
     return [texts for texts in asked if texts != ["esrag"]]
 
@@ -70,7 +75,9 @@ def hang_at(service, number):
 
 @pytest.mark.parametrize("queued", [True, False], ids=["worker", "command"])
 def test_a_job_that_goes_on_pays_for_nothing_twice(esrag, start_worker, service, settings, queued):
-    """Killed in the second request of a batch and resumed: each text was asked for once, but those of that request."""
+    """Killed in the second request of a batch and resumed: each text was asked for once, but those
+    of that request.
+    """
     settings = settings if queued else settings | {"ESRAG_QUEUE__URL": ""}
     if queued:
         esrag("ingest", "docs", "--no-wait", **settings)

@@ -76,7 +76,9 @@ def test_a_message_is_small(queue, client):
 
 
 def test_it_is_published_after_a_restart(queue, redis):
-    """A producer that was in use goes on when the Redis was restarted, with what was there before."""
+    """A producer that was in use goes on when the Redis was restarted, with what was
+    there before.
+    """
     queue.publish(["a"])
     redis.stop()
     with pytest.raises(QueueUnreachable):
@@ -124,7 +126,9 @@ def test_a_redis_that_does_not_answer(proxy):
 
 
 def test_the_answer_is_lost(redis, proxy, queue):
-    """When the link breaks after the batches arrived, it is an error, and they are in the queue once."""
+    """When the link breaks after the batches arrived, it is an error, and they are in the queue
+    once.
+    """
     through = Queue(QueueSettings(url=f"redis://127.0.0.1:{proxy.port}/0"))
     through.publish(["a"])
     proxy.lose_after = b"esrag.batch"
@@ -134,7 +138,10 @@ def test_the_answer_is_lost(redis, proxy, queue):
 
 
 def test_a_full_redis(queue, client):
-    """A Redis without memory refuses what is published, in one line; nothing of it is in the queue by half."""
+    """A Redis without memory refuses what is published, in one line.
+
+    Nothing of it is in the queue by half.
+    """
     client.config_set("maxmemory", 1)
     with pytest.raises(QueueUnreachable, match="maxmemory"):
         queue.publish(["a", "b"])
@@ -217,7 +224,10 @@ class TestTls:
 @pytest.mark.parametrize("time_limit_s", TIMES)
 @pytest.mark.faults
 def test_the_times_fit_each_other(time_limit_s):
-    """Case 18: a message comes back only long after its batch was killed; Celery retries nothing, however late."""
+    """Case 18: a message comes back only long after its batch was killed.
+
+    Celery retries nothing, however late.
+    """
     told = celery_settings(QueueSettings(url="redis://x", time_limit_s=time_limit_s))
     visibility_s = told["broker_transport_options"]["visibility_timeout"]
     assert visibility_s == told["visibility_timeout"]

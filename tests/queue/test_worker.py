@@ -28,7 +28,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 
 
 def test_a_job_is_worked_off(start_worker, ingests):
-    """A worker says when it is ready, works off what was there before, says a line a batch and ends at SIGTERM."""
+    """A worker says when it is ready, works off what was there before, says a line a batch and ends
+    at SIGTERM.
+    """
     ingests.write(one="The kettle holds 1.7 litres.", two=SECRET_TEXT)
     job = ingests.begin(published=False)
     worker = start_worker()
@@ -85,7 +87,10 @@ def test_by_celery_itself(start_worker, ingests):
 
 
 def test_a_queue_each(start_worker, ingests, client):
-    """A worker of the ingest queue sends no sweep; with one of the control queue beside it the job is done."""
+    """A worker of the ingest queue sends no sweep.
+
+    With one of the control queue beside it the job is done.
+    """
     ingests.write(one="The kettle holds 1.7 litres.")
     job = ingests.begin(published=False)
     start_worker(command=[*APP, *PLAIN, "-Q", "ingest"])
@@ -147,7 +152,9 @@ def test_a_password_is_not_told(start_worker, redis, client, by_hand):
 
 
 def test_the_parent_loads_no_encoder(esrag, variables):
-    """Case 36: importing the application loads neither torch nor onnxruntime nor numpy, and connects to nothing."""
+    """Case 36: importing the application loads neither torch nor onnxruntime nor numpy, and
+    connects to nothing.
+    """
     code = "import sys, esrag.workers.app as it; print(*sorted(sys.modules)); print(it.app.connection().connected)"
     environment = esrag.environment(**(variables | {"ESRAG_QUEUE__URL": "redis://127.0.0.1:1/0"}))
     ran = subprocess.run(
@@ -207,7 +214,10 @@ class Bomb:
 
 
 def test_hostile_messages(start_worker, ingests, client, tmp_path):
-    """Case 31: pickle is refused and never read, unknown tasks, ids and nonsense are dropped; the worker goes on."""
+    """Case 31: pickle is refused and never read, unknown tasks, ids and nonsense are dropped.
+
+    The worker goes on.
+    """
     bomb = pickle.dumps(((Bomb(tmp_path / "boom"),), {}, {}))
     bad = [
         message(
@@ -260,7 +270,9 @@ STOPPING = {
 
 
 def test_entries_that_are_no_messages(start_worker, ingests, client):
-    """Case 31: each is dropped with a line, and the worker goes on, the same process that then works off a job."""
+    """Case 31: each is dropped with a line, and the worker goes on, the same process that then
+    works off a job.
+    """
     worker = start_worker()
     for entry in ENTRIES.values():
         client.lpush("esrag:q:ingest", entry)
@@ -310,7 +322,9 @@ def test_a_message_of_a_newer_version(start_worker, ingests, client):
 
 
 def test_a_task_of_a_newer_version(start_worker, ingests, client):
-    """Case 31: a batch that came under a name that this version does not know is told, and queued again as it knows."""
+    """Case 31: a batch that came under a name that this version does not know is told, and queued
+    again as it knows.
+    """
     ingests.write(one="The kettle holds 1.7 litres.")
     job = ingests.begin(published=False)
     (batch,) = ingests.ended(job, "pending")
@@ -323,7 +337,9 @@ def test_a_task_of_a_newer_version(start_worker, ingests, client):
 
 
 def test_a_user_who_may_do_little(start_worker, ingests, redis, client):
-    """The user of the Redis that the guide makes may touch keys with the prefix, and no channel: that suffices."""
+    """The user of the Redis that the guide makes may touch keys with the prefix, and no channel:
+    that suffices.
+    """
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "jobs.md").read_text()
     rules = re.search(r"ACL SETUSER esrag on >PASSWORD (resetkeys .*?\+info)`", guide, re.DOTALL)[
         1

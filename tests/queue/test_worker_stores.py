@@ -1,4 +1,6 @@
-"""Workers that fetch their files from an object store or by `file://` themselves: a job holds addresses and no text."""
+"""Workers that fetch their files from an object store or by `file://` themselves: a job holds
+addresses and no text.
+"""
 
 import os
 import signal
@@ -8,7 +10,8 @@ import pytest
 moto = pytest.importorskip("moto.server", reason="moto is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed")
 
-# Libraries of the server and its client that this file runs beside each other; none of it is ours to mend.
+# Libraries of the server and its client that this file runs beside each other; none of it is ours
+# to mend.
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.slow,
@@ -84,7 +87,10 @@ def settings(esrag, variables, server):
 
 
 def test_a_worker_fetches_what_was_named(esrag, start_worker, ingests, settings, place):
-    """From another folder, as it is when it is fetched; one that is killed meanwhile too: the index of one process."""
+    """From another folder, as it is when it is fetched.
+
+    One that is killed meanwhile too: the index of one process.
+    """
     address, put = place
     for key, text in (TEXTS | {"docs/slow.txt": "WAIT FOR go"}).items():
         put(key, text)
@@ -106,7 +112,10 @@ def test_a_worker_fetches_what_was_named(esrag, start_worker, ingests, settings,
 
 
 def test_a_worker_that_may_not_read_a_store_says_so(esrag, start_worker, settings, bucket):
-    """Each object is a failure with its reason; with a worker that has credentials the next ingest stores them all."""
+    """Each object is a failure with its reason.
+
+    With a worker that has credentials the next ingest stores them all.
+    """
     address, put = bucket
     for key, text in TEXTS.items():
         put(key, text)

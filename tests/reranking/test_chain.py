@@ -1,4 +1,6 @@
-"""The chain: what each reranker adds, what is done with those that fail, are late or break their promise."""
+"""The chain: what each reranker adds, what is done with those that fail, are late or break their
+promise.
+"""
 
 import math
 
@@ -48,7 +50,7 @@ class Later:
             [],
         )
 
-    def added(self, question, hits, left_s):
+    def score(self, question, hits, left_s):
         """Ten for each chunk before it."""
         self.read.append(len(hits))
         if self.clock:
@@ -69,7 +71,7 @@ def test_what_is_added_is_shown_and_decides():
     """The order follows the sums; both rerankers' shares stand beside the hit."""
 
     class Earlier(Later):
-        def added(self, question, hits, left_s):
+        def score(self, question, hits, left_s):
             """Takes half of it back."""
             return by("earlier", [-5.0 * one.chunk.ordinal for one in hits])
 
@@ -86,7 +88,7 @@ def test_what_is_not_reached_follows_as_it_was():
     lowering = type(
         "Lowering",
         (Later,),
-        {"added": lambda _self, _question, hits, _left_s: by("x", [-1e6 for _ in hits])},
+        {"score": lambda _self, _question, hits, _left_s: by("x", [-1e6 for _ in hits])},
     )
     lowered = rerank("?", HITS, (("lowering", lowering()),), Limits(4))
     assert numbers(lowered) == list(range(1, 11))
@@ -99,14 +101,17 @@ def test_who_has_nothing_to_say_changes_nothing():
     same = type(
         "Same",
         (Later,),
-        {"added": lambda _self, _question, hits, _left_s: by("same", [0.0 for _ in hits])},
+        {"score": lambda _self, _question, hits, _left_s: by("same", [0.0 for _ in hits])},
     )
     found = rerank("?", equal, (("same", same()),), Limits(50)).hits
     assert [one.chunk for one in found] == [one.chunk for one in equal]
 
 
 def test_depth_follows_the_time_a_hit_takes():
-    """A hit takes 0.1 s; of 1.25 s, opening the model and measuring take 0.7 s: there is time for five."""
+    """A hit takes 0.1 s.
+
+    Of 1.25 s, opening the model and measuring take 0.7 s: there is time for five.
+    """
     clock = Clock()
     slow = Later(clock, hit_s=0.1, first_s=0.2)
     reranked = rerank("?", HITS, (("slow", slow),), Limits(10, 1.25, clock))
@@ -116,7 +121,9 @@ def test_depth_follows_the_time_a_hit_takes():
 
 
 def test_no_time_leaves_the_order():
-    """A reranker that costs all there is changes nothing, the one after it is not even asked, and both are said."""
+    """A reranker that costs all there is changes nothing, the one after it is not even asked, and
+    both are said.
+    """
     clock = Clock()
     slow, never = Later(clock, hit_s=1.0), Later(clock)
     reranked = rerank("?", HITS, (("slow", slow), ("never", never)), Limits(10, 2.0, clock))
@@ -128,18 +135,20 @@ def test_no_time_leaves_the_order():
 
 
 def test_the_next_one_keeps_what_was_not_reached_behind():
-    """A model's scores lie far below the fusion's: those that it had no time for do not overtake the others by it."""
+    """A model's scores lie far below the fusion's: those that it had no time for do not overtake
+    the others by it.
+    """
     clock = Clock()
-    model = type("Model", (Later,), {"added": lambda self, question, hits, left_s: self.low(hits)})(
+    model = type("Model", (Later,), {"score": lambda self, question, hits, left_s: self.low(hits)})(
         clock, hit_s=0.1
     )
     model.low = lambda hits: (
-        [Later.added(model, "", hits, 0)] and by("model", [-8.0 - one.score for one in hits])
+        [Later.score(model, "", hits, 0)] and by("model", [-8.0 - one.score for one in hits])
     )
     same = type(
         "Same",
         (Later,),
-        {"cost": "free", "added": lambda _self, _question, hits, _left_s: by("s", [0.0] * 10)},
+        {"cost": "free", "score": lambda _self, _question, hits, _left_s: by("s", [0.0] * 10)},
     )
     reranked = rerank("?", HITS, (("model", model), ("same", same())), Limits(10, 1.05, clock))
     assert reranked.notes == ("model had time for 5 of 10 hits",)
@@ -152,10 +161,10 @@ def test_one_that_comes_late_after_all_changes_nothing():
     clock = Clock()
 
     class Slowing(Later):
-        def added(self, question, hits, left_s):
+        def score(self, question, hits, left_s):
             """The longer the list, the slower."""
             self.hit_s = 0.01 if len(hits) <= PROBED_HITS else 1.0
-            return super().added(question, hits, left_s)
+            return super().score(question, hits, left_s)
 
     reranked = rerank("?", HITS, (("slowing", Slowing(clock)),), Limits(10, 2.0, clock))
     assert (numbers(reranked), reranked.notes) == (
@@ -172,7 +181,7 @@ def test_a_service_is_asked_once_with_the_time_that_is_left():
     class Service(Later):
         cost = "request"
 
-        def added(self, question, hits, left_s):
+        def score(self, question, hits, left_s):
             """Half a second whatever the number."""
             asked.append((len(hits), left_s))
             clock.now_s += 0.5
@@ -207,7 +216,7 @@ def test_what_is_quick_is_not_measured():
 )
 def test_a_broken_promise_leaves_the_order(answer):
     """Too few numbers, or none that are."""
-    broken = type("Broken", (Later,), {"added": lambda *_: answer})()
+    broken = type("Broken", (Later,), {"score": lambda *_: answer})()
     reranked = rerank("?", HITS, (("broken", broken), ("later", Later())), Limits(10))
     assert numbers(reranked) == list(range(10, 0, -1))
     assert len(reranked.notes) == 1

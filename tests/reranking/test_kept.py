@@ -14,7 +14,9 @@ QUESTION = "How large is the kettle?"
 
 @pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")
 def test_it_is_not_for_a_month_that_a_service_was_busy_once(esrag, corpus, service, answering):
-    """Answers and hits are kept for a minute then, and for as long as ever once the service answers."""
+    """Answers and hits are kept for a minute then, and for as long as ever once the service
+    answers.
+    """
     esrag("ingest", "docs")
     file = esrag.folder / "cache.db"
     variables = {"ESRAG_CACHE__URL": str(file), "ESRAG_RERANK__CHAIN": "[cohere]"}

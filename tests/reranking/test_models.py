@@ -1,4 +1,6 @@
-"""Rerankers that are models: a cross-encoder from a folder, and Cohere's service, which may do anything."""
+"""Rerankers that are models: a cross-encoder from a folder, and Cohere's service, which may do
+anything.
+"""
 
 import time
 from importlib.util import find_spec
@@ -201,6 +203,8 @@ def test_a_model_that_tells_more_apart_is_none(bert_folder):
 
 def test_other_weights_are_another_cross_encoder(bert_folder):
     """So that an answer that was kept is not given after the folder changed."""
-    first, second = (load("rerankers", "cross-encoder")(RerankOptions(model=str(bert_folder(name, labels=n))))
+    first, second = (load("rerankers", (
+        "cross-encoder"
+    ))(RerankOptions(model=str(bert_folder(name, labels=n))))
                      for name, n in (("one", 1), ("two", 2)))  # fmt: skip
     assert first.fingerprint != second.fingerprint

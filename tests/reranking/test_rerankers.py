@@ -77,9 +77,8 @@ def test_each_source_in_turn():
     hits = [hit(n, score, source=source) for n, (score, source) in enumerate(pairs)]
     order, _ = ordered("round-robin", "?", hits, group_by="source")
     assert [pairs[n][1] for n in order] == [6, 11, 28, 34, 24, 14, 35, 6, 11, 6]
-    assert ordered("round-robin", "?", hits, group_by="nothing")[0] == list(
-        range(10)
-    )  # one document
+    # One document.
+    assert ordered("round-robin", "?", hits, group_by="nothing")[0] == list(range(10))
 
 
 def test_a_document_cannot_pass_for_several():
@@ -119,7 +118,10 @@ def test_what_says_the_same_comes_later():
 
 
 def test_bonuses_are_shown_one_by_one():
-    """By host and not by what else stands in an address; by length; by words as words. The score is 0..1 before."""
+    """By host and not by what else stands in an address; by length; by words as words.
+
+    The score is 0..1 before.
+    """
     bonuses = {
         "authority": {"gov": 0.05, "USCIS.gov": 0.15},
         "completeness": {600: 0.1, 400: 0.05},
@@ -177,7 +179,9 @@ class TokenEncoder:
 
 
 def test_every_token_finds_its_best():
-    """The mean of the best cosines, scaled by how far the scores lie apart: added up they are sums of z-scores."""
+    """The mean of the best cosines, scaled by how far the scores lie apart: added up they are sums
+    of z-scores.
+    """
     hits = [hit(1, 0.3, "old lamp"), hit(2, 0.2, "red lamp"), hit(3, 0.1, "red kettle")]
     order, added = ordered(
         "late-interaction", "red kettle", hits, embedder=TokenEncoder(), weight=2.0
@@ -195,7 +199,9 @@ def test_every_token_finds_its_best():
 
 
 def test_tokens_of_the_real_encoder_know_what_words_mean(real_model):
-    """Other words for what is asked come before a word of the question in what is not, and that before neither."""
+    """Other words for what is asked come before a word of the question in what is not, and that
+    before neither.
+    """
     encoder = open_embedder("onnx", EmbedderOptions(str(real_model), offline=True))
     hits = [
         hit(1, 0.1, "A kettle was painted red by the mayor."),
@@ -208,7 +214,9 @@ def test_tokens_of_the_real_encoder_know_what_words_mean(real_model):
 
 
 def test_equal_scores_and_noise_are_told_apart():
-    """Equal fused scores leave all to the tokens, however 0.1 three times spreads in floating point."""
+    """Equal fused scores leave all to the tokens, however 0.1 three times spreads in floating
+    point.
+    """
     hits = [hit(n, 0.1, text) for n, text in enumerate(("lamp", "red", "red kettle"), 1)]
     assert ordered("late-interaction", "red kettle", hits, embedder=TokenEncoder())[0] == [3, 2, 1]
 
@@ -266,19 +274,21 @@ def opened(bert_folder, service):
 
 @pytest.mark.parametrize("name", names("rerankers"))
 def test_the_contract(name, opened):
-    """For each registered one: something for each hit, finite, twice the same, and the hits as they were."""
+    """For each registered one: something for each hit, finite, twice the same, and the hits as they
+    were.
+    """
     hits = [
         hit(n, 1 / n, text)
         for n, text in enumerate(("the cat sat", "", "red kettle", "the cat sat"), 1)
     ]
     before = list(hits)
     reranker = opened(name)
-    first = reranker.added("red cat", hits, 10.0)
+    first = reranker.score("red cat", hits, 10.0)
     assert [dict(one) for one in first] == [
-        dict(one) for one in reranker.added("red cat", hits, 10.0)
+        dict(one) for one in reranker.score("red cat", hits, 10.0)
     ]
     assert len(first) == 4
     assert all(np.isfinite(value) for one in first for value in one.values())
     assert all(one for one in first)
     assert hits == before
-    assert len(reranker.added("red cat", hits[:1], 10.0)) == 1
+    assert len(reranker.score("red cat", hits[:1], 10.0)) == 1

@@ -1,4 +1,6 @@
-"""What stands before a server in a company: a proxy that ends TLS, with certificates of a throw-away authority."""
+"""What stands before a server in a company: a proxy that ends TLS, with certificates of a
+throw-away authority.
+"""
 
 import contextlib
 import hashlib
@@ -30,7 +32,10 @@ _OPENSSL = [
 
 
 class Authority:
-    """Signs certificates; `certificate` is its own. Needs openssl, without which the test is skipped, on CI failed."""
+    """Signs certificates; `certificate` is its own.
+
+    Needs openssl, without which the test is skipped, on CI failed.
+    """
 
     def __init__(self, folder: Path, name: str = "an authority") -> None:
         folder.mkdir(parents=True)
@@ -73,10 +78,13 @@ def fingerprint(certificate: Path) -> str:
 
 
 class Front:
-    """Passes requests on to the server at `url`, over TLS where it has a certificate; keeps who asked for what.
+    """Passes requests on to the server at `url`, over TLS where it has a certificate.
 
-    `GET /` of the tests' Elasticsearch is a stand-in that anybody may ask; the real one needs the cluster privilege
-    `monitor`. So a request that the server's health would be kept from is kept from `/` as well.
+    Keeps who asked for what.
+
+    `GET /` of the tests' Elasticsearch is a stand-in that anybody may ask; the real one needs the
+    cluster privilege `monitor`. So a request that the server's health would be kept from is kept
+    from `/` as well.
     """
 
     def __init__(

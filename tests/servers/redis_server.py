@@ -1,6 +1,7 @@
 """A real redis-server for tests: started over a folder, stopped by its process id.
 
-Not named `redis`: this folder is put in front of `sys.path`, and the client is imported by that name.
+Not named `redis`: this folder is put in front of `sys.path`, and the client is imported by that
+name.
 """
 
 import os
@@ -36,7 +37,10 @@ class Server:
         return self.process.pid
 
     def stop(self, with_signal=signal.SIGTERM):
-        """Ends it and waits until it is gone; a stopped one is let run first. A second time does nothing."""
+        """Ends it and waits until it is gone; a stopped one is let run first.
+
+        A second time does nothing.
+        """
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
             self.process.send_signal(signal.SIGCONT)
@@ -44,7 +48,9 @@ class Server:
 
 
 def start(folder, *arguments, port=0):
-    """A redis-server that keeps nothing on disk unless the arguments say so; `port` 0 is any free one.
+    """A redis-server that keeps nothing on disk unless the arguments say so.
+
+    `port` 0 is any free one.
 
     Without the program the test is skipped with the reason; on CI it fails.
     """
@@ -77,7 +83,9 @@ def start(folder, *arguments, port=0):
 
 
 def start_tls(folder, authority, *arguments):
-    """One that speaks TLS besides, with a certificate of that authority for 127.0.0.1; also its address for that.
+    """One that speaks TLS besides, with a certificate of that authority for 127.0.0.1.
+
+    Also its address for that.
 
     It asks nobody for a certificate, unless the arguments say so.
     """

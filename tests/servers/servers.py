@@ -30,13 +30,16 @@ HERE = Path(__file__).resolve().parent
 OLDEST_JAVA = 21
 COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-# What must answer 200 before a server is said to be up. Elasticsearch opens its port before it has its licence.
+# What must answer 200 before a server is said to be up. Elasticsearch opens its port before it has
+# its licence.
 HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=2s"
 READY = {"opensearch": [HEALTH], "elasticsearch": [HEALTH, "/_license"]}
-# Made as soon as a server with users is up. One that was asked to change a password meanwhile never answered again.
+# Made as soon as a server with users is up. One that was asked to change a password meanwhile never
+# answered again.
 USERS = "/_cluster/health/.security?wait_for_status=yellow&timeout=2s"
 
-# Elasticsearch loads these from folders of their own: main class, module extended, jars; the rest is on the class path.
+# Elasticsearch loads these from folders of their own: main class, module extended, jars; the rest
+# is on the class path.
 MODULES = {
     "transport-netty4": (
         "org.elasticsearch.transport.netty4.Netty4Plugin",
@@ -47,10 +50,8 @@ MODULES = {
     "x-pack-security": (
         "org.elasticsearch.xpack.security.Security",
         "x-pack-core",
-        [
-            "x-pack-security",
-            "transport-netty4",
-        ],  # its own copy: it subclasses what another module's loader holds
+        # Its own copy: it subclasses what another module's loader holds.
+        ["x-pack-security", "transport-netty4"],
     ),
     "stand-ins": ("StandIns", "", ["StandIns"]),
 }
@@ -58,8 +59,10 @@ MODULES = {
 JVM_OPTIONS = [
     "-Xmx512m",
     "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",  # the quick compiler: a test's server does not live long enough for the other
-    "-XX:+AutoCreateSharedArchive",  # written when a server is first stopped; later starts take half the time
+    # The quick compiler: a test's server does not live long enough for the other.
+    "-XX:TieredStopAtLevel=1",
+    # Written when a server is first stopped; later starts take half the time.
+    "-XX:+AutoCreateSharedArchive",
     "-Xlog:disable",  # about an archive that is not there yet or is another JDK's
     "-XX:+ExitOnOutOfMemoryError",
     "--enable-native-access=ALL-UNNAMED",
@@ -67,7 +70,8 @@ JVM_OPTIONS = [
     "-Dlog4j2.disable.jmx=true",
     "-Dlog4j2.level=INFO",
     "-Dlog4j.shutdownHookEnabled=false",  # the node's own hook still has things to say
-    "-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=false",  # not published; nothing native loads if it is sought
+    # Not published; nothing native loads if it is sought.
+    "-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=false",
 ]
 
 
@@ -91,7 +95,10 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def request(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """The status and the parsed answer; a `body` that is a list goes out as lines of JSON, as bulk wants it."""
+        """The status and the parsed answer.
+
+        A `body` that is a list goes out as lines of JSON, as bulk wants it.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         with contextlib.closing(connection):
             connection.request(
@@ -148,9 +155,12 @@ def start(
     password: str | None = None,
     wait_s: float = 120,
 ) -> Server:
-    """Starts a server, or finds it running, and returns when it answers; installs it the first time.
+    """Starts a server, or finds it running, and returns when it answers.
 
-    `settings` are words of the form name=value. With `password`, Elasticsearch has users: that is `elastic`'s.
+    Installs it the first time.
+
+    `settings` are words of the form name=value. With `password`, Elasticsearch has users: that is
+    `elastic`'s.
 
     Raises:
         Unavailable: no JDK, no Maven, or the download failed.
@@ -254,9 +264,8 @@ def _spawn(command: list[str], log: Path, password: str | None) -> int:
     ]
     pid = os.posix_spawn(command[0], command, inherited | secret, file_actions=files, setsid=True)
     while not _words(pid) and os.waitpid(pid, os.WNOHANG) == (0, 0):
-        time.sleep(
-            0.001
-        )  # a new process has no command line for a moment: it would pass for one that ended
+        # A new process has no command line for a moment: it would pass for one that ended.
+        time.sleep(0.001)
     return pid
 
 
@@ -311,7 +320,9 @@ def _java_version(jdk: Path) -> int:
 
 
 def install(engine: str, jdk: Path) -> Path:
-    """The folder with the server, made on first use; its name changes with everything it is made from.
+    """The folder with the server, made on first use.
+
+    Its name changes with everything it is made from.
 
     Raises:
         Unavailable: no Maven, or the download failed.
@@ -422,7 +433,9 @@ def _descriptor(name: str, version: str, main_class: str, extended: str) -> str:
 
 
 def _link_zstd(stage: Path) -> None:
-    """The system's library, where the server looks for its own; without one it runs with a warning."""
+    """The system's library, where the server looks for its own; without one it runs
+    with a warning.
+    """
     machine = {"x86_64": "linux-x64", "aarch64": "linux-aarch64"}.get(
         platform.machine(), platform.machine()
     )

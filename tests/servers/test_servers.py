@@ -65,9 +65,8 @@ def started(engine, data, **options):
 @pytest.fixture(scope="module", params=ENGINES)
 def server(request, tmp_path_factory):
     """One server of each engine for the tests that leave it running."""
-    server = started(
-        request.param, tmp_path_factory.mktemp("data of") / request.param
-    )  # a space in the path
+    # A space in the path.
+    server = started(request.param, tmp_path_factory.mktemp("data of") / request.param)
     yield server
     server.stop()
 
@@ -137,7 +136,9 @@ def test_a_taken_port_is_refused(server, tmp_path):
 
 
 def test_a_vector_finds_its_neighbours(server):
-    """kNN gives the nearest two, best first, and the english analyser finds another form of a word."""
+    """kNN gives the nearest two, best first, and the english analyser finds another
+    form of a word.
+    """
     fill(server, "directions")
     assert nearest(server, "directions", [0.4, 0.9, 0.0]) == ["north", "east"]
     found = answer(server, "POST", "/directions/_search", {"query": {"match": {"text": "points"}}})
@@ -200,7 +201,10 @@ def test_elasticsearch_with_users_asks_who_is_there(tmp_path):
 
 
 def test_the_command_line_starts_and_stops(tmp_path):
-    """`start` prints the URL of a server with the settings given, `stop` ends it; a second `stop` is harmless."""
+    """`start` prints the URL of a server with the settings given, `stop` ends it.
+
+    A second `stop` is harmless.
+    """
     started("opensearch", tmp_path).stop()
     command = [sys.executable, HERE / "servers.py"]
     port = servers.free_port()

@@ -1,8 +1,10 @@
-"""Cohere's own client against recordings: a version of it that asks or reads otherwise is noticed here.
+"""Cohere's own client against recordings: a version of it that asks or reads otherwise is noticed
+here.
 
-The requests were recorded from the client itself, against the service that made_up_models.py plays. The answers were
-not: they are written as the endpoints' public reference has them, with the fields of answers of the real service that
-other projects publish. To record a request anew, take what the failing assertion shows and look at what it means.
+The requests were recorded from the client itself, against the service that made_up_models.py plays.
+The answers were not: they are written as the endpoints' public reference has them, with the fields
+of answers of the real service that other projects publish. To record a request anew, take what the
+failing assertion shows and look at what it means.
 """
 
 import json
@@ -64,7 +66,7 @@ def rerank(service):
     reranker = CohereReranker(
         RerankOptions(model="rerank-v3.5", url=service.url, api_key=service.key)
     )
-    return [round(sum(added.values()), 4) for added in reranker.added(QUESTION, hits, 10.0)]
+    return [round(sum(added.values()), 4) for added in reranker.score(QUESTION, hits, 10.0)]
 
 
 REPLAYED = [

@@ -101,7 +101,9 @@ def test_texts_side_by_side(left, right):
 
 
 def test_speed():
-    """240 words take about a millisecond once their stems are known (generous: the machine may be busy)."""
+    """240 words take about a millisecond once their stems are known (generous: the machine may be
+    busy).
+    """
     text = "The encapsulation key of ML-KEM-768 holds 1,184 bytes and running functions " * 22
     terms(text)
     took = []

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from esrag.text import normalise, pieces, sentence_spans, word_spans
 
 FRAGMENTS = st.sampled_from(
-    ["Alice ", "said. ", "It ", "Dr. ", "x", "\n", "\n\n", "# A\n", "2.1 B\n", "- c\n", "1: d\n", "1. ", "a | b\n",
+    ["Alice ", "said. ", "It ", "Dr. ", "x", "\n", "\n\n", "# A\n", (
+        "2.1 B\n"
+    ), "- c\n", "1: d\n", "1. ", "a | b\n",
      "\t", "Table 3. ", "====\n", "\u3000", "\u200b", "\u0301", "𝐀", "(", '"', "? ", "! "]
 )  # fmt: skip
 TEXTS = st.lists(FRAGMENTS | st.text(max_size=4), max_size=60).map("".join)
@@ -24,7 +26,9 @@ def sentences(text):
 @settings(deadline=None)
 @given(text=TEXTS)
 def test_sentences_are_apart_and_cover_the_text(text):
-    """Any text: spans rise, touch no white space at their ends, and leave out nothing but white space."""
+    """Any text: spans rise, touch no white space at their ends, and leave out nothing but white
+    space.
+    """
     spans = sentence_spans(text)
     assert all(one[1] <= two[0] for one, two in pairwise(spans))
     assert all(start < end and text[start:end] == text[start:end].strip() for start, end in spans)
@@ -50,7 +54,9 @@ def test_pieces_tile_and_are_bounded(text, characters):
 @settings(deadline=None)
 @given(text=st.text(st.characters(), max_size=100))
 def test_normalising_is_idempotent_and_storable(text):
-    """Any text, surrogates too: once is enough, the result is NFC, can be encoded, and holds no NUL."""
+    """Any text, surrogates too: once is enough, the result is NFC, can be encoded, and holds no
+    NUL.
+    """
     once = normalise(text)
     assert normalise(once) == once
     assert unicodedata.is_normalized("NFC", once)
@@ -58,8 +64,12 @@ def test_normalising_is_idempotent_and_storable(text):
 
 
 NEEDED = st.sampled_from(
-    ["\u200b", "\u200c", "\u200d", "\u200f", "\u061c", "\ufe0f", "\U000e0101", "\U000e0067", "\xad", "\n", "a",
-     "e\u0301", "1", "\u20e3", "\u2764", "\U0001f469", "\U0001f3f4", "\u212b", "\u845b", "\u0645", "\u05d0",
+    ["\u200b", "\u200c", "\u200d", "\u200f", "\u061c", "\ufe0f", (
+        "\U000e0101"
+    ), "\U000e0067", "\xad", "\n", "a",
+     "e\u0301", "1", "\u20e3", "\u2764", (
+         "\U0001f469"
+     ), "\U0001f3f4", "\u212b", "\u845b", "\u0645", "\u05d0",
      "\u0915\u094d", "\u1820", "\u180b", "\uf900"]
 )  # fmt: skip
 
@@ -78,7 +88,10 @@ def test_normalising_is_idempotent_where_characters_may_be_needed(text):
         "\u05d0\u200f!",
         "\u1820\u180b",
         "\u845b\U000e0100",
-        "\U0001f469\U0001f3fd\u200d\U0001f52c \u2764\ufe0f 1\ufe0f\u20e3 \u2714\ufe0e \U0001f3f3\ufe0f\u200d\U0001f308",
+        (
+            "\U0001f469\U0001f3fd\u200d\U0001f52c \u2764\ufe0f 1\ufe0f\u20e3 \u2714\ufe0e "
+            "\U0001f3f3\ufe0f\u200d\U0001f308"
+        ),
         "\U0001f468\u200d\U0001f469\u200d\U0001f467",
         "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",  # Scotland
     ],
@@ -128,7 +141,9 @@ def test_prose_is_cut_at_full_stops_alone(text):
         ("# Title\nText goes on", ["# Title", "Text goes on"]),
         ("Title\n=====\nText", ["Title\n=====", "Text"]),
         ("3.2 Key sizes\nkeys are long", ["3.2 Key sizes", "keys are long"]),
-        ("Keys\nThe keys of it are long. So be it.", ["Keys", "The keys of it are long.", "So be it."]),
+        ((
+            "Keys\nThe keys of it are long. So be it."
+        ), ["Keys", "The keys of it are long.", "So be it."]),
         ("- one\n  and more\n* two\n(b) three", ["- one\n  and more", "* two", "(b) three"]),
         ("1. One is here. It stays.\n2. Two", ["1. One is here.", "It stays.", "2. Two"]),
         ("1: for i do\n2:   x. y\n3: end", ["1: for i do", "2:   x. y", "3: end"]),

@@ -1,4 +1,6 @@
-"""Units, powers of ten and years: what a header says holds for its column, a caption for its table, and no further."""
+"""Units, powers of ten and years: what a header says holds for its column, a caption for its table,
+and no further.
+"""
 
 import pytest
 
@@ -7,26 +9,37 @@ from esrag.verifying.verify import verify
 
 # As FIPS 203 has them on one page.
 PARAMETERS = (
-    "The sizes of the ML-KEM keys and ciphertexts for each parameter set are summarized in Table 3.\n\n"
+    "The sizes of the ML-KEM keys and ciphertexts for each parameter set are "
+    "summarized in Table 3.\n\n"
     "Table 2. Approved parameter sets for ML-KEM\n𝑛 𝑞 𝑘 𝜂1 𝜂2 𝑑𝑢 𝑑𝑣 required RBG strength (bits)\n"
-    "ML-KEM-512 256 3329 2 3 2 10 4 128\nML-KEM-768 256 3329 3 2 2 10 4 192\nML-KEM-1024 256 3329 4 2 2 11 5 256\n\n"
+    "ML-KEM-512 256 3329 2 3 2 10 4 128\nML-KEM-768 256 3329 3 2 2 10 4 192\nML-KEM-1024 256 "
+    "3329 4 2 2 11 5 256\n\n"
     "Table 3. Sizes (in bytes) of keys and ciphertexts of ML-KEM\n"
     "encapsulation key decapsulation key ciphertext shared secret key\n"
     "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32\nML-KEM-1024 1568 3168 1568 32"
 )
-YEARS = "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost\nKiel | 57 | 31 | 44 | 22\nJena | 61 | 33 | 43 | 21"
+YEARS = (
+    "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost\nKiel | 57 | 31 | 44 | "
+    "22\nJena | 61 | 33 | 43 | 21"
+)
 NAMED = (
     "City: Kiel; 2023 Revenue: 57; 2022 Revenue: 44\nCity: Jena; 2023 Revenue: 61; 2022 Revenue: 43"
 )
 BLOCKS = "2023\nCity | Revenue\nKiel | 57\nJena | 61\n2022\nCity | Revenue\nKiel | 44\nJena | 43"
 GROUPS = "City | Revenue\nNorth\nKiel | 57\nSouth\nUlm | 44"
-THOUSANDS = "Table 1. Results (in thousands of dollars)\n\nItem | Amount | Staff\nSales | 1,250 | 12\nCosts | 900 | 5"
+THOUSANDS = (
+    "Table 1. Results (in thousands of dollars)\n\nItem | Amount | Staff\nSales | 1,250 "
+    "| 12\nCosts | 900 | 5"
+)
 OVER_THOUSANDS = "Item | Amount ($ thousand) | Staff\nSales | 1,250 | 12\nCosts | 900 | 5"
 SHARES = "Item | Share (%) | Count\nRed | 45 | 120\nBlue | 55 | 130"
 LABELS = "Name | Value\nWeight (kg) | 12\nLength (m) | 3"
 CACHES = "Cache | Size\nL1 | 64 KiB\nL2 | 512 KiB\n\nPart | Size (bytes)\nHeader | 7"
 TITLED = "Sizes in bytes\nkind | key | text\nA | 1184 | 1088"
-LED_TO = "All sizes below are in bytes.\n\nkind | key | text\nA | 1184 | 1088\n\nkind | strength (bits)\nB | 192"
+LED_TO = (
+    "All sizes below are in bytes.\n\nkind | key | text\nA | 1184 | 1088\n\nkind | "
+    "strength (bits)\nB | 192"
+)
 PROSE = (
     "In 2022 revenue was 4 million euros. In 2023 revenue was 5 million euros. "
     "A test takes 5 ms and costs 3 thousand dollars."
@@ -109,7 +122,9 @@ def test_a_number_in_another_measure_is_not_supported(text, draft):
     ],
 )
 def test_a_number_in_its_own_measure_is(text, draft):
-    """From beside it, over it, its row, the caption or, where none of them has one, the sentences around."""
+    """From beside it, over it, its row, the caption or, where none of them has one, the sentences
+    around.
+    """
     answer = judged(text, draft)
     assert not answer.refused, answer.notes
 

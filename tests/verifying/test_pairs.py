@@ -1,4 +1,6 @@
-"""Drafts that differ from their passage in little: the false ones are refused, the true ones are answers."""
+"""Drafts that differ from their passage in little: the false ones are refused, the true ones are
+answers.
+"""
 
 import json
 from pathlib import Path
@@ -19,9 +21,8 @@ PASSAGES = [
     for line in Path(__file__).with_name("passages.jsonl").read_text("utf-8").splitlines()
 ]
 MAX_FALSE_ACCEPTS, MAX_FALSE_REJECTS = 0.25, 0.10
-KNOWN_MISSES = {
-    "Backups are kept for a month and they are encrypted. [c1]"
-}  # "they" of the sentence before
+# "they" of the sentence before.
+KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}
 
 
 def evidence(texts):
@@ -34,7 +35,9 @@ def evidence(texts):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["draft"][:60])
 def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
-    """Whatever the sentence's own clause turns: a "not", an opposite, a quantity, a duty, a name, a clause put in."""
+    """Whatever the sentence's own clause turns: a "not", an opposite, a quantity, a duty, a name, a
+    clause put in.
+    """
     answer = verify(pair["draft"], evidence(pair["passages"]))
 
     expected = pair["supported"] or pair["draft"] in KNOWN_MISSES
@@ -42,7 +45,9 @@ def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
 
 
 def test_few_drafts_over_longer_passages_are_misjudged():
-    """Over passages of five to eight sentences, where the next sentence may say the opposite of something else."""
+    """Over passages of five to eight sentences, where the next sentence may say the opposite of
+    something else.
+    """
     refused = [
         (row["supported"], verify(row["draft"], evidence(row["passages"])).refused)
         for row in PASSAGES

@@ -13,7 +13,10 @@ from esrag.records import Chunk, Evidence
 from esrag.verifying.quotes import MAX_CHARACTERS
 from esrag.verifying.verify import Check, Rules, verify
 
-SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1.088 kB, not more. It isn’t open."
+SIZES = (
+    "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1.088 kB, not more. "
+    "It isn’t open."
+)
 WORDS = "key of ML-KEM-768 has 1184 bytes"
 SAYS = "The key has 1184 bytes"
 
@@ -99,7 +102,9 @@ def test_models_may_write_it_in_their_way(draft):
     ],
 )
 def test_what_is_no_proof_is_refused(draft, note):
-    """No quote, too little, too much, other words, parts of words and numbers, or words that prove something else."""
+    """No quote, too little, too much, other words, parts of words and numbers, or words that prove
+    something else.
+    """
     answer = checked(draft)
 
     assert answer.reason == "unsupported"
@@ -179,7 +184,10 @@ def test_a_quote_may_hold_quotation_marks():
     ],
 )
 def test_a_quote_may_run_over_the_end_of_a_line(text, quote, said):
-    """Also within a word; letters of mathematics are letters, and a document's own marker is as the answer shows it."""
+    """Also within a word.
+
+    Letters of mathematics are letters, and a document's own marker is as the answer shows it.
+    """
     (citation,) = checked(f'It is long ("{said}"). [c1]', text).citations
 
     assert citation.quote == quote
@@ -235,7 +243,9 @@ QUOTED = [
 
 @given(st.lists(st.sampled_from([*QUOTED, *SIZES.split()]), max_size=30), st.booleans())
 def test_any_answer_is_one_again_and_every_sentence_has_its_proof(parts, is_joined):
-    """Whatever a model writes: what is shown passes as it is, and every quote stands where it says."""
+    """Whatever a model writes: what is shown passes as it is, and every quote stands
+    where it says.
+    """
     answer = checked(("" if is_joined else " ").join(parts), policy="drop")
     again = checked(answer.text)
 

@@ -165,7 +165,10 @@ def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
 
 
 def test_a_sentence_in_other_words_is_supported_by_its_meaning():
-    """With some of its words, and a sentence that the encoder finds near; its support says how near."""
+    """With some of its words, and a sentence that the encoder finds near.
+
+    Its support says how near.
+    """
     draft = "Over a public channel, two sides agree on something secret. [c2]"
     near = np.array([[1, 0], [0.8, 0.6]], dtype=np.float32)
 
@@ -240,7 +243,10 @@ def test_a_sentence_of_the_passage_itself_is_always_supported():
     assert not verify(f"{text} [c1]", evidence).refused
 
 
-PARTS = "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 bytes. It was made by Davy. Romeo has it."
+PARTS = (
+    "The key of ML-KEM-512 has 800 bytes. The key of ML-KEM-768 has 1184 bytes. "
+    "It was made by Davy. Romeo has it."
+)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +298,8 @@ def test_what_is_put_together_otherwise_is_not_supported(draft, note):
 def test_what_is_said_of_several_sentences_is_supported(draft):
     """Numbers stay with what they are numbers of."""
     text = (
-        "The kettle (model 5) holds 1.7 litres and has a red cable. It is 80 cm long. It weighs 900 grams. "
+        "The kettle (model 5) holds 1.7 litres and has a red cable. It is 80 cm long. "
+        "It weighs 900 grams. "
         "Water boils at 100 degrees. Both lids are hot then: 2 of them. A key needs 2⁸ steps."
     )
     assert verify(draft, (passage("c1", text),)).notes == ()
@@ -314,7 +321,8 @@ def test_what_a_passage_says_in_other_places_is_supported(draft):
 
 ROLES = (
     "ML-KEM.Encaps calls K-PKE.Encrypt. Alice Smith sends Bob a key. SHAKE128 is called by Encaps. "
-    "Spain borders Portugal. Ohm and Volta met Hall. Ada wrote to Bob. Bob wrote to Ada. From Rome one goes to Ostia."
+    "Spain borders Portugal. Ohm and Volta met Hall. Ada wrote to Bob. Bob wrote to Ada. "
+    "From Rome one goes to Ostia."
 )
 
 
@@ -337,12 +345,16 @@ ROLES = (
     ],
 )
 def test_a_name_that_begins_a_sentence_is_looked_at_like_others(draft, question, note):
-    """It is one by the question, or by another passage; a word that merely begins the sentence is none."""
+    """It is one by the question, or by another passage.
+
+    A word that merely begins the sentence is none.
+    """
     passages = (
         passage("c1", "France has ten provinces."),
         passage(
             "c2",
-            "Crossing It Using Boats\nA bridge leads to Denmark. Today it is shut. A ferry sails to\nNorway.",
+            "Crossing It Using Boats\nA bridge leads to Denmark. Today it is shut. "
+            "A ferry sails to\nNorway.",
         ),
     )
     assert Check(question, passages, Rules()).answer(draft).notes == ((note,) if note else ())
@@ -365,7 +377,10 @@ def test_a_name_that_begins_a_sentence_is_looked_at_like_others(draft, question,
     ],
 )
 def test_names_in_each_others_place_are_not_supported(draft, names):
-    """In the words of the passage but for them; not where it is true either way, said in other words, or said too."""
+    """In the words of the passage but for them.
+
+    Not where it is true either way, said in other words, or said too.
+    """
     answer = verify(draft, (passage("c1", ROLES),))
 
     assert answer.notes == ((f"{names} are exchanged in c1",) if names else ())
@@ -392,7 +407,10 @@ def test_a_document_may_say_what_it_does_not_say():
 
 @pytest.mark.parametrize("pieces", [("café",), ("cafe", "\u0301"), ("caf", "e\u0301")])
 def test_what_is_shown_is_what_is_answered(pieces):
-    """Also where an accent comes in a piece of its own; and a draft is read whole where no piece of it came."""
+    """Also where an accent comes in a piece of its own.
+
+    And a draft is read whole where no piece of it came.
+    """
     shown = []
     check = Check("", (passage("c1", "The café is open."),), Rules(), on_sentence=shown.append)
     for piece in ("The ", *pieces, " is open. [c1]"):
@@ -460,12 +478,18 @@ def test_a_sentence_with_markers_within_is_not_cut_in_two():
 
 
 PUMP = (
-    "The pump runs at 40.5 degrees, and must not be opened by hand while the motor is warm. It weighs thirty-one kg "
-    "and cost EUR 5 million. Nobody believes that the tank is waterproof. At night it cools down to -5 °C."
+    "The pump runs at 40.5 degrees, and must not be opened by hand while the motor is warm. "
+    "It weighs thirty-one kg "
+    "and cost EUR 5 million. Nobody believes that the tank is waterproof. "
+    "At night it cools down to -5 °C."
 )
-CITIES = "| City | Inhabitants | Founded |\n| --- | --- | --- |\n| Kiel | 246000 | 1242 |\n| Jena | 111000 | 1182 |"
+CITIES = (
+    "| City | Inhabitants | Founded |\n| --- | --- | --- |\n| Kiel | 246000 | 1242 |\n| "
+    "Jena | 111000 | 1182 |"
+)
 KEYS = (
-    "Table 3. Sizes (in bytes) of keys\nencapsulation key decapsulation key ciphertext shared secret key\n"
+    "Table 3. Sizes (in bytes) of keys\nencapsulation key decapsulation key "
+    "ciphertext shared secret key\n"
     "ML-KEM-512 800 1632 768 32\nML-KEM-768 1184 2400 1088 32"
 )
 
@@ -500,7 +524,9 @@ KEYS = (
     ],
 )
 def test_what_a_passage_says_of_something_else_is_not_supported(text, draft):
-    """Not with fewer words, nor with a part of a sentence, in another unit or in the next column."""
+    """Not with fewer words, nor with a part of a sentence, in another unit or in the
+    next column.
+    """
     assert verify(draft, (passage("c1", text),)).reason == "unsupported"
 
 
@@ -532,7 +558,9 @@ def test_what_a_passage_says_of_something_else_is_not_supported(text, draft):
     ],
 )
 def test_the_same_written_otherwise_is_supported(text, draft):
-    """Numbers in words and in figures, units by sign and by name, and the forms of markers that models like."""
+    """Numbers in words and in figures, units by sign and by name, and the forms of markers that
+    models like.
+    """
     answer = verify(draft, (passage("c1", text),))
     assert not answer.refused, answer.notes
     assert answer.text.endswith(" [c1]")
@@ -546,7 +574,9 @@ def test_the_same_written_otherwise_is_supported(text, draft):
     ],
 )
 def test_no_sentence_rides_along(draft):
-    """Neither on a line of its own nor without a blank before it; a name of code is no end of one."""
+    """Neither on a line of its own nor without a blank before it; a name of code is no
+    end of one.
+    """
     code = "The pump runs at 40 degrees.\nCall pump.Valve to stop."
     assert verify(draft, (passage("c1", code),)).reason == "contract"
     assert not verify("Call pump.Valve to stop. [c1]", (passage("c1", code),)).refused

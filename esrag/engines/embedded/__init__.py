@@ -72,7 +72,10 @@ class EmbeddedEngine:
             return snapshot.cache.state.generation
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
-        """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
+        """Yield the stored documents in the order of their ids, all or those of `doc_ids`.
+
+        Raises: IndexMissing.
+        """
         named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
         sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
         return map(
@@ -106,7 +109,10 @@ class EmbeddedEngine:
             return search(snapshot, request, clock)
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
-        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing, UsageError."""
+        """Return, for each filter, whether any chunk passes it.
+
+        Raises: IndexMissing, UsageError.
+        """
         with self._reader.snapshot() as snapshot:
             return [
                 snapshot.connection.execute(f"{allowed} LIMIT 1", values).fetchone() is not None

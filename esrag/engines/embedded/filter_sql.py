@@ -98,7 +98,10 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
         case Terms(_, wanted):
             return _is_one_of(wanted, value)
         case Prefix(_, start):
-            as_text = f"CASE {value.kind} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {value.sql} END"
+            as_text = (
+                f"CASE {value.kind} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' "
+                f"ELSE {value.sql} END"
+            )
             return f"instr({as_text}, ?) = 1", (_bindable(start),)
         case _:
             return _joined(

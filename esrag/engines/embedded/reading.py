@@ -49,7 +49,10 @@ class Snapshot:
     def live(self) -> tuple[Rows, Rows]:
         """Return the rows of `chunks` that have a vector, and their rows in the vector file."""
         if not self.cache.live:
-            sql = 'SELECT vector_row, "row" FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
+            sql = (
+                'SELECT vector_row, "row" FROM chunks WHERE vector_row IS NOT '
+                "NULL ORDER BY vector_row"
+            )
             pairs = np.array(self.connection.execute(sql).fetchall(), dtype=np.int64).reshape(-1, 2)
             self.cache.live.append(
                 (np.ascontiguousarray(pairs[:, 1]), np.ascontiguousarray(pairs[:, 0]))
@@ -80,9 +83,8 @@ class Reader:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._lock = (
-            threading.RLock()
-        )  # SQLite allows one transaction per connection; threads take turns
+        # SQLite allows one transaction per connection; threads take turns.
+        self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._cache: Cache | None = None
@@ -99,9 +101,8 @@ class Reader:
                 with transaction(connection):
                     try:
                         cache = self._cached(connection)
-                    except (
-                        FileNotFoundError
-                    ):  # a writer compacted and removed the vectors in between: retry
+                    except FileNotFoundError:
+                        # A writer compacted and removed the vectors in between: retry.
                         if attempt == _ATTEMPTS - 1:
                             raise
                         continue

@@ -8,12 +8,13 @@ from typing import Any
 from esrag.records import Chunk, Metadata, StoredDocument
 
 DOCUMENT_COLUMNS = (
-    "doc_id, source, source_sha256, revision, kind, title, characters, page_count, chunk_count, metadata, "
+    "doc_id, source, source_sha256, revision, kind, title, characters, page_count, chunk_count, "
+    "metadata, "
     "source_documents"
 )
 CHUNK_SELECT = """
-    SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text, c.title, c.section,
-           c.keywords, c.metadata
+    SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text,
+           c.title, c.section, c.keywords, c.metadata
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
 """
 

@@ -81,11 +81,12 @@ def _keyword_leg(
 def _rarest(counts: Sequence[int], depth: int) -> int:
     """Return how many of the rising counts select rows.
 
-    These are as many as fit MOST_ROWS_SCORED, and more if they might select fewer than `depth`
+    These are as many as fit MAX_ROWS_SCORED, and more if they might select fewer than `depth`
     rows.
 
-    >>> _rarest([50, 9_000, 40_000], depth=100), _rarest([50, 40_000], depth=100), _rarest([500, 40_000], depth=100)
-    (2, 2, 1)
+    >>> counts = [50, 9_000, 40_000], [50, 40_000], [500, 40_000]
+    >>> [_rarest(rising, depth=100) for rising in counts]
+    [2, 2, 1]
     """
     total = 0
     for index, count in enumerate(counts):

@@ -72,27 +72,27 @@ class Places:
 
     @property
     def folder(self) -> Path:
-        """Folder of the index."""
+        """Return the folder of the index."""
         return self.url / self.name
 
     @property
     def new(self) -> Path:
-        """Folder into which a rebuild writes."""
+        """Return the folder into which a rebuild writes."""
         return self.url / f".{self.name}.new"
 
     @property
     def old(self) -> Path:
-        """Folder of the former index while the new one replaces it."""
+        """Return the folder of the former index while the new one replaces it."""
         return self.url / f".{self.name}.old"
 
     @property
     def lock(self) -> Path:
-        """File that locks out other writers."""
+        """Return the file that locks out other writers."""
         return self.url / f".{self.name}.lock"
 
     @property
     def unfinished(self) -> Path:
-        """Marker file of an index that is being filled to replace another."""
+        """Return the marker file of an index that is being filled to replace another."""
         return self.folder / f"{DATABASE}-unfinished"
 
     def set_aside(self, other: str) -> Path:
@@ -152,9 +152,8 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
                 _create(connection, fingerprint, generation)
             _require_ours(connection, folder)
             require_same(state(connection).fingerprint, fingerprint)
-            connection.execute(
-                "PRAGMA journal_mode = WAL"
-            )  # a write, so that a read-only disk is detected here
+            # A write, so that a read-only disk is detected here.
+            connection.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             connection.close()
             raise
@@ -287,7 +286,10 @@ def _require_ours(connection: apsw.Connection, folder: Path) -> None:
             if version > SCHEMA_VERSION
             else ("an older", REBUILD_HINT)
         )
-        message = f"the index in {folder} was made by {age} esrag: version {version}, this one reads {SCHEMA_VERSION}"
+        message = (
+            f"the index in {folder} was made by {age} esrag: version {version}, "
+            f"this one reads {SCHEMA_VERSION}"
+        )
         raise IndexMismatch(message, hint=hint)
     if not has_checksums(connection):
         raise damage_error(folder, "its pages carry no checksums")

@@ -43,7 +43,7 @@ class StoredVectors:
 
     def all(self) -> Vectors:
         """Return all rows, without a copy. Raises: EngineError if any is damaged."""
-        for block in self.damaged_blocks():
+        for block in self.find_damaged_blocks():
             self._refuse(block)
         return self.rows
 
@@ -53,7 +53,7 @@ class StoredVectors:
             self._refuse(number // BLOCK_ROWS)
         return np.array(self.rows[number])
 
-    def damaged_blocks(self) -> Iterator[int]:
+    def find_damaged_blocks(self) -> Iterator[int]:
         """Yield the blocks that do not match their checksums."""
         for block in range(_blocks(len(self.rows))):
             if not self._is_sound(block):

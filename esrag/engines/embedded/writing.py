@@ -44,7 +44,9 @@ class EmbeddedWriter:
             stacked = np.concatenate(
                 [check_rows(d.vectors, len(d.chunks), dimensions) for d in documents]
             )
-            if dimensions:  # rows that a crash leaves from here on are unreferenced; the next writer overwrites them
+            # Rows that a crash leaves from here on are unreferenced; the next writer overwrites
+            # them.
+            if dimensions:
                 write(self._folder / now.vector_file, now.vector_rows, stacked)
             with transaction(self._connection, "IMMEDIATE"):
                 first = now.vector_rows if dimensions else None
@@ -116,7 +118,10 @@ class EmbeddedWriter:
                     path.unlink()
 
     def _delete(self, which: str, wanted: str) -> int:
-        """Remove documents; return 0 if there were none, else 1. `which` is one of the conditions above."""
+        """Remove documents; return 0 if there were none, else 1.
+
+        `which` is one of the conditions above.
+        """
         keys = f"SELECT key FROM documents WHERE {which}"  # noqa: S608 -- a constant
         if not self._connection.execute(f"{keys} LIMIT 1", (wanted,)).fetchone():
             return 0
@@ -134,7 +139,8 @@ class EmbeddedWriter:
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
         values = rows.document_row(prepared.document)
-        sql = f"INSERT INTO documents ({rows.DOCUMENT_COLUMNS}) VALUES ({', '.join('?' * len(values))})"  # noqa: S608 -- a constant
+        marks = ", ".join("?" * len(values))
+        sql = f"INSERT INTO documents ({rows.DOCUMENT_COLUMNS}) VALUES ({marks})"  # noqa: S608 -- a constant
         self._connection.execute(sql, values)
         document = self._connection.last_insert_rowid()
         first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')

@@ -58,18 +58,20 @@ class ServerEngine:
         self._options = options
         self._connection = Connection(options, retries)
         self._indexes = Indexes(self._connection, options)
-        self._fuses: dict[
-            str, bool
-        ] = {}  # whether the server fuses by ranks, by the index this was tried with
+        # Whether the server fuses by ranks, by the index this was tried with.
+        self._fuses: dict[str, bool] = {}
 
     @property
     def product(self) -> Product:
-        """Product of the server. Raises: EngineError, EngineUnreachable."""
+        """Return the product of the server.
+
+        Raises: EngineError, EngineUnreachable.
+        """
         return self._connection.server.product
 
     def exists(self) -> bool:
         """Return whether anything was ever ingested here."""
-        return self._indexes.found() is not None
+        return self._indexes.find() is not None
 
     def fingerprint(self) -> Fingerprint:
         """Return the fingerprint of the index. Raises: IndexMissing."""
@@ -80,7 +82,10 @@ class ServerEngine:
         return generation(self._connection, self._indexes.current().name)
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
-        """Yield the stored documents in the order of their ids: all, or those of `doc_ids`. Raises: IndexMissing."""
+        """Yield the stored documents in the order of their ids, all or those of `doc_ids`.
+
+        Raises: IndexMissing.
+        """
         named = [] if doc_ids is None else [{"terms": {"doc_id": [*doc_ids]}}]
         query = {"bool": {"filter": [{"term": {"entry": "document"}}, *named]}}
         sources = self._pages(query, ["doc_id"], {"excludes": ["chunk_ids"]})
@@ -115,9 +120,8 @@ class ServerEngine:
         if asked.may_be_native and self._may_fuse(index):
             try:
                 return asked.native(self._connection, index.name)
-            except (
-                Refused
-            ) as error:  # a trial licence may expire while we run; the question is answered anyway
+            except Refused as error:
+                # A trial licence may expire while we run; the question is answered anyway.
                 if not _cannot_fuse(error):
                     raise
                 self._fuses.pop(index.name, None)  # another thread may have been faster
@@ -125,13 +129,16 @@ class ServerEngine:
         return asked.client(self._connection, index.name)
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
-        """Return, for each filter, whether any chunk passes it. Raises: IndexMissing, EngineError, UsageError."""
+        """Return, for each filter, whether any chunk passes it.
+
+        Raises: IndexMissing, EngineError, UsageError.
+        """
         return any_match(self._connection, self._indexes.current().name, filters)
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """Return the only writer; see `Engine.writer`."""
-        index = self._indexes.found()
+        index = self._indexes.find()
         if index and not rebuild:
             require_same(index.made, fingerprint)
         if rebuild:
@@ -174,7 +181,7 @@ class ServerEngine:
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """Return the stored vectors of texts, by text; see `Engine.vectors_of`."""
-        index, found = self._indexes.found(), dict[str, Vectors]()
+        index, found = self._indexes.find(), dict[str, Vectors]()
         texts = list(dict.fromkeys(indexed_texts))
         if index and index.made.dimensions:
             for first in range(0, len(texts), _PAGE):
@@ -185,7 +192,7 @@ class ServerEngine:
 
     def info(self) -> StoredIndex:
         """Describe the index behind the alias. Raises: IndexMissing, EngineError."""
-        return self._indexes.stored(self._indexes.current())
+        return self._indexes.summarise(self._indexes.current())
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Describe every index of esrag on the server, by name; see `Engine.indexes`."""
@@ -193,16 +200,15 @@ class ServerEngine:
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
-        current = self._indexes.found()
+        current = self._indexes.find()
         self._indexes.require_alias(current)
-        with (
-            self._holding(current) if current else nullcontext()
-        ):  # a rebuild of it creates one as well
+        # A rebuild of it creates one as well.
+        with self._holding(current) if current else nullcontext():
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Move the alias to another index; see `Engine.swap`."""
-        new, old = self._indexes.named(name), self._indexes.found()
+        new, old = self._indexes.resolve(name), self._indexes.find()
         self._indexes.require_alias(old)
         if old == new:
             raise already_in_use(name)
@@ -220,7 +226,7 @@ class ServerEngine:
 
     def drop(self, name: str) -> None:
         """Delete an index, and its alias if it is the one in use; see `Engine.drop`."""
-        index = self._indexes.named(name)
+        index = self._indexes.resolve(name)
         with self._holding(index):
             self._indexes.drop(index.name)
 
@@ -253,11 +259,11 @@ class ServerEngine:
         Raises: IndexBusy.
         """
         while True:
-            index = self._indexes.found() or self._indexes.make(fingerprint)
+            index = self._indexes.find() or self._indexes.make(fingerprint)
             lease = Lease(self._connection, index.name)
             with suppress(IndexMissing):
                 lease.take(self._options.lock_wait_s)
-                if self._indexes.found() == index:
+                if self._indexes.find() == index:
                     break
                 lease.give_back()
         with _given_back(lease):
@@ -285,7 +291,7 @@ class ServerEngine:
 
     def _tried(self) -> bool | None:
         """Return whether the server fuses by ranks; None if there are no vectors to try it with."""
-        index = self._indexes.found()
+        index = self._indexes.find()
         return self._may_fuse(index) if index and index.made.dimensions else None
 
     def _may_fuse(self, index: Index) -> bool:

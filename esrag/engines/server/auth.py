@@ -78,12 +78,12 @@ def _authority(ca_file: str) -> str:
     try:
         path = str(Path(ca_file).expanduser())
         ssl.create_default_context(cafile=path)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # no such file, no such user's home, or an invalid file name
-        message = f"no certificates can be read from {ca_file}: {getattr(error, 'strerror', None) or error}"
+    except (OSError, RuntimeError, ValueError) as error:
+        # No such file, no such user's home, or an invalid file name.
+        message = (
+            f"no certificates can be read from {ca_file}: "
+            f"{getattr(error, 'strerror', None) or error}"
+        )
         raise SettingsError(message, hint="engine.ca_file must be a file in PEM form") from error
     return path
 

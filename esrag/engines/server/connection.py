@@ -31,17 +31,14 @@ _FORBIDDEN, _NOT_FOUND, _UNAVAILABLE = 403, 404, 503
 BUSY = (429, 502, 503, 504)  # statuses of transient failures
 _OLDEST_MAJOR = 8  # Elasticsearch accepts media types of its own and the previous major version
 _SHOWN_CHARACTERS = 300
-_OUTER_ONLY = (
-    "search_phase_execution_exception",
-    "status_exception",
-)  # they say that something failed, not what
+# They say that something failed, not what.
+_OUTER_ONLY = ("search_phase_execution_exception", "status_exception")
 _DISK_FULL = "flood-stage"  # a block that is also a 429 but is not transient
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
 WAITED_HINT = "run: esrag doctor"  # it reports what is red, full or overloaded
 # From here on a server quotes the document that it refuses; so does the error's cause.
-WHOLE = {
-    "allow_partial_search_results": False
-}  # otherwise a failed shard goes unnoticed, and hits are missing
+# Otherwise a failed shard goes unnoticed, and hits are missing.
+WHOLE = {"allow_partial_search_results": False}
 _QUOTING = re.compile(
     r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*",
     re.DOTALL,
@@ -110,12 +107,15 @@ class Connection:
 
     @property
     def shown_url(self) -> str:
-        """Address without user and password. Raises: SettingsError."""
+        """Return the address without user and password.
+
+        Raises: SettingsError.
+        """
         return auth.mask_url(self._options.url)
 
     @property
     def server(self) -> Server:
-        """Product and version of the server.
+        """Return product and version of the server.
 
         Raises: EngineUnreachable, or EngineError for another product or an old version.
         """
@@ -129,7 +129,7 @@ class Connection:
             self._open_elasticsearch()
             server = self._told()
         except ValueError as error:  # raised by a client for an invalid host
-            message = f"no server can be asked at {self.shown_url}: {_said(error)}"
+            message = f"invalid server address {self.shown_url}: {_said(error)}"
             raise SettingsError(message, hint="look at engine.url") from error
         except Refused as error:
             if error.status == _FORBIDDEN and error.kind == "security_exception":
@@ -174,7 +174,7 @@ class Connection:
         """
         return self._patiently(lambda: self._once(method, path, body, parameters))
 
-    def found(self, path: str, **parameters: Any) -> Any | None:
+    def get(self, path: str, **parameters: Any) -> Any | None:
         """Return the response for a path; None if it is not found. Raises: as `request`."""
         try:
             return self.request("GET", path, **parameters)
@@ -275,9 +275,8 @@ class Connection:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore"
-                    )  # the client repeats the server's deprecation notes
+                    # The client repeats the server's deprecation notes.
+                    warnings.simplefilter("ignore")
                     return client.perform_request(
                         method, path, params=parameters, headers=headers, body=body
                     ).body
@@ -331,7 +330,10 @@ class Connection:
 
     def _versioned(self, kind: str) -> str:
         """Return the media type for the server's version; the client only knows its own release."""
-        return f"application/vnd.elasticsearch+{kind.removeprefix('application/')}; compatible-with={self._major}"
+        return (
+            f"application/vnd.elasticsearch+{kind.removeprefix('application/')}; "
+            f"compatible-with={self._major}"
+        )
 
     def _unreachable(self, error: Exception) -> EngineUnreachable:
         hint = "is the server running, and is engine.url its address?"
@@ -339,7 +341,10 @@ class Connection:
 
     def _untrusted(self, error: Exception) -> EngineError:
         """Return the error of a failed TLS connection; it is not transient."""
-        hint = "set engine.ca_file or engine.certificate_fingerprint, or write http:// if the server has no TLS"
+        hint = (
+            "set engine.ca_file or engine.certificate_fingerprint, "
+            "or write http:// if the server has no TLS"
+        )
         return EngineError(f"no secure connection to {self.shown_url}: {_said(error)}", hint=hint)
 
     def _is_no_search_engine(self) -> NoReturn:
@@ -383,9 +388,8 @@ def _is_unread(doc: Mapping[str, Any]) -> bool:
 def _hint(status: int, kind: str, reason: str) -> str:
     if _DISK_FULL in reason:
         return _DISK_FULL_HINT
-    if (
-        kind == "cluster_block_exception" and status == _FORBIDDEN
-    ):  # permanent; a 503 is a missing master
+    # Permanent; a 503 is a missing master.
+    if kind == "cluster_block_exception" and status == _FORBIDDEN:
         return "the index is blocked: look for index.blocks in its settings"
     return _HINTS.get(status, "")
 

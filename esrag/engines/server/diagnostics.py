@@ -44,13 +44,13 @@ class _Place:
 
     @property
     def health(self) -> Mapping[str, Any]:
-        """Health of the index, or of the cluster if the index is missing."""
+        """Return the health of the index, or of the cluster if the index is missing."""
         answer: Mapping[str, Any] = self.ask(f"/_cluster/health/{self.name}".rstrip("/"))
         return answer
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """Cluster settings: transient before persistent before default ones."""
+        """Return the cluster settings: transient before persistent before default ones."""
         answer = self.ask(_SETTINGS)
         return {
             **answer.get("defaults", {}),
@@ -60,7 +60,7 @@ class _Place:
 
     @property
     def nodes(self) -> list[Mapping[str, Any]]:
-        """Statistics of every node that holds data."""
+        """Return the statistics of every node that holds data."""
         return [
             node for node in self.ask(_STATISTICS)["nodes"].values() if _holds_data(node["roles"])
         ]
@@ -271,7 +271,10 @@ def _shards(place: _Place) -> Iterator[Finding]:
     limit = int(place.settings["cluster.max_shards_per_node"]) * nodes
     what = f"{count:,} of at most {limit:,} shards in the cluster"
     if place.name:
-        what += f", of the index {_count(_shards_of(place), 'shard')} with {_count(_replicas(place), 'replica')}"
+        what += (
+            f", of the index {_count(_shards_of(place), 'shard')} with "
+            f"{_count(_replicas(place), 'replica')}"
+        )
     if count >= limit * _SHARDS_WARNING:
         yield Finding(
             "warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node"
@@ -279,7 +282,10 @@ def _shards(place: _Place) -> Iterator[Finding]:
     else:
         yield Finding("ok", what)
     if place.name and nodes > 1 and not _replicas(place):
-        what = f"the index {place.name} has no replica on {nodes} nodes: a node that is lost takes data along"
+        what = (
+            f"the index {place.name} has no replica on {nodes} nodes: "
+            "a node that is lost takes data along"
+        )
         yield Finding("warning", what, _replicas_advice(place, 1))
 
 

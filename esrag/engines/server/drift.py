@@ -19,9 +19,8 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
     not esrag's.
     """
     made = fingerprint_of(live, name)
-    options = EngineOptions(
-        **asdict(vector_field_of(live) or VectorField())
-    )  # settings apply to new indexes
+    # The settings apply only to new indexes.
+    options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))
     ours = index_body(product, made, options)["mappings"]
     wanted, found = ours["properties"], live.get("properties", {})
     differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))

@@ -20,20 +20,17 @@ Entry = dict[str, Any]
 STATE_ID = "state"
 _NAMESPACE = uuid5(NAMESPACE_URL, "esrag")
 _CHUNK_FIELDS = (
-    "chunk_id", "doc_id", "ordinal", "start", "end", "start_page", "end_page", "text", "title", "section",
+    "chunk_id", "doc_id", "ordinal", "start", "end", "start_page", "end_page", "text", "title",
+    "section",
 )  # fmt: skip
 _DOCUMENT_FIELDS = (
-    "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count", "chunk_count",
+    "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count",
+    "chunk_count",
 )  # fmt: skip
 CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
 _SKETCH_TERMS = 8
-_SHOWN_METADATA = (
-    "folder",
-    "project_name",
-    "collection",
-    "year",
-    "acl",
-)  # separate fields for dashboards
+# Separate fields for dashboards.
+_SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")
 
 
 def entry_id(kind: str, name: str) -> str:

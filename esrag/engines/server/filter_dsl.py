@@ -186,7 +186,7 @@ def _token(field: str, kind: str, value: str) -> str:
 def _ordered(number: float) -> str:
     """Return a number as digits that sort as the numbers do.
 
-    >>> sorted([_ordered(n) for n in (10, -1, 2.5, -30)]) == [_ordered(n) for n in (-30, -1, 2.5, 10)]
+    >>> sorted([10, -1, 2.5, -30], key=_ordered) == [-30, -1, 2.5, 10]
     True
     """
     try:

@@ -24,7 +24,10 @@ from esrag.records import Fingerprint
 
 _TRIES = 5
 # Only these parts of a mapping are read before every question; the whole would be long.
-_READ = "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,*.settings.index.number_of_shards"
+_READ = (
+    "*.aliases,*.mappings._meta.esrag,*.mappings.properties.embedding,"
+    "*.settings.index.number_of_shards"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +53,17 @@ class Indexes:
 
     def current(self) -> Index:
         """Return the index behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
-        index = self.found()
+        index = self.find()
         if index is None:
             message = f"no index {self._options.index} on {self._connection.shown_url}"
             raise IndexMissing(message, hint="create one with: esrag ingest FOLDER")
         return index
 
-    def found(self) -> Index | None:
+    def find(self) -> Index | None:
         """Return the index behind the alias, if any. Raises: IndexMismatch, EngineError."""
         return self._one(self._options.index)
 
-    def named(self, name: str) -> Index:
+    def resolve(self, name: str) -> Index:
         """Return one of our indexes by its own name or its alias.
 
         Raises: IndexMissing, IndexMismatch, EngineError.
@@ -81,7 +84,7 @@ class Indexes:
             )
 
     def _one(self, name: str) -> Index | None:
-        answer = self.described(name, filter_path=_READ)
+        answer = self.describe(name, filter_path=_READ)
         if not answer:
             return None
         if len(answer) != 1:
@@ -92,9 +95,9 @@ class Indexes:
         ((own_name, body),) = answer.items()
         return _index(own_name, body)
 
-    def described(self, name: str, **parameters: Any) -> dict[str, Any] | None:
+    def describe(self, name: str, **parameters: Any) -> dict[str, Any] | None:
         """Return the server's description of the indexes behind a name, or None."""
-        answer: dict[str, Any] | None = self._connection.found(f"/{name}", **parameters)
+        answer: dict[str, Any] | None = self._connection.get(f"/{name}", **parameters)
         return answer
 
     def all(self) -> Iterator[StoredIndex]:
@@ -105,13 +108,13 @@ class Indexes:
                 aliases = answer[name].get("aliases", ())
                 try:
                     problem = UNFINISHED if self._unfinished in aliases else ""
-                    yield self.stored(
+                    yield self.summarise(
                         _index(name, answer[name]), problem, in_use=self._options.index in aliases
                     )
                 except EngineError as error:
                     yield StoredIndex(name, self._options.index in aliases, problem=str(error))
 
-    def stored(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
+    def summarise(self, index: Index, problem: str = "", *, in_use: bool = True) -> StoredIndex:
         """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
         return StoredIndex(
@@ -134,16 +137,15 @@ class Indexes:
     def free_name(self) -> str:
         """Return the number after the highest one in use by the alias or kept from before."""
         numbered = re.compile(rf"{re.escape(self._options.index)}-(\d{{6}})")
-        names = self.described(f"{self._options.index}-*", filter_path="*.aliases") or ()
+        names = self.describe(f"{self._options.index}-*", filter_path="*.aliases") or ()
         numbers = [int(found[1]) for found in map(numbered.fullmatch, names) if found]
         return f"{self._options.index}-{max(numbers, default=0) + 1:06}"
 
     def make(self, fingerprint: Fingerprint) -> Index:
         """Create an index behind the alias; if another program was faster, return its index."""
-        name = (
-            self.free_name()
-        )  # before the lookup: a program that comes in between has the same name, or is seen
-        if self.found() is None:
+        # Before the lookup: a program that comes in between has the same name, or is seen.
+        name = self.free_name()
+        if self.find() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
         return self.current()
@@ -161,9 +163,8 @@ class Indexes:
     def _create(self, name: str, fingerprint: Fingerprint, generation: int, alias: str) -> None:
         """Create an empty index together with its alias in one step."""
         body = index_body(self._connection.server.product, fingerprint, self._options)
-        self._put_template(
-            body
-        )  # first, since an earlier template would be mixed into the new index
+        # First, since an earlier template would be mixed into the new index.
+        self._put_template(body)
         try:
             self._connection.request("PUT", f"/{name}", {**body, "aliases": {alias: {}}})
         except Refused as error:
@@ -200,9 +201,8 @@ class Indexes:
         try:
             self._connection.request("POST", "/_aliases", {"actions": actions})
         except EngineError:
-            if list(self.described(alias) or ()) != [
-                new
-            ]:  # else it was done, and only the response was lost
+            # Else it was done, and only the response was lost.
+            if list(self.describe(alias) or ()) != [new]:
                 raise
 
     def drop(self, name: str) -> None:
@@ -215,14 +215,14 @@ class Indexes:
 
     def drop_unfinished(self) -> None:
         """Delete indexes left by interrupted rebuilds or moves, except those being written."""
-        for name in self.described(self._unfinished) or ():
+        for name in self.describe(self._unfinished) or ():
             with suppress(IndexBusy, IndexMissing):
                 Lease(self._connection, name).take(0)
                 self.drop(name)
 
     @property
     def _unfinished(self) -> str:
-        """Alias that marks unfinished indexes.
+        """Return the alias that marks unfinished indexes.
 
         It contains capitals, which `engine.index` cannot have, so the two never clash.
         """

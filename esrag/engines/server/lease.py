@@ -58,10 +58,8 @@ class Lease:
         try:
             self._connection.request("DELETE", self._path, **self._held)
         except Refused as error:
-            if error.status not in (
-                _CONFLICT,
-                _NOT_FOUND,
-            ):  # another program holds it, or it was given back
+            # Another program holds it, or it was given back.
+            if error.status not in (_CONFLICT, _NOT_FOUND):
                 raise
 
     def _taken(self) -> bool:
@@ -90,9 +88,8 @@ class Lease:
         try:
             found: Entry = self._connection.request("GET", self._path)
         except Refused as error:
-            if (
-                error.kind == "index_not_found_exception"
-            ):  # the index's first entry would recreate it
+            # The index's first entry would recreate it.
+            if error.kind == "index_not_found_exception":
                 raise IndexMissing(
                     f"the index {self._index} is gone", hint="run the same command again"
                 ) from error

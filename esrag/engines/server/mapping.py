@@ -49,16 +49,17 @@ class VectorField:
 
         Their squared distance is 2 - 2 * cosine.
 
-        >>> VectorField("cosine").cosine("opensearch", 0.75), VectorField("l2_norm").cosine("elasticsearch", 0.5)
-        (0.5, 0.5)
+        >>> VectorField("cosine").cosine("opensearch", 0.75)
+        0.5
+        >>> VectorField("l2_norm").cosine("elasticsearch", 0.5)
+        0.5
         >>> [VectorField("dot_product").cosine("opensearch", score) for score in (1.5, 0.5)]
         [0.5, -1.0]
         """
         if self.similarity == "l2_norm":  # 1 / (1 + squared distance)
             return (3 - 1 / score) / 2
-        if (
-            self.similarity == "dot_product" and product == "opensearch"
-        ):  # 1 + cosine, or 1 / (1 - cosine) below 0
+        # 1 + cosine, or 1 / (1 - cosine) below 0.
+        if self.similarity == "dot_product" and product == "opensearch":
             return score - 1 if score >= 1 else 1 - 1 / score
         return 2 * score - 1
 
@@ -187,10 +188,16 @@ def _require_quantisable(product: Product, dimensions: int, quantisation: Quanti
             f"engine.quantisation is {quantisation}, which {product} cannot do", hint=hint
         )
     if quantisation == "int4" and dimensions % 2:
-        message = f"engine.quantisation int4 needs an even number of dimensions, the model has {dimensions}"
+        message = (
+            "engine.quantisation int4 needs an even number of dimensions, "
+            f"the model has {dimensions}"
+        )
         raise SettingsError(message, hint="set engine.quantisation to int8")
     if quantisation == "bbq" and dimensions < _MIN_BBQ_DIMENSIONS:
-        message = f"engine.quantisation bbq needs {_MIN_BBQ_DIMENSIONS} dimensions, the model has {dimensions}"
+        message = (
+            f"engine.quantisation bbq needs {_MIN_BBQ_DIMENSIONS} dimensions, "
+            f"the model has {dimensions}"
+        )
         raise SettingsError(message, hint="set engine.quantisation to int8")
 
 
@@ -203,10 +210,8 @@ def _vector_mapping(product: Product, dimensions: int, options: EngineOptions) -
         }
         return {"type": "dense_vector", "dims": dimensions, **compared}
     if options.quantisation == "int8":
-        graph["encoder"] = {
-            "name": "sq",
-            "parameters": {"bits": 7},
-        }  # required; its signed values have 7 bits
+        # The encoder is required; its signed values have 7 bits.
+        graph["encoder"] = {"name": "sq", "parameters": {"bits": 7}}
     method = {"name": "hnsw", "engine": "lucene", "parameters": graph}
     return {
         "type": "knn_vector",

@@ -38,10 +38,8 @@ _EVEN = 0.5  # share of the vector leg
 # things found 0.93 with 400, and 0.97 with 1,000, which took 10 ms more.
 _MIN_CANDIDATES, _MAX_CANDIDATES = 400, 10_000
 RANKS_THE_WHOLE_INDEX = (3, 5)  # an older OpenSearch ranks each shard separately
-_FILTERS_HYBRID_SINCE = (
-    3,
-    0,
-)  # an older OpenSearch supports filters in the legs only, not in a hybrid query
+# An older OpenSearch supports filters in the legs only, not in a hybrid query.
+_FILTERS_HYBRID_SINCE = (3, 0)
 _MIN_SCORE = -1e9  # OpenSearch marks the legs of a list it did not fuse by scores far below this
 
 
@@ -60,10 +58,12 @@ class Search:
                 f"a server reads at most {_MOST} hits, got {self.depth}",
                 hint="lower size or candidates",
             )
-        if (
-            self.vector is not None and field is None
-        ):  # a server would find no neighbours in it, and report nothing
-            message = f"the index lost the field of the vectors that it was made with ({made.dimensions} dimensions)"
+        # A server would find no neighbours in it, and report nothing.
+        if self.vector is not None and field is None:
+            message = (
+                "the index lost the field of the vectors that it was made with "
+                f"({made.dimensions} dimensions)"
+            )
             raise IndexMismatch(message, hint=REBUILD_HINT)
 
         self._server = server
@@ -73,13 +73,13 @@ class Search:
 
     @property
     def legs(self) -> tuple[Leg, ...]:
-        """The legs to search."""
+        """Return the legs to search."""
         keyword: tuple[Leg, ...] = () if self.request.method == "vector" else ("keyword",)
         return (*keyword, "vector") if self.vector is not None else keyword
 
     @property
     def may_be_native(self) -> bool:
-        """Whether the server may support this fusion of two legs.
+        """Return whether the server may support this fusion of two legs.
 
         Elasticsearch's weighted fusion scales differently, so it is not used.
         """
@@ -239,7 +239,10 @@ class Search:
 
     @property
     def _looked_at(self) -> int:
-        """Number of candidates visited per shard, since OpenSearch visits only those it returns."""
+        """Return how many candidates to visit per shard.
+
+        OpenSearch visits only as many as it returns.
+        """
         return min(max(2 * self.depth, _MIN_CANDIDATES), _MAX_CANDIDATES)
 
     def _knn(self) -> Query:
@@ -267,7 +270,10 @@ class Search:
 
 
 def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> list[bool]:
-    """Return, for each filter, whether any chunk passes it, in one round trip. Raises: EngineError, UsageError."""
+    """Return, for each filter, whether any chunk passes it, in one round trip.
+
+    Raises: EngineError, UsageError.
+    """
     queries = [{"bool": {"filter": [_CHUNKS, filter_dsl.query(filter_)]}} for filter_ in filters]
     bodies = [
         {"query": query, "size": 1, "_source": False, "track_total_hits": False}

@@ -67,7 +67,8 @@ class ServerWriter:
         self._fills = self._is_empty()
         self._generation = generation(self._connection, self._index)
         if self._lease.after_a_death or (looked_empty and not self._fills):
-            self._show()  # a writer was killed: its documents become visible now, under a new generation
+            # A writer was killed: its documents become visible now, under a new generation.
+            self._show()
         return self
 
     def __exit__(
@@ -77,9 +78,8 @@ class ServerWriter:
         traceback: TracebackType | None,
     ) -> None:
         if self._unseen and not isinstance(error, EngineUnreachable | IndexBusy):
-            with (
-                suppress(EngineError) if error else nullcontext()
-            ):  # the original error is more informative
+            # The original error is more informative.
+            with suppress(EngineError) if error else nullcontext():
                 self._show()
 
     def replace(self, documents: Sequence[Prepared]) -> Mapping[str, str]:
@@ -192,9 +192,8 @@ class ServerWriter:
         answer = self._connection.request(
             "POST", f"/{self._index}/_count", query, terminate_after=1
         )
-        if failed := answer.get("_shards", {}).get(
-            "failed", 0
-        ):  # otherwise a full index could look empty
+        # Otherwise a full index could look empty.
+        if failed := answer.get("_shards", {}).get("failed", 0):
             raise refusal(
                 self._connection.shown_url, _UNAVAILABLE, f"{failed} shards could not be counted"
             )
@@ -254,7 +253,10 @@ class ServerWriter:
         sent = "".join(action.text for action in actions)
         items = self._connection.request("POST", f"/{self._index}/_bulk", sent).get("items", ())
         if len(items) != len(actions):
-            said = f"{self._connection.shown_url} answered for {len(items)} of {len(actions)} entries of a bulk"
+            said = (
+                f"{self._connection.shown_url} answered for {len(items)} of "
+                f"{len(actions)} entries of a bulk"
+            )
             raise EngineError(said, hint="run the command again")
         return [
             (action, next(iter(item.values()))) for action, item in zip(actions, items, strict=True)
@@ -266,7 +268,7 @@ class ServerWriter:
 
 def generation(connection: Connection, index: str) -> int:
     """Return how often the content changed; 0 if the creation was interrupted before it was set."""
-    found = connection.found(f"/{index}/_doc/{STATE_ID}")
+    found = connection.get(f"/{index}/_doc/{STATE_ID}")
     return int(found["_source"]["generation"]) if found else 0
 
 
@@ -297,7 +299,7 @@ def _stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
 
 def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
     """Yield the final record."""
-    doc_id, ids = prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks]
+    doc_id, ids = (prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks])
     yield _index("document", doc_id, doc_id, document_entry(prepared.document, ids))
 
 
