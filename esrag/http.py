@@ -151,9 +151,6 @@ def iter_events(body: Iterable[bytes]) -> Iterator[str]:
                 data = []
 
 
-server_sent = iter_events  # its former name, in esrag.generating.openai
-
-
 def within(
     left_s: float, source: Callable[[], Iterator[Entry]], clock: Callable[[], float]
 ) -> Generator[Entry, None, None]:

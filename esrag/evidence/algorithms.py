@@ -57,7 +57,7 @@ def extract_steps(question: str, evidence: Sequence[Evidence], *, enabled: bool 
     Algorithm N, the one with most of the question's technical words is used, then the first in the
     evidence. If the evidence breaks off within an algorithm, so do the steps.
     """
-    number = algorithm_asked(question) if enabled else None
+    number = find_algorithm_number(question) if enabled else None
     found = [
         (stretch, spans)
         for stretch in _stretches(evidence)
@@ -87,7 +87,7 @@ def with_steps(
     hit in or near Algorithm N counts, and the chunks get its score. Nothing is added if
     `answer.algorithms` is not `enabled`.
     """
-    number = algorithm_asked(question) if enabled else None
+    number = find_algorithm_number(question) if enabled else None
     for hit in hits if number else ():
         near = [
             Evidence(chunk.chunk_id, chunk, hit.score) for chunk in (hit.chunk, *around(hit.chunk))

@@ -6,7 +6,7 @@ from http.client import HTTPResponse
 from typing import Any
 
 from esrag.errors import GeneratorError
-from esrag.http import Failed, parts, post, redact, server_sent, words_of
+from esrag.http import Failed, iter_events, parts, post, redact, words_of
 from esrag.models import Prompt, Tokens
 from esrag.models.service import Part, ServiceModel
 
@@ -113,7 +113,7 @@ def _chunks(response: HTTPResponse, max_bytes: int) -> Iterator[Mapping[str, Any
     body = parts(response, max_bytes)
     is_whole = response.headers.get_content_type() == "application/json"
 
-    for data in [b"".join(body).decode(), _END] if is_whole else server_sent(body):
+    for data in [b"".join(body).decode(), _END] if is_whole else iter_events(body):
         chunk = _DONE if data == _END else json.loads(data)
         if error := chunk.get("error"):
             raise Failed(_status(error), words_of(chunk))

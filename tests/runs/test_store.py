@@ -41,7 +41,7 @@ def place(request, tmp_path):
 
 def _remove(url):
     connection = Connection(EngineOptions(url=url))
-    for name in connection.found("/esrag-runs*") or ():
+    for name in connection.get("/esrag-runs*") or ():
         connection.request("DELETE", f"/{name}")
     connection.close()
 

@@ -108,7 +108,7 @@ class Sibling:
         """Return whether the index exists. Raises: the kind's error for a newer or a foreign one."""
         if self._is_ours:
             return True
-        answer = self._connection.found(f"/{self._alias}/_mapping")
+        answer = self._connection.get(f"/{self._alias}/_mapping")
         for name, index in (answer or {}).items():
             self._require_ours(name, index["mappings"].get("_meta", {}))
             self._is_ours = True
