@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Settings and opened parts. `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
+    """Settings and opened parts.
 
+    `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
     `rerankers`, `models`, `generator` and `runs` are opened when a question first needs them: an
     ingest has no use for their keys. `runs` is None if `runs.keep` is "off".
     """
@@ -48,7 +49,7 @@ class Context:
     runs: Callable[[], RunStore | None] = lambda: None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
-        """Return the same parts with other settings, by dotted key, that need no part opened again."""
+        """Return the same parts with other settings, by dotted key; no part is reopened."""
         return replace(self, settings=with_values(self.settings, values))
 
     def with_recorder(self, on_call: OnCall) -> "Context":
@@ -57,10 +58,10 @@ class Context:
         return replace(self, models=lambda: with_recorder(models(), on_call))
 
     def open_writers(self) -> tuple[MeteredModel | None, ...]:
-        """The language models that may write the draft, in turn: the default one, then the strong one.
+        """Return the models that may write the draft, in turn: first default, then strong.
 
-        It is a single None if the generator asks none. Raises: SettingsError for a missing model or key, or a prompt
-        that cannot be used.
+        A single None is returned if the generator asks none. Raises: SettingsError for a missing
+        model or key, or a prompt that cannot be used.
         """
         if not self.generator().prompted:
             return (None,)
@@ -73,7 +74,10 @@ class Context:
 
     @property
     def assistant(self) -> MeteredModel | None:
-        """The language model for small tasks, or None if the generator asks none. Raises: SettingsError."""
+        """The language model for small tasks; None if the generator asks none.
+
+        Raises: SettingsError.
+        """
         return choose_model(self.models(), "fast") if self.generator().prompted else None
 
     @property
@@ -83,15 +87,15 @@ class Context:
 
     @property
     def prompts(self) -> "Prompts":
-        """The prompts that the settings name. They bring in Jinja, which only a language model needs."""
+        """The prompts of the settings. They import Jinja, which only a language model needs."""
         return _prompts_in(self.settings.generator.templates)
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Everything that the hits of a question depend on, except the question and its filter.
 
-        The index's generation is read now, before anything is retrieved: an ingest that ends in between makes a new
-        generation, so that what was found before it is never served after it.
+        The index's generation is read before anything is retrieved: an ingest that ends in between
+        makes a new generation, so that earlier hits are never served after it.
         """
         settings, engine = self.settings, self.settings.engine
         address = engine.url if is_address(engine.url) else str(Path(engine.url).resolve())
@@ -130,7 +134,10 @@ class Context:
 
 
 def open_context(settings: Settings) -> Context:
-    """Return the context that the settings describe; nothing slow happens yet. Raises: SettingsError, ModelError."""
+    """Return the context that the settings describe; nothing slow happens yet.
+
+    Raises: SettingsError, ModelError.
+    """
     embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
     cache = open_cache(settings.cache)
     return Context(
@@ -164,7 +171,10 @@ def _prompts_in(folder: str) -> "Prompts":
 
 
 def open_rerankers(settings: Settings, embedder: Embedder | None) -> Chain:
-    """The rerankers of `rerank.chain`. Raises: SettingsError for an unknown name, or where one lacks something."""
+    """Return the rerankers of `rerank.chain`.
+
+    Raises: SettingsError for an unknown name, or a reranker that lacks something.
+    """
     names = settings.rerank.chain
     options = rerank_options(settings, embedder) if names else None
     return tuple((name, plugins.load("rerankers", name)(options)) for name in names)
@@ -186,7 +196,10 @@ def rerank_options(settings: Settings, embedder: Embedder | None) -> RerankOptio
 
 
 def embedder_options(settings: Settings) -> EmbedderOptions:
-    """The encoder's section of the settings, as embedders take it; workers share limits through the queue's Redis."""
+    """Return the section `embedding` of the settings, as embedders take it.
+
+    Workers share their limits through the queue's Redis.
+    """
     secrets = {
         "api_key": settings.embedding.api_key.get_secret_value(),
         "limits_url": settings.queue.url,

@@ -1,7 +1,7 @@
 """Gathering: a question → hits → the evidence that may answer it.
 
-If the evidence does not suffice, other wordings are searched, at most `answer.steps` searches in all. The best one
-counts. No language model writes an answer before the evidence is good enough.
+If the evidence does not suffice, other wordings are searched, at most `answer.steps` searches in
+all. The best one counts. No language model writes an answer before the evidence is good enough.
 """
 
 import math
@@ -30,7 +30,8 @@ from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
 
-REACH = 3  # chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four
+# Chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four.
+REACH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,10 @@ def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def gather_evidence(question: str, context: Context, where: Filter | None = None) -> Gathered:
-    """Return what the first sufficient search found, else the most confident one's, the earliest of equals."""
+    """Return what the first sufficient search found, else the most confident one's.
+
+    Of equally confident searches the earliest counts.
+    """
     steps: list[Step] = []
     notes: list[str] = []
     best: Gathered | None = None
@@ -102,7 +106,7 @@ def gather_evidence(question: str, context: Context, where: Filter | None = None
 def _reason(
     found: Gathered, steps: Sequence[Step], context: Context, where: Filter | None
 ) -> Reason | None:
-    """Return why the evidence does not suffice, told as precisely as it can be known after all searches."""
+    """Return why the evidence does not suffice, as precisely as all searches tell."""
     if found.lacks == "no-hits" and where and retrieve_hits(steps[0].query, context).hits:
         return "filtered-out"
     if found.lacks == "below-threshold" and 1 < len(steps) == context.settings.answer.steps:
@@ -111,9 +115,10 @@ def _reason(
 
 
 def _queries(question: str, context: Context, notes: list[str]) -> Iterator[str]:
-    """Yield the question, then other words for it: those of rules, those of a model, and what it is about.
+    """Yield the question, then other words for it: by rules, by a model, and its bare subject.
 
-    The model is called until it has no new ones, each time with everything tried so far. If it fails, `notes` say so.
+    The model is called until it has no new ones, each time with everything tried so far. If it
+    fails, `notes` say so.
     """
     queries = [*variants(question, phrases(context.settings.retrieval.operations))]
     yield from queries
@@ -161,7 +166,7 @@ def _gather(question: str, query: str, context: Context, where: Filter | None) -
 def _select(
     question: str, retrieved: SearchResult, context: Context
 ) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
-    """Return the passages that may be cited, and the statements in them. Raises: ContextTooLarge."""
+    """Return the passages that may be cited, and their statements. Raises: ContextTooLarge."""
     limits, engine = context.settings.answer, context.engine
     tokens = context.embedder.tokens if context.embedder else word_spans
     budget = EvidenceBudget(
@@ -196,14 +201,14 @@ def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason 
 
 
 def _closeness(retrieved: SearchResult) -> float | None:
-    """Return the best cosine among the hits; None if the vector leg was not searched or found nothing."""
+    """Return the best cosine among the hits; None without hits of the vector leg."""
     return max(
         (hit.vector_score for hit in retrieved.hits if hit.vector_score is not None), default=None
     )
 
 
 def _closeness_to(question: str, result: SearchResult, context: Context) -> float | None:
-    """Return the best cosine between the question and hits of other words, by the vectors that are stored."""
+    """Return the best cosine between the question and hits of other words, by stored vectors."""
     if context.embedder is None or _closeness(result) is None:
         return None
 

@@ -37,12 +37,14 @@ from esrag.writing import write_answer
 def ingest(
     request: IngestRequest, work: Work, progress: Progress, *, eager: bool = False
 ) -> IngestReport:
-    """Make the index hold what the files hold, in this process, after what earlier ingests left to do.
+    """Make the index hold what the files hold, after what earlier ingests left to do.
 
-    A file that cannot be loaded is in the report. With `eager` the first error of any batch is raised.
+    Everything happens in this process. A file that cannot be loaded is in the report. With `eager`
+    the first error of any batch is raised.
 
-    Raises: EngineError, EmbeddingError; the rest of the work is in the ledger, and the next ingest does it.
-    SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later command carries it out.
+    Raises: EngineError, EmbeddingError; the rest of the work is in the ledger, and the next ingest
+    does it. SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later
+    command carries it out.
     """
     started = perf_counter()
     engine, key = work.context.engine, request.key(work.settings)
@@ -73,7 +75,10 @@ def ingest(
 
 
 def enqueue(request: IngestRequest, work: Work) -> Job:
-    """Record what an ingest has to do, for workers. Raises: EngineError, LedgerError, ModelError."""
+    """Record what an ingest has to do, for workers.
+
+    Raises: EngineError, LedgerError, ModelError.
+    """
     with work.context.engine.writer(work.made):  # a mismatch, or no right to write, is reported now
         return open_job(work, plan_ingest(request, work), request.key(work.settings))
 
@@ -81,10 +86,10 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
 def ask(
     question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
 ) -> AskResult:
-    """Return the cited answer to a question, or the refusal; from the cache if the same was asked before.
+    """Return the cited answer to a question, or the refusal; from the cache if it is there.
 
-    `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is what is returned:
-    it is a refusal if a later sentence fails.
+    `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is
+    what is returned: it is a refusal if a later sentence fails.
 
     Raises: UsageError for an empty or over-long question, or a filter that cannot have been meant;
     SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
@@ -136,7 +141,7 @@ def _answer(
 
 
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:
-    """Return the hits for a question; from the cache if the same was asked before. Raises: as `ask`."""
+    """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
     question = prepare_question(question)
     notes = check_filter(where, context.engine)
 

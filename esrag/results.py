@@ -19,7 +19,7 @@ from esrag.verifying.verify import is_refusal
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One search on the way to an answer: its query, how many hits it found, and the confidence they give."""
+    """One search on the way to an answer, with its number of hits and their confidence."""
 
     query: str
     hits: int
@@ -28,8 +28,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AskResult:
-    """An answer and how it came about. `took_ms` is by stage; for a `cached` answer it is the time to look it up.
+    """An answer and how it came about.
 
+    `took_ms` is by stage; for a `cached` answer it is the time to look it up. `calls` are those of
+    language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
     """
 
@@ -87,7 +89,10 @@ class AskResult:
     def to_dict(
         self, *, evidence: bool = False, prompt: bool = False, explain: bool = False
     ) -> dict[str, Any]:
-        """Return what `esrag ask --json` prints; only `explain` has times, so that equal answers are equal bytes."""
+        """Return what `esrag ask --json` prints.
+
+        Only `explain` has times, so that equal answers are equal bytes.
+        """
         return {
             "schema": "esrag.answer/1",
             "question": self.question,
@@ -143,7 +148,7 @@ class AskResult:
         return replace(self, calls=(*earlier, *self.calls))
 
     def with_notes(self, notes: Sequence[str]) -> "AskResult":
-        """Return the result with notes on its filter in front; they are not part of what is cached."""
+        """Return the result with notes on its filter in front; these are not cached."""
         return replace(self, retrieved=with_notes(self.retrieved, notes))
 
 

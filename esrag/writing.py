@@ -94,7 +94,7 @@ class _Desk:
         return Written(answer, draft, prompt)
 
     def finish(self, written: Written, notes: Sequence[str] = ()) -> Written:
-        """Return the answer with its sources and notes; instead of a refusal, an algorithm's steps."""
+        """Return the answer with sources and notes, or an algorithm's steps for a refusal."""
         answer = replace(written.answer, notes=(*notes, *written.answer.notes))
         if answer.refused:
             answer = _answer_with_steps(self.found, answer)
@@ -114,7 +114,7 @@ def _refuse(question: str, found: Gathered) -> Answer | None:
 
 
 def _rules(context: Context) -> Rules:
-    """Return what a draft is held to. A generator without a model keeps to `max_sentences` itself."""
+    """Return what a draft is held to; without a model, a generator limits its own sentences."""
     limits = context.settings.answer
     max_sentences = limits.max_sentences if context.generator().prompted else None
     return Rules(limits.unsupported, limits.quotes, max_sentences)

@@ -91,9 +91,11 @@ class CommandLine:
     prefix: tuple = ()
 
     def __call__(self, *arguments, stdin="", **variables):
-        """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a failure.
+        """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a
+        failure.
 
-        The command is a fork of a process with the imports done, unless a variable could change these.
+        The command is a fork of a process with the imports done, unless a variable could change
+        these.
         """
         if self.prefix or not _FORKS.fits(self.environment(**variables)):
             return self.in_new_process(*arguments, stdin=stdin, **variables)
@@ -158,8 +160,10 @@ def corpus(esrag):
         "The toaster has two slots. Its cable is 80 centimetres long.\n"
     )
     (folder / "lamp.html").write_text(
-        "<html><head><title>Lamp</title></head><body><h1>Lamp</h1><p>The lamp takes an E27 bulb of at most "
-        "60 watts. It has a dimmer and a linen shade, and its foot is made of oiled beech.</p></body></html>"
+        "<html><head><title>Lamp</title></head><body><h1>Lamp</h1><p>The lamp takes an E27 bulb "
+        "of at most "
+        "60 watts. It has a dimmer and a linen shade, and its foot is made of oiled "
+        "beech.</p></body></html>"
     )
     return folder
 

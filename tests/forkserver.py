@@ -1,8 +1,8 @@
 """Run the installed command in a fork of a process that has imported it already.
 
-A new process spends most of a short command's time on imports. A fork skips these and is a process all the same: it
-has its own memory, environment, folder, streams, signals and exit code, so commands cannot influence each other. Run as
-a script, this file is the process that forks.
+A new process spends most of a short command's time on imports. A fork skips these and is a process
+all the same: it has its own memory, environment, folder, streams, signals and exit code, so
+commands cannot influence each other. Run as a script, this file is the process that forks.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ REQUEST_FDS = 5
 
 
 class ForkServer:
-    """Two processes that fork in turn: their hashes of texts differ, as those of two commands do."""
+    """Two processes that fork in turn: hashes of texts differ, as those of two commands do."""
 
     def __init__(self):
         """Start nothing until the first command."""
@@ -54,7 +54,9 @@ class ForkServer:
         return all(name.startswith(OWN_PREFIXES) for name, _ in changed)
 
     def run(self, command, *, cwd, env, stdin, timeout):
-        """Run a Python script with its arguments. Returns what `subprocess.run` returns. Raises: TimeoutExpired."""
+        """Run a Python script with its arguments. Returns what `subprocess.run` returns. Raises:
+        TimeoutExpired.
+        """
         request = {"command": [*map(str, command)], "cwd": str(cwd), "env": env}
         with contextlib.ExitStack() as opened:
             files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(4)]
@@ -96,7 +98,9 @@ class ForkServer:
 
 
 def _exit_code(replies, command, timeout):
-    """Read the number of the process, then its exit code. A process that takes too long is killed."""
+    """Read the number of the process, then its exit code. A process that takes too long is
+    killed.
+    """
     with replies.makefile() as lines:
         pid = int(lines.readline())
         replies.settimeout(timeout)

@@ -301,7 +301,7 @@ def test_paths_are_those_of_the_moment_of_opening(esrag, corpus, settings, monke
 def test_a_stream_that_is_left_early_waits_for_nothing(
     esrag, corpus, settings, service, monkeypatch
 ):
-    """The reader goes on while the model still writes; then the thread ends, and nothing is kept."""
+    """The reader goes on while the model writes; then the thread ends and keeps nothing."""
     monkeypatch.chdir(esrag.folder)
     is_left = threading.Event()
     holds = "The kettle holds 1.7 litres. [c1]"

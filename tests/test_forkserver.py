@@ -14,7 +14,8 @@ from forkserver import ForkServer
 SCRIPT = """
 import os, sys, warnings
 print(os.getcwd(), os.environ.get("ESRAG_WORD"), sys.argv[1:], sys.stdin.read(), hash("kettle"))
-print(sorted(os.listdir("/proc/self/fd")), [it.isatty() for it in (sys.stdin, sys.stdout)], sys.path[0], __name__)
+is_terminal = [it.isatty() for it in (sys.stdin, sys.stdout)]
+print(sorted(os.listdir("/proc/self/fd")), is_terminal, sys.path[0], __name__)
 print("said", file=sys.stderr)
 os.environ["ESRAG_LEFT"] = "left"
 sys.left = getattr(sys, "left", 0) + 1
@@ -103,7 +104,10 @@ def test_one_that_takes_too_long_is_killed(forks, tmp_path):
 
 def test_several_run_at_once(forks, tmp_path):
     """Each has its own output."""
-    waits = "import sys, pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.01)\nprint('went')"
+    waits = (
+        "import sys, pathlib, time\n"
+        "while not pathlib.Path('go').exists(): time.sleep(0.01)\nprint('went')"
+    )
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(run, forks, tmp_path, waits) for _ in range(4)]
         (tmp_path / "go").touch()

@@ -555,7 +555,8 @@ def test_an_entry_of_a_table_is_told_to_be_set_with_the_whole_table(tmp_path):
     """A table of a later layer replaces an earlier one, so that a part would drop the rest."""
     error = refused({"rerank.authority.gov": "1"}, folder=tmp_path)
     assert str(error) == (
-        "rerank.authority.gov (from flag) is an entry of rerank.authority, which is given as a whole"
+        "rerank.authority.gov (from flag) is an entry of rerank.authority, which is given as a "
+        "whole"
     )
     assert error.hint == "give all its entries: rerank.authority={gov: …}"
 

@@ -164,7 +164,8 @@ def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str
         remark(note)
     if sentences and not is_printed:
         remark(
-            "the sentences above the last answer passed their checks, but the rest of their draft did not"
+            "the sentences above the last answer passed their checks, "
+            "but the rest of their draft did not"
         )
     if asked.answer.refused:
         remark(f"refused: {asked.answer.reason}: {'; '.join(asked.answer.notes)}")

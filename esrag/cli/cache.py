@@ -57,7 +57,8 @@ def _model_calls(kind: str, counts: "Mapping[str, float]") -> str:
         for name in ("calls", "input_tokens", "output_tokens")
     )
     return (
-        f"language models, {kind}: {format_count(calls, 'call')}, {read} tokens read, {wrote} written, "
+        f"language models, {kind}: {format_count(calls, 'call')}, "
+        f"{read} tokens read, {wrote} written, "
         f"cost {counts.get(f'{kind}_cost', 0):.4f}"
     )
 

@@ -2,20 +2,22 @@
 
 The contract, for every class registered under `esrag.generators`:
 
-- `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with markers like `[c2]`, keys
-  of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to `task.on_piece` as they come, or none.
-  `model` is the name shown to the user. `prompted` says whether it sends `task.prompt` to `task.model`: only then are
-  the two made, and a language model has to be configured.
+- `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with
+  markers like `[c2]`, keys of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to
+  `task.on_piece` as they come, or none. `model` is the name shown to the user. `prompted` says
+  whether it sends `task.prompt` to `task.model`: only then are the two made, and a language model
+  has to be configured.
 - Raises: SettingsError; GeneratorError if it cannot write a draft.
 
-What a generator returns is never trusted: `verify.verify` checks the draft against the evidence and gives the answer,
-or the refusal with its reason. The citation contract:
+What a generator returns is never trusted: `verify.verify` checks the draft against the evidence
+and gives the answer, or the refusal with its reason. The citation contract:
 
 - a refusal is exactly `REFUSAL` and cites nothing; an answer cites something;
 - every sentence ends with at least one marker, and every marker is a key of the evidence;
-- every citation has pages with 0 < start_page ≤ end_page; only keys the text uses are cited, in numerical order;
-- every number and most words of a sentence occur in its cited passages; with `answer.quotes` it ends with a verbatim
-  quote of them, or occurs there itself.
+- every citation has pages with 0 < start_page ≤ end_page; only keys the text uses are cited, in
+  numerical order;
+- every number and most words of a sentence occur in its cited passages; with `answer.quotes` it
+  ends with a verbatim quote of them, or occurs there itself.
 """
 
 from collections.abc import Callable

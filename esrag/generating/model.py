@@ -24,7 +24,9 @@ class ModelGenerator:
         """Need none of the options."""
 
     def generate(self, task: GenerationTask) -> Draft:
-        """Return the model's draft. If it cites documents, its citations become markers, and the draft is one piece.
+        """Return the model's draft.
+
+        The citations of a model that takes documents become markers, and its draft is one piece.
 
         Raises: GeneratorError, SettingsError.
         """
@@ -43,7 +45,8 @@ class ModelGenerator:
 def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     """Return the text with markers after each sentence: the keys of the citations that overlap it.
 
-    Only `keys` are used, in their order. A sentence that has markers keeps them, and a refusal stays as it is.
+    Only `keys` are used, in their order. A sentence that has markers keeps them, and a refusal
+    stays as it is.
 
     >>> cited = [Cited(3, 8, ("c1", "c9")), Cited(16, 19, ("c1",))]
     >>> insert_markers("It boils. It is red. [c2]", cited, ["c1"])
@@ -69,7 +72,7 @@ def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> st
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:
-    """Return whether a sentence has markers in it or after it; those that it begins with belong to another one."""
+    """Return whether a sentence has markers in it or after it; leading ones belong to another."""
     other = _MARKERS.match(text, start, end)
     start = other.end() if other else start
     return start == end or bool(_MARKERS.search(text, start, end) or _MARKERS.match(text, end))

@@ -74,7 +74,7 @@ def reformulate(
 
 
 def _line(model: LanguageModel, prompt: Prompt) -> str:
-    """What a model gives for a prompt where that is one line that may be a question, else ""; raises GeneratorError."""
+    """Return the model's line if it may be a question, else "". Raises: GeneratorError."""
     draft = model.complete(prompt).text.strip()
     is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft) or is_refusal(draft)
     return "" if is_other else draft

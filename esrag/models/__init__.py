@@ -1,14 +1,16 @@
-"""Language models: a prompt → a completion, for every stage that writes, rewrites or classifies text.
+"""Language models: a prompt → a completion, for every stage that writes or classifies text.
 
 The contract, for every class registered under `esrag.models`:
 
-- `Model(options)` does nothing slow. `complete(prompt, on_piece)` → the whole text, the tokens that it took if the
-  service reports them, and the model's own name. It may pass pieces of the text to `on_piece` as they come, or none.
-- `takes_documents` says whether passages are sent next to the question as `prompt.documents`, instead of within it.
+- `Model(options)` does nothing slow. `complete(prompt, on_piece)` → the whole text, the tokens that
+  it took if the service reports them, and the model's own name. It may pass pieces of the text to
+  `on_piece` as they come, or none.
+- `takes_documents` says whether passages are sent next to the question as `prompt.documents`.
   Such a model says which document each part of its text is from, in `completion.cited`.
-- Temporary failures are retried with increasing pauses, or as long as the service asks for, within `timeout_s`. A
-  redirect is an error, because the key would go along.
-- Raises: SettingsError for a key or an address that cannot be right; GeneratorError if the model does not answer.
+- Temporary failures are retried with increasing pauses, or as long as the service asks for, within
+  `timeout_s`. A redirect is an error, because the key would go along.
+- Raises: SettingsError for a key or an address that cannot be right; GeneratorError if the model
+  does not answer.
 
 What a model returns is never trusted.
 """
@@ -54,7 +56,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A stretch of a completion's text, and the keys of the documents that the model cites for it."""
+    """A stretch of a completion's text, and the keys of the documents cited for it."""
 
     start: int
     end: int

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the client is imported where it is used, so that other mode
 
 
 class CohereModel(ServiceModel):
-    """Asks a model of Cohere's, with the passages as documents; its citations come with the text."""
+    """Asks a model of Cohere's, with the passages as documents, and reads its citations."""
 
     provider = "cohere"
     default_url = "https://api.cohere.com"

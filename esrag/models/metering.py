@@ -1,4 +1,4 @@
-"""Calls of language models: each is answered from the cache if it can be, and recorded with its tokens and its cost."""
+"""Calls of language models: cached, and recorded with their tokens and their cost."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,9 +13,10 @@ _PER_PRICE = 1_000_000  # tokens
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One prompt to the model of a profile. If it is `cached`, tokens and cost were spent earlier, not now.
+    """One prompt to the model of a profile; if it is `cached`, it was paid for earlier.
 
-    Tokens are 0 if the service does not report them. The cost is in the unit of the prices in the settings.
+    Tokens are 0 if the service does not report them. The cost is in the unit of the prices in the
+    settings.
     """
 
     profile: str
@@ -71,13 +72,16 @@ class MeteredModel:
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
-        """Everything that a response depends on, except the prompt. The key and the time limit are not part of it."""
+        """Everything that a response depends on, except the prompt."""
         wanted = self.options
         sampling = (wanted.temperature, wanted.top_p, wanted.max_output_tokens)
         return (*self.identity, wanted.model, wanted.url, *sampling)
 
     def complete(self, prompt: Prompt, on_piece: OnPiece = ignore) -> Completion:
-        """Return the whole text, in one piece if it is cached. Raises: SettingsError, GeneratorError."""
+        """Return the whole text, in one piece if it is cached.
+
+        Raises: SettingsError, GeneratorError.
+        """
         if self.cache is None:
             return self._record(self.inner.complete(prompt, on_piece), cached=False)
 
@@ -133,7 +137,7 @@ def sum_calls(calls: Iterable[ModelCall]) -> Usage | None:
 
 
 def _counts(call: ModelCall) -> Mapping[str, float]:
-    """Return what a call adds to the counters of the cache; a cached call is what the cache saved."""
+    """Return what a call adds to the counters of the cache; it saved what is cached."""
     kind = "saved" if call.cached else "spent"
     counts = {
         "calls": 1,

@@ -1,4 +1,4 @@
-"""Any model behind OpenAI's `/chat/completions`, by `models.….url`: OpenAI's own, vLLM, llama.cpp, Ollama, others."""
+"""Any model behind OpenAI's `/chat/completions`: OpenAI's own, vLLM, llama.cpp, Ollama, others."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class OpenAIModel(ServiceModel):
         )  # a server of one's own often has none
 
     def _parts(self, prompt: Prompt) -> Iterator[Part]:
-        """Yield the model's answer without the thoughts before it, which some servers do not separate."""
+        """Yield the answer without the thoughts before it, which some servers do not separate."""
         held: str | None = ""  # text that may be, or is, a thought; None: the thoughts are over
         for piece in self._said(prompt):
             if held is None or isinstance(piece, Tokens):
@@ -46,12 +46,13 @@ class OpenAIModel(ServiceModel):
                 yield held
                 held = None
         if held and held.startswith(_THINKS):
-            hint = f"allow more {self._section}.max_output_tokens, or tell the server not to let it think"
+            limit = f"{self._section}.max_output_tokens"
+            hint = f"allow more {limit}, or tell the server not to let it think"
             raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
         yield held or ""
 
     def _said(self, prompt: Prompt) -> Iterator[str | Tokens]:
-        """All that the model says, thoughts in its text too."""
+        """Yield all that the model says, including thoughts within its text."""
         reason, has_text = None, False
         for chunk in self._chunks(prompt):
             self.model = redact(chunk.get("model") or self.model, self._key)
@@ -71,7 +72,7 @@ class OpenAIModel(ServiceModel):
             )
 
     def _chunks(self, prompt: Prompt) -> Iterator[Mapping[str, Any]]:
-        """The parts of the answer. Raises: Failed, also for an error in the midst of them."""
+        """Yield the parts of the answer. Raises: Failed, also for an error among them."""
         url, began = f"{self._url}/chat/completions", False
         while True:
             try:
@@ -109,7 +110,10 @@ class OpenAIModel(ServiceModel):
 
 
 def _chunks(response: HTTPResponse, max_bytes: int) -> Iterator[Mapping[str, Any]]:
-    """The objects of a stream up to its end, or the one of a server that does not stream. Raises: Failed."""
+    """Yield the objects of a stream, or the one of a server that does not stream.
+
+    Raises: Failed.
+    """
     body = parts(response, max_bytes)
     is_whole = response.headers.get_content_type() == "application/json"
 
@@ -123,7 +127,7 @@ def _chunks(response: HTTPResponse, max_bytes: int) -> Iterator[Mapping[str, Any
 
 
 def _text(choice: Mapping[str, Any]) -> str | None:
-    """Return the text that a choice adds to the answer, without thoughts. Raises: TypeError for another type."""
+    """Return the text that a choice adds, without thoughts. Raises: TypeError for another type."""
     text = (choice.get("delta") or choice.get("message") or {}).get("content")
     if not isinstance(text, str | None):
         raise TypeError
@@ -131,7 +135,7 @@ def _text(choice: Mapping[str, Any]) -> str | None:
 
 
 def _status(error: Any) -> int:
-    """HTTP's status where an error in the midst of an answer has one, as those of llama.cpp and vLLM; else 0."""
+    """Return HTTP's status of an error within an answer, as llama.cpp and vLLM give it; else 0."""
     code = error.get("code") if isinstance(error, Mapping) else 0
     return code if isinstance(code, int) and code >= 400 else 0  # noqa: PLR2004 -- HTTP's errors
 

@@ -34,7 +34,10 @@ def with_recorder(models: Models, on_call: OnCall) -> Models:
 
 
 def choose_model(models: Models, *names: str) -> MeteredModel:
-    """Return the first configured model of these profiles, else the default one. Raises: SettingsError without one."""
+    """Return the first configured model of these profiles, else the default one.
+
+    Raises: SettingsError if there is none.
+    """
     for name in (*names, "default"):
         if name in models:
             return models[name]

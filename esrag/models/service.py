@@ -1,6 +1,7 @@
-"""What language models behind a service share: retries, one time limit for the whole answer, and no half answer.
+"""Language models behind a service: retries, one time limit for an answer, and no half answer.
 
-No request is repeated once a piece of an answer was passed on, and an answer that stops before its end is an error.
+No request is repeated once a piece of an answer was passed on, and an answer that stops before its
+end is an error.
 """
 
 import time
@@ -37,7 +38,10 @@ class ServiceModel(ABC):
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Store the options. Raises: SettingsError if the model or the key is missing, or cannot be one."""
+        """Store the options.
+
+        Raises: SettingsError if the model or the key is missing, or cannot be one.
+        """
         self._section = f"models.{options.profile}"
         self._url = sound_address(options.url or self.default_url, self._section)
         self._key = sound_key(options.api_key, self._section)
@@ -53,7 +57,8 @@ class ServiceModel(ABC):
     def complete(self, prompt: Prompt, on_piece: OnPiece = ignore) -> Completion:
         """Return the model's text without what cannot be shown. Temporary failures are retried.
 
-        Raises: GeneratorError without a complete answer in time; SettingsError for a wrong key or address.
+        Raises: GeneratorError without a complete answer in time; SettingsError for a wrong key or
+        address.
         """
         ends = self._clock() + self._options.timeout_s
         for tried in range(1, TRIES + 1):
@@ -74,8 +79,8 @@ class ServiceModel(ABC):
     def _parts(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the parts of an answer to one request, as far as the answer goes.
 
-        Raises: Failed; ValueError, TypeError, KeyError, AttributeError for an answer of another form; OverflowError for
-        one that is too large; GeneratorError.
+        Raises: Failed; ValueError, TypeError, KeyError, AttributeError for an answer of another
+        form; OverflowError for one that is too large; GeneratorError.
         """
 
     def _lacks_key(self) -> bool:
@@ -89,7 +94,7 @@ class ServiceModel(ABC):
     def _completion(
         self, prompt: Prompt, left_s: float, came: list[str], on_piece: OnPiece
     ) -> Completion:
-        """Return the completion, each piece of which is passed on and kept in `came` as it comes."""
+        """Return the completion; each piece is passed on and added to `came` as it comes."""
         tokens, cited = None, []
 
         with closing(within(left_s, lambda: self._read(prompt), self._clock)) as parts:
@@ -107,7 +112,7 @@ class ServiceModel(ABC):
         return Completion(normalise("".join(came)), tokens, self.model, tuple(cited))
 
     def _read(self, prompt: Prompt) -> Iterator[Part]:
-        """Yield the parts; apart from the caller, so that what `on_piece` raises is not taken for the service's."""
+        """Yield the parts; errors that `on_piece` raises are not among those translated here."""
         try:
             yield from self._parts(prompt)
         except OverflowError:
@@ -121,7 +126,7 @@ class ServiceModel(ABC):
             ) from None
 
     def _check_end(self, reason: str | None) -> None:
-        """Raise Failed if the answer stopped without a reason, and GeneratorError if it is not whole."""
+        """Raise Failed if the answer stopped for no reason, GeneratorError if it is cut."""
         if not reason:
             raise Failed(0, "the answer stopped before its end")
         if reason.lower() in _CUT:

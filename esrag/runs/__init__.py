@@ -86,7 +86,10 @@ def _without_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
-    """Return the settings of a record that can be applied again; none of them is an address, a file or a secret."""
+    """Return the settings of a record that can be applied again.
+
+    None of them is an address, a service, a file or a secret.
+    """
     return {
         key: value
         for key, value in record["settings"].items()

@@ -1,7 +1,7 @@
 """The settings: one frozen tree. Every leaf is a setting; a list or a table is one value.
 
-`esrag.settings.layers` builds the tree from files, variables and flags. Nothing below `cli` and `api` reads a file or a
-variable for it.
+`esrag.settings.layers` builds the tree from files, variables and flags. Nothing below `cli` and
+`api` reads a file or a variable for it.
 """
 
 import re
@@ -79,11 +79,11 @@ class EngineSettings(Section):
     replicas: int = Field(default=0, ge=0, le=100, description="Number of copies of each shard.")
     similarity: Literal["cosine", "dot_product", "l2_norm"] = Field(
         default="cosine",
-        description="How a server compares vectors; they are unit vectors, so all three rank alike.",
+        description="How a server compares vectors; of unit vectors, all three rank alike.",
     )
     quantisation: Literal["none", "int8", "int4", "bbq"] = Field(
         default="none",
-        description="How a server shrinks the vectors that it walks through; OpenSearch: none or int8.",
+        description="How a server shrinks the vectors that it searches; OpenSearch: none or int8.",
     )
     hnsw_m: int = Field(
         default=16, ge=2, le=512, description="Neighbours of a vector in a server's graph."
@@ -122,7 +122,7 @@ class LoadingSettings(Section):
     budget_s: float = Field(
         default=14_400.0,
         ge=0,
-        description="Seconds a folder's files may take to be parsed, in one ingest or a worker's batch; 0: any.",
+        description="Maximum time for parsing a folder or a batch, in seconds; 0: any.",
     )
     memory_bytes: int = Field(
         default=4 * 2**30,
@@ -311,7 +311,10 @@ class ModelSettings(Section):
 
 
 class ModelsSettings(Section):
-    """The language models: `default` writes, `fast` does small tasks, `strong` writes again if a check fails."""
+    """The language models by profile.
+
+    `default` writes, `fast` does small tasks, and `strong` writes again if a check fails.
+    """
 
     default: ModelSettings = ModelSettings()
     fast: ModelSettings = ModelSettings()
@@ -375,7 +378,7 @@ class AnswerSettings(Section):
     )
     unsupported: Literal["refuse", "drop"] = Field(
         default="refuse",
-        description="What to do with an unsupported sentence: refuse the whole answer, or drop the sentence.",
+        description="What an unsupported sentence does: refuse the whole answer, or drop out.",
     )
     quotes: bool = Field(
         default=False,
@@ -388,7 +391,7 @@ class KibanaSettings(Section):
 
     url: str = Field(
         default="",
-        description="Address of Kibana or OpenSearch Dashboards; user, key and TLS are those of engine.",
+        description="Address of Kibana or OpenSearch Dashboards; user, key and TLS: engine's.",
     )
 
 
@@ -409,7 +412,7 @@ class QueueSettings(Section):
     batch_bytes: int = Field(
         default=4 * 2**20,
         ge=1,
-        description="Maximum total size of a batch, in bytes; a larger file forms a batch of its own.",
+        description="Maximum size of a batch, in bytes; a larger file forms its own batch.",
     )
     attempts: int = Field(
         default=3, ge=1, le=100, description="Maximum number of attempts per batch."
@@ -556,8 +559,10 @@ def is_address(url: str) -> bool:
 def is_redis(url: str) -> bool:
     """Whether a URL is a Redis server's address.
 
-    >>> is_redis("rediss://user:password@cache.example:6380/0"), is_redis("unix:///run/redis.sock"), is_redis("x.db")
-    (True, True, False)
+    >>> is_redis("rediss://user:password@cache.example:6380/0"), is_redis("unix:///run/redis.sock")
+    (True, True)
+    >>> is_redis("x.db")
+    False
     """
     return url.startswith(("redis://", "rediss://", "unix://"))
 

@@ -59,9 +59,10 @@ Standing = Literal["allowed", "changed", "unknown"]
 def redirects(key: str, value: Any, folder: Path) -> bool:
     """Return whether a value of a settings file in `folder` decides where texts or secrets go.
 
-    >>> redirects("models.fast.url", "http://localhost", Path()), redirects("cache.url", "cache.db", Path())
+    >>> here = Path()
+    >>> redirects("models.fast.url", "http://localhost", here), redirects("cache.url", "c.db", here)
     (True, False)
-    >>> redirects("rerank.chain", ["mmr", "cohere"], Path()), redirects("rerank.chain", ["mmr"], Path())
+    >>> redirects("rerank.chain", ["mmr", "cohere"], here), redirects("rerank.chain", ["mmr"], here)
     (True, False)
     """
     if key in _ADDRESSES or key in _MODELS or key in _TRANSPORT:

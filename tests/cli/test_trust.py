@@ -62,7 +62,10 @@ def test_a_file_sends_neither_key_nor_passages_until_it_is_allowed(esrag, asked,
     assert [ran.code for ran in refused] == [2, 2]
     assert refused[0].err.splitlines() == [
         "error: esrag.yaml sets models.default.model, models.default.url, and was not allowed to",
-        "hint: read it, and if your texts and keys may go there, run: esrag config allow esrag.yaml",
+        (
+            "hint: read it, and if your texts and keys may go there, run: esrag config allow "
+            "esrag.yaml"
+        ),
     ]
     assert stranger.received == []
 

@@ -15,7 +15,8 @@ PAGE = TEXT.replace("\n  ", " ")  # entries may continue on indented lines
 ENTRY = re.compile(r"^- \*\*(`?)([^*`]+)\1\*\*: (\S.*\.)$", re.MULTILINE)
 TERMS = re.findall(
     r"\w+",
-    "document chunk passage hit leg fusion RRF rerank evidence statement citation quote support verdict refusal"
+    "document chunk passage hit leg fusion RRF rerank evidence statement citation quote support "
+    "verdict refusal"
     " confidence gate ledger batch job lease heartbeat sweep fingerprint migration alias"
     " preset feedback replay signal",
 )

@@ -62,7 +62,9 @@ def store(engine):
     ids=["search", "chunks", "generation", "vectors", "write"],
 )
 def test_an_index_that_stays_red_is_an_error(red, make, name, use):
-    """One line with the server's words and where to look, and not an empty index or a server that is away."""
+    """One line with the server's words and where to look, and not an empty index or a server that
+    is away.
+    """
     soon = RetryPolicy(request_waits_s=(0.05, 0.05), bulk_waits_s=(0.05,))
     with pytest.raises(EngineError) as caught:
         use(make(name, retries=soon))

@@ -609,7 +609,9 @@ def test_a_write_whose_answer_is_lost_is_repeated(server, engine, fault):
 
 @pytest.mark.parametrize("given", ["user:s3cret%40x@", ""])
 def test_nothing_listens(opened, given):
-    """A refused first connection is said at once, in one line with the address and without the password."""
+    """A refused first connection is said at once, in one line with the address and without the
+    password.
+    """
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{unused.getsockname()[1]}"

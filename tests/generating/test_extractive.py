@@ -70,7 +70,10 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
     [
         (
             f"{RESETTING}\n\n1. Press the button. Wait.\n2. Let go of it.\n\nThe lid is red.",
-            "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] 2) Let go of it. [c1]",
+            (
+                "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] 2) Let "
+                "go of it. [c1]"
+            ),
         ),
         (
             f"{RESETTING}\n- press the button\n- let go of it\n\nThe lid is red.",
@@ -89,7 +92,9 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
     ],
 )
 def test_what_leads_to_a_list_is_said_with_it(text, said):
-    """And not without, nor is a heading that only names what is asked for, unless there is nothing else."""
+    """And not without, nor is a heading that only names what is asked for, unless there is
+    nothing else.
+    """
     assert answer("How is the kettle reset?", text).text == said
 
 
@@ -142,7 +147,8 @@ def test_further_sentences_stand_in_reading_order_and_say_something_else():
     found = answer(
         "kettle litres watts",
         "The kettle takes 1.7 litres and 2200 watts. The toaster is new.",
-        "The kettle takes 1.7 litres, and 2200 watts. Litres and watts of a kettle stand on the label under its base.",
+        "The kettle takes 1.7 litres, and 2200 watts. Litres and watts of a kettle stand on the "
+        "label under its base.",
         max_sentences=3,
     )
 
@@ -164,7 +170,9 @@ def test_nothing_to_quote_is_the_refusal():
     ],
 )
 def test_whatever_is_quoted_keeps_the_contract(text):
-    """Markers in documents, several sentences, none at all: cited, or refused for want of a sentence."""
+    """Markers in documents, several sentences, none at all: cited, or refused for want of a
+    sentence.
+    """
     found = answer("kettle", text, max_sentences=5)
 
     assert not found.refused
@@ -178,9 +186,12 @@ def test_a_text_that_stands_twice_is_one_statement():
 
 
 def test_what_is_said_of_another_is_left_out():
-    """Where the best sentence names what the question names, one that names its neighbour says nothing of it."""
+    """Where the best sentence names what the question names, one that names its neighbour says
+    nothing of it.
+    """
     of_another, of_it = (
-        f"The encapsulation key of {name} has a size of {size} bytes and its ciphertext one of {other} bytes."
+        f"The encapsulation key of {name} has a size of {size} bytes and its ciphertext one of "
+        f"{other} bytes."
         for name, size, other in (("ML-KEM-512", 800, 768), ("ML-KEM-768", 1184, 1088))
     )
     question = "What is the size in bytes of the encapsulation key of ML-KEM-768?"

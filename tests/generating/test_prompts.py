@@ -1,4 +1,6 @@
-"""Prompts: templates of the user's that are looked at first, and documents that stay data in them."""
+"""Prompts: templates of the user's that are looked at first, and documents that stay data in
+them.
+"""
 
 import pytest
 from hypothesis import given
@@ -132,7 +134,10 @@ def test_quotes_are_asked_for_where_they_are_wanted(own):
             f"{USER}, line 3: 'esrag.generating.prompts.Passage object' has no attribute 'txt'",
         ),
         (
-            "{% macro shown(item) %}\n{{ item.txt }}{% endmacro %}\n{{ question }}\n{{ shown(evidence[0]) }}",
+            (
+                "{% macro shown(item) %}\n{{ item.txt }}{% endmacro %}\n"
+                "{{ question }}\n{{ shown(evidence[0]) }}"
+            ),
             f"{USER}, line 2: 'esrag.generating.prompts.Passage object' has no attribute 'txt'",
         ),
     ],
@@ -160,10 +165,16 @@ def test_a_template_is_filled_in_with_no_passage_where_documents_are_taken(own):
 @pytest.mark.parametrize(
     "text",
     [
-        "{{ question }}{% for a in range(9999) %}{% for b in range(9999) %}{{ evidence }}{% endfor %}{% endfor %}",
+        (
+            "{{ question }}{% for a in range(9999) %}{% for b in range(9999) %}{{ evidence }}"
+            "{% endfor %}{% endfor %}"
+        ),
         "{{ question }}{% for a in range(99999999) %}{{ evidence }}{% endfor %}",
         "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}{{ question }}{{ evidence }}",
-        "{% macro a(n) %}{{ a(n - 1) ~ a(n - 1) if n }}{% endmacro %}{{ a(99) }}{{ question }}{{ evidence }}",
+        (
+            "{% macro a(n) %}{{ a(n - 1) ~ a(n - 1) if n }}{% endmacro %}{{ a(99) }}"
+            "{{ question }}{{ evidence }}"
+        ),
         "{{ question.__class__.__mro__ }}{{ evidence }}",
         "{{ evidence[0].pages }}{{ question }}",
         "{{ evidence[99].key }}{{ question }}",
@@ -172,7 +183,9 @@ def test_a_template_is_filled_in_with_no_passage_where_documents_are_taken(own):
     ],
 )
 def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
-    """A loop without end, a way out of the sandbox, a field that is not there: said before anything is asked."""
+    """A loop without end, a way out of the sandbox, a field that is not there: said before
+    anything is asked.
+    """
     prompts = own(user=text)
     with pytest.raises(SettingsError) as raised:
         prompts.check()

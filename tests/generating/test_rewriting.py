@@ -28,7 +28,9 @@ FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
     ],
 )
 def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
-    """A name of the same kind is exchanged, else the names are added; what leans on nothing stays."""
+    """A name of the same kind is exchanged, else the names are added; what leans on nothing
+    stays.
+    """
     assert make_standalone(question, ["Who?", FIRST]) == asked
     assert make_standalone(question, []) == question
 

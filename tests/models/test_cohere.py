@@ -1,4 +1,6 @@
-"""Cohere's chat through its own client: what is sent, its citations as our markers, and no half answer is one."""
+"""Cohere's chat through its own client: what is sent, its citations as our markers, and no half
+answer is one.
+"""
 
 import json
 import logging
@@ -67,7 +69,7 @@ data: {"type":"message-end","id":"29f14a5a-11de-4cae-9800-25e4747408ea","delta":
 
 data: [DONE]
 
-"""
+"""  # noqa: E501 -- as recorded
 
 
 EVIDENCE = tuple(
@@ -91,7 +93,9 @@ def write(model, said=lambda _: None):
 
 @pytest.fixture
 def opened(service, clock):
-    """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where `waits` is set."""
+    """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where
+    `waits` is set.
+    """
 
     def open_one(*, waits=False, **options):
         given = service.model_options("cohere", **options)
@@ -104,7 +108,9 @@ def opened(service, clock):
 
 
 def shown(error):
-    """All that an error can show: its line, its hint, its representation and its trace with causes."""
+    """All that an error can show: its line, its hint, its representation and its trace with
+    causes.
+    """
     return "".join([str(error), repr(error), error.hint, *traceback.format_exception(error)])
 
 
@@ -120,7 +126,9 @@ def changed(old, new):
 
 
 def test_a_recorded_answer_is_read_by_the_client(opened, service):
-    """Each sentence gets the marker of the passage that Cohere cites for it; the draft is shown once it is whole."""
+    """Each sentence gets the marker of the passage that Cohere cites for it; the draft is shown
+    once it is whole.
+    """
     service.script, came = [told(RECORDED)], []
     text = "The kettle holds 1.7 litres. [c1] It weighs 900 grams. [c2]"
     assert write(opened(), came.append) == Draft(text, "made-up")
@@ -128,7 +136,9 @@ def test_a_recorded_answer_is_read_by_the_client(opened, service):
 
 
 def test_the_request_holds_the_question_and_the_passages(opened, service):
-    """The system's message and the question, passages as documents under their keys, temperature 0, and the key."""
+    """The system's message and the question, passages as documents under their keys, temperature
+    0, and the key.
+    """
     write(opened())
     ((path, headers, body),) = service.asked
     assert (path, headers["Authorization"]) == ("/v2/chat", f"Bearer {service.key}")
@@ -178,7 +188,9 @@ def test_the_request_holds_the_question_and_the_passages(opened, service):
     ],
 )
 def test_citations_become_markers(opened, service, cited, text):
-    """Of the passages that were given, in their order; a sentence without one stays bare, which the check refuses."""
+    """Of the passages that were given, in their order; a sentence without one stays bare, which
+    the check refuses.
+    """
     service.said, service.cited = ["The kettle holds ", "1.7 litres. It weighs 900 grams."], cited
     assert write(opened()).text == text
 
@@ -196,13 +208,17 @@ def test_citations_become_markers(opened, service, cited, text):
     ],
 )
 def test_what_is_marked_already_stays(text, expected):
-    """Markers that the model wrote are left alone, and so is a refusal, also where all of it is cited."""
+    """Markers that the model wrote are left alone, and so is a refusal, also where all of it is
+    cited.
+    """
     assert insert_markers(text, [Cited(0, len(text), ("c1",))], ["c1"]) == expected
 
 
 @pytest.mark.parametrize("end", ['").', '.")', '. It is. It boils."'])
 def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
-    """Cohere is asked for quotes as others are, in the system's message; it cites its sentences, which hold them."""
+    """Cohere is asked for quotes as others are, in the system's message; it cites its sentences,
+    which hold them.
+    """
     text = f'The kettle holds 1.7 litres ("kettle holds 1.7 litres{end}'
     assert (
         insert_markers(f"{text} It is red.", [Cited(4, 20, ("c1",))], ["c1"])
@@ -220,7 +236,9 @@ def test_a_marker_stands_behind_the_quote_of_its_sentence(end):
     ],
 )
 def test_a_citation_that_is_not_where_it_says_is_none(opened, service, old, new):
-    """The client leaves out what it cannot read without a word; a marker must not come to stand elsewhere."""
+    """The client leaves out what it cannot read without a word; a marker must not come to stand
+    elsewhere.
+    """
     service.script = [changed(old, new)]
     assert write(opened()).text == "The kettle holds 1.7 litres. It weighs 900 grams. [c2]"
 
@@ -269,7 +287,9 @@ def test_a_cut_answer_is_none(opened, service, reason):
 
 @pytest.mark.parametrize("cut", ["no end", "cut"])
 def test_a_stream_that_breaks_off_is_asked_for_again(opened, service, cut):
-    """Nobody saw anything of it, so half an answer costs a second try and is never taken for a whole one."""
+    """Nobody saw anything of it, so half an answer costs a second try and is never taken for a
+    whole one.
+    """
     half = RECORDED[: RECORDED.index("event: content-end")]
     service.script = [told(half, ends=cut == "no end")] * 2 + [told(RECORDED)]
     assert opened().complete(PROMPT).tokens == Tokens(586, 63)
@@ -304,7 +324,9 @@ def test_a_megabyte_is_not_kept(opened, service, said):
 
 
 def test_who_is_told_when_to_come_back_does(opened, service, answering, clock):
-    """429 with Retry-After: waited as told, and asked once, for the client does not try by itself."""
+    """429 with Retry-After: waited as told, and asked once, for the client does not try by
+    itself.
+    """
     service.script = [answering(429, {"message": "slow down"}, {"Retry-After": "7"})]
     assert write(opened()).text
     assert (clock.slept, len(service.asked)) == ([7], 2)
@@ -328,7 +350,9 @@ def test_tries_are_bounded(opened, service, answering):
     ids=["silent", "stops", "drips"],
 )
 def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
-    """Also where nothing comes at all, where it stops in its middle, and where a byte comes now and then."""
+    """Also where nothing comes at all, where it stops in its middle, and where a byte comes now
+    and then.
+    """
     model = opened(waits=True, timeout_s=0.3)
     service.script, began = [slow], time.monotonic()
     with pytest.raises(GeneratorError, match=r"no whole answer within 0\.3 s"):

@@ -1,4 +1,6 @@
-"""A model behind OpenAI's interface: what is sent, what is taken for an answer, and no half answer is one."""
+"""A model behind OpenAI's interface: what is sent, what is taken for an answer, and no half
+answer is one.
+"""
 
 import json
 import logging
@@ -32,7 +34,9 @@ def text_and_tokens(completion):
 
 @pytest.fixture
 def opened(service, clock):
-    """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where `waits` is set."""
+    """Opens the generator of the service: `opened(option=…)`; time passes by sleeping, but where
+    `waits` is set.
+    """
 
     def open_one(*, waits=False, **options):
         given = service.model_options("openai", **options)
@@ -61,12 +65,16 @@ def raw(*parts, wait_s=0.0, ends=True):
 
 
 def shown(error):
-    """All that an error can show: its line, its hint, its representation and its trace with causes."""
+    """All that an error can show: its line, its hint, its representation and its trace with
+    causes.
+    """
     return "".join([str(error), repr(error), error.hint, *traceback.format_exception(error)])
 
 
 def test_the_pieces_come_in_order_and_make_the_draft(opened):
-    """What was said piece by piece is the draft; its cost is the service's, and so is the model's name."""
+    """What was said piece by piece is the draft; its cost is the service's, and so is the model's
+    name.
+    """
     came, model = [], opened()
     assert model.model == "made-up"
     assert text_and_tokens(model.complete(*asked(came.append))) == (TEXT, Tokens(70, 2))
@@ -150,15 +158,18 @@ def test_a_request_that_stays_wrong_is_not_sent_for_ever(opened, service, answer
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_stream_is_read_by_its_specification(opened, service, newline):
-    """Comments, other fields, several lines of data, any line end and a byte order mark, in parts of any size."""
+    """Comments, other fields, several lines of data, any line end and a byte order mark, in parts
+    of any size.
+    """
     first, second = (
         json.dumps(chunk("Grüße. "), indent=1, ensure_ascii=False),
         json.dumps(chunk("Ende. [c1]")),
     )
     lines = [
-        f"\ufeffdata: {first[:1]}", *(f"data: {line}" for line in first[1:].splitlines()), "event: message", "",
-        "retry: 10", ": ping", "", "id: 7", f"data:{second}", "data", "",
-        f"data: {json.dumps(chunk(reason='stop'))}", "", "data: [DONE]", "", "data: {never read", "",
+        f"\ufeffdata: {first[:1]}", *(f"data: {line}" for line in first[1:].splitlines()), "event: message",
+        "", "retry: 10", ": ping", "", "id: 7", f"data:{second}", "data", "",
+        f"data: {json.dumps(chunk(reason='stop'))}", "", "data: [DONE]", "",
+        "data: {never read", "",
     ]  # fmt: skip
     text = newline.join([*lines, ""])
     service.script = [raw(*(text[at : at + 3] for at in range(0, len(text), 3)))]
@@ -230,7 +241,9 @@ DIALECTS = {
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_dialects_of_the_interface_are_understood(opened, service, dialect):
-    """A role alone, no choices, thoughts, a cost on its own or beside, an end said early, late, often or not."""
+    """A role alone, no choices, thoughts, a cost on its own or beside, an end said early, late,
+    often or not.
+    """
     service.script, came = [events(*DIALECTS[dialect])], []
     assert text_and_tokens(opened().complete(*asked(came.append))) == (TEXT, Tokens(70, 2))
     assert "".join(came) == TEXT
@@ -238,7 +251,7 @@ def test_the_dialects_of_the_interface_are_understood(opened, service, dialect):
 
 @pytest.mark.parametrize("text", ["", "The kettle holds"])
 def test_an_error_in_the_field_of_llama_cpp_is_an_error(opened, service, text):
-    """Not one of the standard, and the end of the stream that follows it is the end of no answer."""
+    """Not one of the standard; the end of the stream that follows it ends no answer."""
     told = (
         f"data: {json.dumps(chunk(text))}\n\n",
         'error: {"code":400,"message":"too long"}\n\n',
@@ -405,7 +418,9 @@ def test_a_page_is_no_answer(opened, service, answering, body):
 
 
 def test_a_megabyte_is_not_read(opened, service):
-    """Nor kept: an endless answer stops at the limit, which grows with the tokens that are allowed."""
+    """Nor kept: an endless answer stops at the limit, which grows with the tokens that are
+    allowed.
+    """
     service.script = [events(*[chunk("A" * 10_000)] * 150, chunk(reason="stop"))] * 2
     with pytest.raises(GeneratorError, match="more than 1048576 bytes"):
         opened().complete(*asked())
@@ -500,7 +515,9 @@ SLOW = {
 
 @pytest.mark.parametrize("slow", SLOW)
 def test_the_time_limit_is_for_the_whole_answer(opened, service, slow):
-    """Also where nothing comes at all, where it stops in its middle, and where a byte comes now and then."""
+    """Also where nothing comes at all, where it stops in its middle, and where a byte comes now
+    and then.
+    """
     service.script, began = [SLOW[slow]], time.monotonic()
     with pytest.raises(GeneratorError, match=r"no whole answer within 0\.3 s") as caught:
         opened(waits=True, timeout_s=0.3).complete(*asked())

@@ -89,7 +89,10 @@ def test_a_parser_that_quotes_what_it_reads():
 def test_a_server_that_quotes_what_it_refuses():
     """Of its reason what comes before the document is kept; its cause quotes it as well."""
     cause = {"type": "illegal_argument_exception", "reason": f'For input string: "{SECRET}"'}
-    reason = f"failed to parse field [x] of type [long] in document with id 'a'. Preview of field's value: '{SECRET}'"
+    reason = (
+        "failed to parse field [x] of type [long] in document with id 'a'. "
+        f"Preview of field's value: '{SECRET}'"
+    )
     body = {"error": {"type": "document_parsing_exception", "reason": reason, "caused_by": cause}}
     said = str(refusal("http://here", 400, body))
     assert said.endswith("failed to parse field [x] of type [long] in document with id 'a'")

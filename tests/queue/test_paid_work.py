@@ -52,7 +52,8 @@ def docs(esrag):
     folder.mkdir()
     for number in range(FILES):
         said = (
-            f"Sentence {line} of file {number} speaks of the wooden table number {line * 7 + number}."
+            f"Sentence {line} of file {number} speaks of the wooden table number "
+            f"{line * 7 + number}."
             for line in range(SENTENCES)
         )
         (folder / f"file{number}.txt").write_text("\n\n".join(said))

@@ -155,7 +155,10 @@ def test_the_parent_loads_no_encoder(esrag, variables):
     """Case 36: importing the application loads neither torch nor onnxruntime nor numpy, and
     connects to nothing.
     """
-    code = "import sys, esrag.workers.app as it; print(*sorted(sys.modules)); print(it.app.connection().connected)"
+    code = (
+        "import sys, esrag.workers.app as it; print(*sorted(sys.modules)); "
+        "print(it.app.connection().connected)"
+    )
     environment = esrag.environment(**(variables | {"ESRAG_QUEUE__URL": "redis://127.0.0.1:1/0"}))
     ran = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

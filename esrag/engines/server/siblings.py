@@ -105,7 +105,10 @@ class Sibling:
         return [answers[number] for number in range(len(actions))]
 
     def exists(self) -> bool:
-        """Return whether the index exists. Raises: the kind's error for a newer or a foreign one."""
+        """Return whether the index exists.
+
+        Raises: the kind's error for a newer or a foreign one.
+        """
         if self._is_ours:
             return True
         answer = self._connection.get(f"/{self._alias}/_mapping")
