@@ -66,18 +66,21 @@ def calibrate(
     if write:
         _write(path, fitted.threshold)
     if svg:
-        svg.write_text(
-            render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen) + "\n",
-            encoding="utf-8",
-        )
+        drawn = render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen)
+        svg.write_text(f"{drawn}\n", encoding="utf-8")
+    _say_threshold(fitted, path, write=write)
+    if write:
+        _say_what_counts(path, fitted.threshold, options)
+    return 0
+
+
+def _say_threshold(fitted: "Calibration", path: Path, *, write: bool) -> None:
+    """Print the threshold, how sure it is, and where it is or could be written."""
     remark(f"answer.refusal = {fitted.threshold}: {_reason(fitted)}")
     for line in _how_sure(fitted):
         remark(line)
     if write or fitted.chosen_by != "too few":
         remark(f"wrote it to {path}" if write else f"--write writes it to {path}")
-    if write:
-        _say_what_counts(path, fitted.threshold, options)
-    return 0
 
 
 def _fitted(

@@ -131,7 +131,6 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     from esrag.context import open_context, open_engine
     from esrag.ingesting.batches import fingerprint
     from esrag.ingesting.migration import move, require_same_chunks
-    from esrag.settings import mask_value
 
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
@@ -144,10 +143,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     )
     context = open_context(aim)
     if model and context.embedder is None:
-        raise UsageError(
-            "without a model there is nothing to embed",
-            hint="esrag ingest --rebuild drops the vectors",
-        )
+        hint = "esrag ingest --rebuild drops the vectors"
+        raise UsageError("without a model there is nothing to embed", hint=hint)
     moves = aim.engine.url != settings.engine.url
     source = open_engine(settings.engine) if moves else context.engine
     require_same_chunks(source.fingerprint(), fingerprint(aim, None))
@@ -160,16 +157,22 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
             bar,
         )
     _tell(moved, as_json=as_json)
-    if as_json:
-        return 0
+    if not as_json:
+        _say_what_to_set(to, model)
+        _say_the_way_back(moved.former)
+    return 0
+
+
+def _say_what_to_set(to: str | None, model: str | None) -> None:
+    """Print the settings that a migration to another server or model calls for."""
+    from esrag.settings import mask_value
+
     wanted = [
         *([f"engine.url to {mask_value(to)}"] if to else []),
         *([f"embedding.model to {model}"] if model else []),
     ]
     if wanted:
         remark(f"now set {' and '.join(wanted)}")
-    _say_the_way_back(moved.former)
-    return 0
 
 
 @index.command("check-recall")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from esrag.settings.layers import Resolved
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
 json_option = click.option(
@@ -58,6 +59,15 @@ def settings_options(command: Command) -> Command:
 
 def retrieval_options(command: Command) -> Command:
     """Add the options that `ask` and `search` share."""
+    options: tuple[Decorator, ...] = (json_option, *_search_options(), *_rerank_options())
+    for option in options:
+        command = option(command)
+
+    return settings_options(command)
+
+
+def _search_options() -> tuple[Decorator, ...]:
+    """Return the options on the two legs, in the reverse order of the help."""
     fusions, methods = (
         click.Choice(["rrf", "weighted"]),
         click.Choice(["vector", "keyword", "hybrid"]),
@@ -66,8 +76,7 @@ def retrieval_options(command: Command) -> Command:
         "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; can be repeated."
     )
 
-    for option in (
-        json_option,
+    return (
         click.option(
             "--no-cache",
             "cache__url",
@@ -88,6 +97,12 @@ def retrieval_options(command: Command) -> Command:
             type=methods,
             help="Search by meaning, by words, or by both.",
         ),
+    )
+
+
+def _rerank_options() -> tuple[Decorator, ...]:
+    """Return the options on the hits, in the reverse order of the help."""
+    return (
         click.option(
             "--budget",
             "rerank__budget_ms",
@@ -105,10 +120,7 @@ def retrieval_options(command: Command) -> Command:
         click.option(
             "--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."
         ),
-    ):
-        command = option(command)
-
-    return settings_options(command)
+    )
 
 
 def _names(given: str) -> list[str]:

@@ -33,7 +33,7 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.context import open_context
     from esrag.filters import filter_from_dict
     from esrag.pipeline import ask
-    from esrag.runs import replayed_settings
+    from esrag.runs import select_replayed
     from esrag.runs.comparing import compare
     from esrag.runs.reading import check_target, read_record, write_record
 
@@ -41,7 +41,7 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
         check_target(save)
     before = read_record(file)
     where = filter_from_dict(before["where"])
-    context = open_context(resolve(**_flags(options, replayed_settings(before))).settings)
+    context = open_context(resolve(**_flags(options, select_replayed(before))).settings)
     result = ask(before["answer"]["question"], context, where)
     after = result.to_record(context, where)
 

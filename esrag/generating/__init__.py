@@ -3,10 +3,10 @@
 The contract, for every class registered under `esrag.generators`:
 
 - `Generator(options)` does nothing slow. `generate(task)` → a draft whose sentences end with
-  markers like `[c2]`, keys of the evidence it was given, or `REFUSAL`; it may pass all of its pieces to
-  `task.on_piece` as they come, or none. `model` is the name shown to the user. `prompted` says
-  whether it sends `task.prompt` to `task.model`: only then are the two made, and a language model
-  has to be configured.
+  markers like `[c2]`, keys of the evidence it was given, or `REFUSAL`; it may pass all of its
+  pieces to `task.on_piece` as they come, or none. `model` is the name shown to the user.
+  `prompted` says whether it sends `task.prompt` to `task.model`: only then are the two made, and a
+  language model has to be configured.
 - Raises: SettingsError; GeneratorError if it cannot write a draft.
 
 What a generator returns is never trusted: `verify.verify` checks the draft against the evidence

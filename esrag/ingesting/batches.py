@@ -95,21 +95,10 @@ class Ingestion:
 
         Raises: EngineError, ModelError, EmbeddingError.
         """
-        # With a cache perhaps nothing is to be encoded.
-        if tasks and self._embedder and not self._cache:
-            self._parser.start()
-            self._embedder.embed(())  # opens the model while the parser starts
-        batch = _Batch(
-            progress.step,
-            heartbeat,
-            budgets or Budgets(self._limits.budget_s),
-            self._limits.max_bytes,
-        )
-        encoding = (
-            Encoding(self._embedder, target.known, self._cache, heartbeat)
-            if self._embedder
-            else None
-        )
+        self._warm_up(tasks)
+        left = budgets or Budgets(self._limits.budget_s)
+        batch = _Batch(progress.step, heartbeat, left, self._limits.max_bytes)
+        encoding = self._open_encoding(target, heartbeat)
 
         for _ in range(_READINGS):
             with Portions(target.writing, encoding, batch.current) as portions:
@@ -131,6 +120,18 @@ class Ingestion:
                 writer.remove_former(batch.collect_replaced())
 
         return batch.result(encoding)
+
+    def _warm_up(self, tasks: Sequence[Task]) -> None:
+        """Open the model while the parser starts; with a cache perhaps nothing is to be encoded."""
+        if tasks and self._embedder and not self._cache:
+            self._parser.start()
+            self._embedder.embed(())
+
+    def _open_encoding(self, target: Target, heartbeat: Callable[[], None]) -> Encoding | None:
+        """Return what encodes the chunks, or None without a model."""
+        if self._embedder is None:
+            return None
+        return Encoding(self._embedder, target.known, self._cache, heartbeat)
 
     def _all_prepared(
         self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, progress: Progress

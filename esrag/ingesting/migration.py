@@ -45,6 +45,25 @@ class Moved:
     found_again: float | None
 
 
+def _drop_failed(target: Engine, name: str, error: BaseException) -> None:
+    """Remove an index that was not completed, unless its server is away."""
+    if not isinstance(error, EngineUnreachable):
+        with suppress(EsragError):
+            target.drop(name)
+
+
+def _swap(target: Engine, name: str, since: int | None) -> str:
+    """Put an index in use and return the former one's name.
+
+    Raises: IndexBusy; then the new one is dropped.
+    """
+    try:
+        return target.swap(name, since)
+    except IndexBusy:  # nothing was done; after any other failure it may be in use
+        target.drop(name)
+        raise
+
+
 def move(
     source: Engine,
     target: Engine,
@@ -79,21 +98,12 @@ def move(
         likeness = _compared(source, fresh, made)
         held = fresh.info()
         require_generation(source.generation(), before)
-    except BaseException as error:
-        # It was waited for; the next move removes what is left.
-        if not isinstance(error, EngineUnreachable):
-            with suppress(EsragError):
-                target.drop(name)
+    except BaseException as error:  # what is left of it the next move removes
+        _drop_failed(target, name, error)
         raise
-    try:
-        former = target.swap(name, before if source is target else None)
-    except IndexBusy:  # nothing was done; after any other failure it may be in use
-        target.drop(name)
-        raise
-
-    return Moved(
-        name, former, held.documents, held.chunks, encoding.embedded if encoding else 0, *likeness
-    )
+    former = _swap(target, name, before if source is target else None)
+    embedded = encoding.embedded if encoding else 0
+    return Moved(name, former, held.documents, held.chunks, embedded, *likeness)
 
 
 def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:

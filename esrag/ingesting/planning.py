@@ -70,6 +70,12 @@ class StoredSource:
     folder: str
 
 
+def _problems(listing: Listing, known: Mapping[str, StoredSource]) -> Iterator[Skip]:
+    """Yield what could not be listed, with what to do about it."""
+    for problem in listing.problems:
+        yield Skip(problem.source, _with_advice(problem, known))
+
+
 def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     listing: Listing,
     known: Mapping[str, StoredSource],
@@ -89,30 +95,25 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     """
     left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
-    gone = unwanted | (
-        _vanished(listing, known, everywhere=rebuild) if rebuild or not keep_missing else set()
-    )
+    gone = set(unwanted)
+    if rebuild or not keep_missing:
+        gone |= _vanished(listing, known, everywhere=rebuild)
     listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
     digests, skips = _digests(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
     emptied = {skip.source for skip in skips if not skip.failed} & known.keys()
     stored_ids = {source: it.base_id for source, it in known.items() if source not in gone}
     ids = document_ids(present, {**promised, **stored_ids})
-    before = {} if rebuild else known
-    tasks = tuple(
-        _tasks(present, digests, ids, before, Counter(known[source].sha256 for source in gone))
-    )
+    former = Counter(known[source].sha256 for source in gone)
+    tasks = tuple(_tasks(present, digests, ids, {} if rebuild else known, former))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
-    problems = tuple(
-        Skip(problem.source, _with_advice(problem, known)) for problem in listing.problems
-    )
-    accounts = tuple(_accounts(listing, left_out))
+
     return Plan(
         tasks=tasks,
         removed=removed,
         gone=tuple(sorted(gone | emptied)),
         unchanged=len(present) - len(tasks),
-        skips=(*problems, *accounts, *skips),
+        skips=(*_problems(listing, known), *_accounts(listing, left_out), *skips),
         left_out=tuple(sorted(unwanted)),
     )
 

@@ -203,15 +203,13 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
 ) -> None:
     """Process a claimed batch and record the outcome.
 
-    If `patient`, requests to the ledger are retried for as long as the claim lasts, and transient
-    errors of a batch are retried later with growing delays. Otherwise the caller decides when to
-    retry.
+    If `patient`, requests to the ledger are retried while the claim lasts, and transient errors of
+    a batch later, with growing delays. Otherwise the caller decides when to retry.
 
     Raises: the error that stopped it, which is recorded too.
     """
-    started = time.perf_counter()
-    ledger, wait_s, lease_s = work.ledger, work.settings.queue.sweep_s, work.settings.queue.lease_s
-    surely = partial(_surely, lease_s if patient else 0.0)
+    started, ledger, wait_s = time.perf_counter(), work.ledger, work.settings.queue.sweep_s
+    surely = partial(_surely, work.settings.queue.lease_s if patient else 0.0)
 
     try:
         result = _load(work, batch, target, progress, budgets)
@@ -222,15 +220,9 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
         ledger.cancel(batch.job_id, line_of(error))
         raise
     except (*TRANSIENT, *_WORKER_FAULTS) as error:
-        wait_s, min_s = (
-            (wait_s if patient else 0),
-            (error.wait_s if isinstance(error, ServiceBusy) else 0),
-        )
-        surely(
-            partial(
-                ledger.put_back, batch, line_of(error), wait_s=wait_s, min_s=min_s, counted=False
-            )
-        )
+        min_s = error.wait_s if isinstance(error, ServiceBusy) else 0
+        again = partial(ledger.put_back, batch, line_of(error), min_s=min_s, counted=False)
+        surely(partial(again, wait_s=wait_s if patient else 0))
         raise
     except Exception as error:
         surely(partial(ledger.put_back, batch, line_of(error), trace_of(error), wait_s=wait_s))

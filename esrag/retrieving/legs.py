@@ -14,6 +14,24 @@ from esrag.text import normalise
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
 
+def _build_request(
+    settings: RetrievalSettings, where: Filter | None, embedder: Embedder | None
+) -> SearchRequest:
+    """Return a request without its question."""
+    return SearchRequest(
+        text="",
+        vector=None,
+        method=settings.method,
+        filter=where,
+        size=settings.k,
+        candidates=max(settings.candidates, settings.k),
+        fusion=settings.fusion,
+        rank_constant=settings.rank_constant,
+        vector_weight=settings.vector_weight,
+        model=embedder.fingerprint if embedder else "",
+    )
+
+
 def retrieve(
     question: str,
     engine: Engine,
@@ -31,28 +49,16 @@ def retrieve(
     question = prepare_question(question)
     if embedder is None and settings.method == "vector":
         hint = "set embedding.model, or set retrieval.method to keyword"
-        raise UsageError(
-            'the vector method needs a model, but embedding.model is "none"', hint=hint
-        )
+        message = 'the vector method needs a model, but embedding.model is "none"'
+        raise UsageError(message, hint=hint)
 
     clock, vector = Clock(), None
     if embedder and settings.method != "keyword":
         vector = query_vector(question, embedder)
         clock.lap("encode")
-    found = engine.search(
-        SearchRequest(
-            text=question,
-            vector=vector,
-            method=settings.method,
-            filter=where,
-            size=settings.k,
-            candidates=max(settings.candidates, settings.k),
-            fusion=settings.fusion,
-            rank_constant=settings.rank_constant,
-            vector_weight=settings.vector_weight,
-            model=embedder.fingerprint if embedder else "",
-        )
-    )
+
+    request = _build_request(settings, where, embedder)
+    found = engine.search(replace(request, text=question, vector=vector))
     if not found.took_ms:
         clock.lap("search")
     hits = tuple(replace(hit, fused_score=hit.score) for hit in found.hits)

@@ -85,7 +85,7 @@ def _without_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     return [{**each, **no_texts} for each in citations]
 
 
-def replayed_settings(record: Mapping[str, Any]) -> dict[str, object]:
+def select_replayed(record: Mapping[str, Any]) -> dict[str, object]:
     """Return the settings of a record that can be applied again.
 
     None of them is an address, a service, a file or a secret.

@@ -127,16 +127,13 @@ def read_settings(
     Raises: SettingsError for an unknown key, a value of the wrong form, a secret that is not from
     the environment, or a file that cannot be read.
     """
-    files, flagged = (
-        [*file_layers(environ, folder)],
-        Layer("code" if is_code else "flag", flags, is_text=not is_code),
-    )
+    files = [*file_layers(environ, folder)]
+    flagged = Layer("code" if is_code else "flag", flags, is_text=not is_code)
     _require_no_secret(*files, *(() if is_code else (flagged,)))
 
     later = [*files, _environment_layer(environ), flagged]
-    name = next(
-        (layer.values["preset"] for layer in reversed(later) if "preset" in layer.values), ""
-    )
+    names = (layer.values["preset"] for layer in reversed(later) if "preset" in layer.values)
+    name = next(names, "")
     preset = [preset_layer(str(name))] if name else []
     _require_no_secret(*preset)
     layers = [_found_layer(folder), *preset, *later]

@@ -92,15 +92,20 @@ def support(
     if difference := find_other_role(sentence, statements, names_in(texts)):
         raise Unsupported(f"{difference} in")
     _require_known_clauses(sentence, passages, held, encode)
+
     share = len(words & held) / len(words)
-    if share >= MIN_WORDS:
-        return round(share, 4)
-    meaning = (
-        _meaning(sentence, passages, encode) if encode and share >= MIN_WORDS_BY_MEANING else 0.0
-    )
+    return round(share if share >= MIN_WORDS else _nearness(sentence, passages, encode, share), 4)
+
+
+def _nearness(
+    sentence: str, passages: Sequence[Chunk], encode: Encode | None, share: float
+) -> float:
+    """Return the nearness in meaning of a sentence with too few words. Raises: Unsupported."""
+    is_compared = encode and share >= MIN_WORDS_BY_MEANING
+    meaning = _meaning(sentence, passages, encode) if encode and is_compared else 0.0
     if meaning < MIN_MEANING:
         raise Unsupported(f"only {share:.0%} of the words are in")
-    return round(meaning, 4)
+    return meaning
 
 
 def overlap(left: set[str], right: set[str]) -> float:

@@ -71,8 +71,8 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
         (
             f"{RESETTING}\n\n1. Press the button. Wait.\n2. Let go of it.\n\nThe lid is red.",
             (
-                "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] 2) Let "
-                "go of it. [c1]"
+                "To reset the kettle, do the following: 1) Press the button. [c1] Wait. [c1] "
+                "2) Let go of it. [c1]"
             ),
         ),
         (

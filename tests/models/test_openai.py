@@ -166,8 +166,8 @@ def test_a_stream_is_read_by_its_specification(opened, service, newline):
         json.dumps(chunk("Ende. [c1]")),
     )
     lines = [
-        f"\ufeffdata: {first[:1]}", *(f"data: {line}" for line in first[1:].splitlines()), "event: message",
-        "", "retry: 10", ": ping", "", "id: 7", f"data:{second}", "data", "",
+        f"\ufeffdata: {first[:1]}", *(f"data: {line}" for line in first[1:].splitlines()),
+        "event: message", "", "retry: 10", ": ping", "", "id: 7", f"data:{second}", "data", "",
         f"data: {json.dumps(chunk(reason='stop'))}", "", "data: [DONE]", "",
         "data: {never read", "",
     ]  # fmt: skip
