@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards"))
+from made_up_models import service
 from spoken import SpokenServer
 
 from esrag.ingesting import Outcome, Result, Task
@@ -16,6 +17,8 @@ from esrag.ledger import Job
 from esrag.ledger.opening import open_ledger
 from esrag.records import Fingerprint
 from esrag.settings.layers import resolve
+
+__all__ = ["service"]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 TYPES = {
@@ -39,6 +42,7 @@ ON_DEMAND = {
     "draft",
     "signals",
     "steps",
+    "model_calls",
     "hits",
     "kibana_url",
 }  # of an answer, with --show-… and --explain
@@ -187,12 +191,18 @@ def runs(filled, corpus):
 
 
 @pytest.mark.usefixtures("ledger", "questions", "draft", "runs")
-def test_the_page_lists_what_is_printed(filled, kibana):
-    """Field by field, on every line of every command."""
+def test_the_page_lists_what_is_printed(filled, kibana, service):
+    """Field by field, on every line of every command; a language model writes the answer."""
+    model = {
+        "ESRAG_GENERATOR__NAME": "model",
+        "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+        "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
+    }
     for schema, arguments in PRINTED.items():
         as_json = () if schema == "esrag.run/1" else ("--json",)
         keep = (
-            {"ESRAG_RUNS__KEEP": "whole", "ESRAG_RUNS__URL": "one.db"}
+            {"ESRAG_RUNS__KEEP": "whole", "ESRAG_RUNS__URL": "one.db"} | model
             if schema == "esrag.answer/1"
             else {}
         )

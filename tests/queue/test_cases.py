@@ -53,7 +53,7 @@ def is_mark(node):
 
 def cases_of(said):
     """The numbers that a docstring names."""
-    return {int(number) for number in re.findall(r"\b[Cc]ase (\d+)", said)}
+    return {int(number) for number in re.findall(r"\b[Cc]ase\s+(\d+)", said)}
 
 
 def named(cells):
