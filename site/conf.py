@@ -26,6 +26,6 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|os)\..*|tuple\[str"),
     (
         "py:class",
-        r"esrag\.(engines|evidence|filters|generating|ingesting|settings)\..*|esrag\.results\.Step",
+        r"esrag\.(context|engines|evidence|filters|ingesting|models|settings)\..*|esrag\.results\.Step",
     ),
 ]
