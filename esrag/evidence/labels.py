@@ -91,10 +91,9 @@ def _labels(text: str) -> dict[str, set[str]]:
             word[0][0].isupper() and word[0].lower() not in STOP_WORDS
         )
         is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
-        if is_label and is_name and _BETWEEN.fullmatch(text, before.end(), word.start()):
-            use = next(uses(text[word.start() : word.start() + _MAX_MEASURE]), None)
-            if not (use and use.unit and word[0].startswith(use.number)):
-                found[terms(before[0])[0]].add(word[0])
+        is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
+        if is_label and is_name and is_next and not _is_measured(text, word):
+            found[terms(before[0])[0]].add(word[0])
     for day, month in _MONTHS.findall(text):
         found[terms(month)[0]].add(day)
     for date in _DATE.findall(text):
@@ -103,11 +102,22 @@ def _labels(text: str) -> dict[str, set[str]]:
 
 
 def _holds(text: str, label: str) -> bool:
-    """Return whether a text has a label as a word, or within a range such as "lamps 5 to 9"."""
-    if re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", text, re.IGNORECASE):
+    """Return whether a text has a label as a word, or within a range such as "lamps 5 to 9".
+
+    >>> _holds("Lamp 4 burns 7 litres.", "7"), _holds("Lamps 7 and 9 burn.", "7")
+    (False, True)
+    """
+    word = re.compile(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", re.IGNORECASE)
+    if any(not _is_measured(text, found) for found in word.finditer(text)):
         return True
     ranges = _RANGE.findall(text) if label.isdecimal() else ()
     return any(int(first) <= int(label) <= int(last) for first, last in ranges)
+
+
+def _is_measured(text: str, word: re.Match[str]) -> bool:
+    """Return whether a word is the number of a quantity with its unit, such as "7 litres"."""
+    use = next(uses(text[word.start() : word.start() + _MAX_MEASURE]), None)
+    return bool(use and use.unit and word[0].startswith(use.number))
 
 
 def _title(chunk: Chunk) -> str:
