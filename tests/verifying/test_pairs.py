@@ -89,6 +89,26 @@ def test_a_not_is_missed_whatever_the_words_begin_with(word):
     assert answer.notes == ('except for a "not" it is in c1',)
 
 
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("The lowest value was 5.", "The highest value was 5."),
+        ("The valve is slower than the old one.", "The valve is faster than the old one."),
+        ("The newest pump stands in the hall.", "The oldest pump stands in the hall."),
+        ("Few members came to the meeting.", "Many members came to the meeting."),
+        ("The count was incorrect in March.", "The count was correct in March."),
+        ("The council opposes the bridge.", "The council supports the bridge."),
+        ("The act was repealed in 1998.", "The act was enacted in 1998."),
+        ("The report contradicts the finding.", "The report confirms the finding."),
+        ("The ferry departs at nine.", "The ferry arrives at nine."),
+    ],
+)
+def test_an_opposite_is_seen(said, held):
+    """Superlatives, comparatives and verbs; the same words are supported."""
+    assert verify(f"{said} [c1]", evidence([held])).refused
+    assert not verify(f"{held} [c1]", evidence([held])).refused
+
+
 def test_a_quote_does_not_hide_a_missing_not():
     """The quote stands in the passage; the sentence says the opposite."""
     text = "Implementations should not bound this loop, if at all possible."
