@@ -20,6 +20,9 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
     >>> row = Row(cells=(("City", "Kiel"), ("Inhabitants", "246000"), ("Founded", "1242")))
     >>> is_of_another_column("1242", set(terms("Kiel has inhabitants")), row)
     True
+    >>> row = Row(cells=(("", "North"), ("Revenue", "110"), ("Cost", "70")))
+    >>> is_of_another_column("70", set(terms("North had a revenue")), row)
+    True
     >>> header = "encapsulation key decapsulation key ciphertext shared secret key"
     >>> row = Row(header=header, line="A 1184 2400 1088 32")
     >>> said = set(terms("The encapsulation key of A"))
@@ -28,10 +31,11 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
     """
     if row.header:
         return _is_out_of_place(number, said, _words(row.header), numbers(row.line))
-    if len(row.cells) < _NAMED or not all(name for name, _ in row.cells):
+    named = [(name, cell) for name, cell in row.cells if name]
+    if len(named) < _NAMED or any(number in numbers(cell) for name, cell in row.cells if not name):
         return False
 
-    headers = [(len(said.intersection(terms(name))), cell) for name, cell in row.cells]
+    headers = [(len(said.intersection(terms(name))), cell) for name, cell in named]
     own = [shared for shared, cell in headers if number in numbers(cell)]
     # A cell that the sentence mentions identifies the row: "Kiel is a city of …".
     others = [shared for shared, cell in headers if not said.issuperset(terms(cell))]
