@@ -51,7 +51,8 @@ def _is_concealed(element: Any) -> bool:
     if element.tag in _KEPT:
         return False
     if (
-        element.get("hidden") is not None
+        element.tag == "template"
+        or element.get("hidden") is not None
         or (element.get("aria-hidden") or "").strip().lower() == "true"
     ):
         return True

@@ -98,6 +98,12 @@ def test_of_a_page_what_is_shown_stays(attributes):
     require_kept("a.html", page(attributes))
 
 
+def test_of_a_page_what_is_a_template_is_left_out():
+    """A browser shows it only when a script copies it."""
+    text = f"<html><body><h1>Hours</h1><p>{SHOWN}</p><template>{SECRET}</template></body></html>"
+    require_left_out("a.html", text.encode())
+
+
 def test_white_text_of_a_page_on_an_element_with_a_white_background_is_left_out():
     """The background may be that of an element around it, and be named by an old attribute."""
     text = (
