@@ -92,7 +92,10 @@ def _fingerprint(given: str) -> str:
     digits = given.replace(":", "").lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
         message = f"engine.certificate_fingerprint must be 64 hexadecimal digits, got {given!r}"
-        hint = "openssl x509 -noout -fingerprint -sha256 prints the fingerprint of a certificate"
+        hint = (
+            "set engine.certificate_fingerprint to what "
+            "openssl x509 -noout -fingerprint -sha256 prints for the certificate"
+        )
         raise SettingsError(message, hint=hint)
     return digits
 
