@@ -112,7 +112,10 @@ def test_every_reference_resolves():
 def test_every_search_is_of_a_view():
     """Of the index or of its ledger, by the name that both products look for."""
     views = {view["id"]: view["attributes"] for view in OF_TYPE["index-pattern"]}
-    assert [*views.values()] == [{"title": INDEX}, {"title": ServerStore(None, INDEX)._alias}]
+    assert [*views.values()] == [
+        {"title": INDEX},
+        {"title": ServerStore(None, INDEX)._sibling._alias},
+    ]
     for item in OF_TYPE["search"] + OF_TYPE["visualization"]:
         (reference,) = item["references"]
         assert (reference["type"], reference["id"] in views) == ("index-pattern", True)
