@@ -19,6 +19,11 @@ IRREGULAR = re.compile(
     "seen|sent|shown|sought|spoken|spent|taken|taught|thrown|told|understood|won|"
     "worn|written"
 )
+ADJECTIVES = re.compile(
+    "all|already|best|closest|current|dead|existing|few|first|free|last|live|native|near|nearest|"
+    "new|next|not|one|other|plain|readable|sensible|sound|technical|top|unknown|unreadable|usable|"
+    "waiting"
+)
 
 
 def nodes(*kinds):
@@ -77,8 +82,16 @@ def is_participle(word):
     return bool(IRREGULAR.fullmatch(word) or re.fullmatch(r"[a-z]+(?<!e)(?<!emb)ed", word))
 
 
+def is_no_verb(word):
+    """Return whether a word is a past participle or one of the adjectives that names began with."""
+    return is_participle(word) or bool(ADJECTIVES.fullmatch(word))
+
+
 def test_functions_are_named_by_verbs():
-    """No public function or method begins with a past participle; properties are values."""
+    """No public function or method begins with a past participle or an adjective.
+
+    Properties are values.
+    """
     functions = [
         (where, node)
         for where, node in nodes(ast.FunctionDef)
@@ -93,7 +106,7 @@ def test_functions_are_named_by_verbs():
     assert [
         f"{where}: {node.name}"
         for where, node in functions
-        if node not in nested and is_participle(node.name.split("_")[0])
+        if node not in nested and is_no_verb(node.name.split("_")[0])
     ] == []
 
 

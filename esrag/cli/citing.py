@@ -10,7 +10,7 @@ from urllib.parse import quote
 import click
 
 from esrag.citations import MARKERS, CheckedSentence, name_of
-from esrag.cli.output import one_line, pages, print_text
+from esrag.cli.output import pages, print_text, to_one_line
 from esrag.records import Answer, Citation
 
 # First words of a sentence whose subject is in an earlier sentence or was cut off.
@@ -64,7 +64,7 @@ def _pieces(answer: Answer) -> Iterator[str]:
 
 def _subject(sentence: str, name: str) -> str:
     """Return the name to print after a sentence that lacks its subject; "" after any other."""
-    shown = one_line(name)[:_MAX_TITLE_CHARACTERS]
+    shown = to_one_line(name)[:_MAX_TITLE_CHARACTERS]
     return f" ({shown})" if shown and _LACKS_SUBJECT.match(sentence.lstrip()) else ""
 
 
@@ -75,24 +75,24 @@ def _line(citation: Citation) -> str:
     >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, **of_passage))
     '[c2] Fares > Tickets, pages 1–2: s3://b/fares.md'
     """
-    title, section = one_line(citation.title), one_line(citation.section)
+    title, section = to_one_line(citation.title), to_one_line(citation.section)
     name = section if section.startswith(title) else f"{title} > {section}".removesuffix(" > ")
     line = (
-        f"[{citation.key}] {name or one_line(citation.doc_id)}, "
+        f"[{citation.key}] {name or to_one_line(citation.doc_id)}, "
         f"{pages(citation.start_page, citation.end_page)}"
     )
     if not citation.source:
         return line
 
     row = "".join(citation.doc_id.partition("#")[1:])  # for a file with many documents
-    return f"{line}: {_link(_relative(citation.source) + one_line(row), citation)}"
+    return f"{line}: {_link(_relative(citation.source) + to_one_line(row), citation)}"
 
 
 def _relative(source: str) -> str:
     """Return a path below the current folder as a relative path, any other source unchanged."""
     path = Path(source)
     here = Path.cwd()
-    return one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
+    return to_one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
 
 
 def _link(text: str, citation: Citation) -> str:

@@ -89,11 +89,11 @@ def ingest(
 
 
 def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "IngestReport":
-    from esrag.cli.progress import progress
+    from esrag.cli.progress import choose_progress
     from esrag.pipeline import ingest as run
 
     try:
-        with progress() as shown:
+        with choose_progress() as shown:
             return run(request, work, shown, eager=eager)
     except KeyboardInterrupt:
         goes_on = "interrupted; stored documents stay, and the same command continues from there"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from esrag.citations import MARKERS
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
-from esrag.evidence.labels import of_the_same
+from esrag.evidence.labels import drop_other_members
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Evidence
 from esrag.text import ITEM, sentence_spans
@@ -78,7 +78,7 @@ def statements(
     fit lacks its meaning, unless the fits are to be `whole`. Statements about another member of a
     series than the question names (lamp 8 instead of lamp 7) are left out.
     """
-    found = of_the_same(question, _found(evidence), evidence)
+    found = drop_other_members(question, _found(evidence), evidence)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(
         replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)

@@ -107,8 +107,8 @@ class Prompts:
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
-        self.rewriting("How large?", ())
-        self.reformulating("How large?", ())
+        self.render_rewriting("How large?", ())
+        self.render_reformulating("How large?", ())
 
     def prompt(
         self,
@@ -127,7 +127,7 @@ class Prompts:
         system += f"\n{self._filled(QUOTES)}" if quotes else ""
         return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
 
-    def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
+    def render_rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
         """Return the prompt for a question that depends on earlier ones.
 
         Raises: SettingsError.
@@ -138,7 +138,7 @@ class Prompts:
         ]
         return Prompt(self._filled(REWRITE), "\n".join(asked))
 
-    def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
+    def render_reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
         """Return the prompt for another query, after some that found too little.
 
         Raises: SettingsError.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from esrag.citations import MARKERS
 from esrag.errors import GeneratorError
 from esrag.models import LanguageModel, Prompt
-from esrag.text.terms import technical_words, terms
+from esrag.text.terms import find_technical_words, terms
 from esrag.verifying.verify import is_refusal
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def rewrite(question: str, earlier: Sequence[str], model: LanguageModel, prompts
     if not earlier:
         return question
     try:
-        line = _line(model, prompts.rewriting(question, earlier[-REMEMBERED:]))
+        line = _line(model, prompts.render_rewriting(question, earlier[-REMEMBERED:]))
     except GeneratorError:
         line = ""
     return (
@@ -70,7 +70,7 @@ def reformulate(
 
     Raises: GeneratorError.
     """
-    return _line(model, prompts.reformulating(question, searched))
+    return _line(model, prompts.render_reformulating(question, searched))
 
 
 def _line(model: LanguageModel, prompt: Prompt) -> str:
@@ -96,7 +96,7 @@ def _words(text: str) -> set[str]:
 
 
 def _leans(question: str) -> bool:
-    is_short = len(set(terms(question))) <= _MIN_TERMS and not technical_words(question)
+    is_short = len(set(terms(question))) <= _MIN_TERMS and not find_technical_words(question)
     return is_short or bool(_LEANS.search(question))
 
 
@@ -105,12 +105,12 @@ def _exchanged(question: str, before: str) -> str:
 
     "" if they name no such pair, or if this question asks for more.
     """
-    words = technical_words(question)
+    words = find_technical_words(question)
     if set(terms(question)) - {term for word in words for term in terms(word)}:
         return ""
 
     for word in words:
-        for other in technical_words(before):
+        for other in find_technical_words(before):
             if word != other and _DIGITS.sub("#", word) == _DIGITS.sub("#", other):
                 return before.replace(other, word)
 
@@ -119,5 +119,5 @@ def _exchanged(question: str, before: str) -> str:
 
 def subject(before: str) -> str:
     """Return what a question is about: its technical words, else all its search terms."""
-    named = list(dict.fromkeys(technical_words(before)))
+    named = list(dict.fromkeys(find_technical_words(before)))
     return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

@@ -101,7 +101,7 @@ class Ingestion:
         encoding = self._open_encoding(target, heartbeat)
 
         for _ in range(_READINGS):
-            with Portions(target.writing, encoding, batch.current) as portions:
+            with Portions(target.writing, encoding, batch.keep_current) as portions:
                 for task, parsed in batch.read(tasks, self._parser):
                     chunks = 0
                     for one in self._all_prepared(task, parsed, batch, target.made, progress):
@@ -246,7 +246,7 @@ class _Batch:
             self.outcomes[task.source] = replace(outcome, hidden=self.hidden.pop(task.source, 0))
             self.untold[task.source] = chunks
 
-    def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
+    def keep_current(self, documents: Sequence[Prepared]) -> list[Prepared]:
         """Return the documents whose file is unchanged since it was read, under the writer's lock.
 
         Otherwise a batch that was delayed for long could replace a newer state by an old one.
@@ -274,7 +274,7 @@ class _Batch:
 
     def tell(self, portions: Portions) -> None:
         """Report the files that have nothing left to store, and not before."""
-        waiting = portions.waiting() | self.changed
+        waiting = portions.list_waiting() | self.changed
         for source in [source for source in self.untold if source not in waiting]:
             chunks = self.untold.pop(source)
             if reasons := portions.refused.get(source):

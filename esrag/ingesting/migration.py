@@ -11,7 +11,7 @@ from esrag.context import Context
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.preconditions import require_generation
-from esrag.engines.recall import lot, nearest
+from esrag.engines.recall import find_nearest, lot
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
 from esrag.ingesting import Progress
 from esrag.ingesting.indexing import Encoding, Portions
@@ -207,7 +207,7 @@ def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)
-    near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
+    near = (find_nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
     return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
 
 

@@ -137,7 +137,7 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
     dead = {
         task.source: (task, batch)
-        for batch in ledger.dead()
+        for batch in ledger.iter_dead()
         if batch.job_id in job_ids
         for task in batch.left
     }

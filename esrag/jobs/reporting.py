@@ -107,7 +107,7 @@ def problems(work: Work) -> Iterator[Finding]:
 def _disagreements(work: Work) -> Iterator[str]:
     """Yield a line for each kind of difference between the index and the ledger."""
     # Before the index is read: a batch that ends in between is pending here.
-    words = last_words(work)
+    words = read_last_words(work)
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (
@@ -145,7 +145,7 @@ class LastWord:
     sha256: str = ""
 
 
-def last_words(work: Work) -> Mapping[str, LastWord]:
+def read_last_words(work: Work) -> Mapping[str, LastWord]:
     """Return the last record of each source of the index.
 
     A file that cannot be processed keeps the record before.

@@ -119,7 +119,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
     budgets = Budgets(work.settings.loading.budget_s)
 
     while True:
-        for waiting in ledger.waiting(_AT_ONCE, job.job_id):
+        for waiting in ledger.list_due(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)
             try:
                 if batch:
@@ -131,7 +131,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
                     raise
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
-        if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
+        if (ledger.find_next_due_ms(job.job_id) or 0) <= 1000 * time.time():
             # Batches that were queued belong to this command now.
             ledger.requeue(round(1000 * time.time()) + 1)
             ledger.reap(is_dead)

@@ -10,7 +10,7 @@ from esrag.errors import SettingsError
 from esrag.ingesting.batches import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
-from esrag.liveness import new_owner
+from esrag.liveness import make_owner
 from esrag.records import Fingerprint
 from esrag.settings import Settings
 
@@ -20,7 +20,7 @@ class Work:
     """What one process works with; a part is opened when it is first needed."""
 
     settings: Settings = field(repr=False)
-    owner: str = field(default_factory=new_owner)
+    owner: str = field(default_factory=make_owner)
     _engines: dict[str, Engine] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

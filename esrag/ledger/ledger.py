@@ -113,7 +113,7 @@ class Ledger:
         """Yield the batches of a job by id, all or those in some states."""
         return map(batch_of, iter_rows(self._store, Query("batch", job_id, states)))
 
-    def dead(self) -> Iterator[Batch]:
+    def iter_dead(self) -> Iterator[Batch]:
         """Yield the dead batches of all jobs."""
         return map(batch_of, iter_rows(self._store, Query("batch", states=("dead",))))
 
@@ -131,13 +131,13 @@ class Ledger:
         files = {name: sums.get(name, 0) for name in OUTCOMES}
         return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
 
-    def waiting(self, limit: int, job_id: str = "") -> Sequence[Batch]:
+    def list_due(self, limit: int, job_id: str = "") -> Sequence[Batch]:
         """Return batches of open jobs that are due and not queued, the oldest first."""
         jobs = [it for it in [job_id] if self._is_open(it)] if job_id else self._open_jobs()
         offered = (row for one in jobs for row in self._offered(one, limit))
         return [batch_of(row) for row in islice(offered, limit)]
 
-    def next_due_ms(self, job_id: str) -> int | None:
+    def find_next_due_ms(self, job_id: str) -> int | None:
         """Return when the first pending batch of a job is due; None if no batch is pending."""
         total = self._store.totals(job_id).get("pending")
         return total.due_ms if total else None
@@ -352,7 +352,7 @@ class Ledger:
         self._remove(known)
 
     @contextmanager
-    def sweeping(self, for_s: float) -> Iterator[bool]:
+    def claim_sweep(self, for_s: float) -> Iterator[bool]:
         """Yield whether this process is now the sweeper; there is one at a time on all machines.
 
         It stays the sweeper for `for_s` seconds at most.

@@ -8,8 +8,8 @@ import yaml
 
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.inline import add_without_marks, plain, without_entities
-from esrag.loading.layout import Layout, count_characters, one_line
+from esrag.loading.inline import add_without_marks, strip_marks, without_entities
+from esrag.loading.layout import Layout, count_characters, join_lines
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 
@@ -52,7 +52,7 @@ class MarkdownLoader:
         lines = list(_lines(body))
         found = list(headings(lines))
         kept = [(line, code) for _, line, code in lines]
-        add_without_marks(layout, kept, plain, found, tables(lines))
+        add_without_marks(layout, kept, strip_marks, found, tables(lines))
         first = next((title for _, level, title in found if level == 1), "")
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
@@ -98,7 +98,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
         fields = yaml.safe_load(match[1] or "")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # ValueError: a date such as 2024-13-01.
-        return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
+        return {}, text, f"is not YAML: {join_lines(str(error))[:120]}"
     if fields is not None and not isinstance(fields, dict):
         return {}, text, ""  # a thematic break, not front matter
     return fields or {}, text[match.end() :], ""
@@ -133,7 +133,7 @@ def title_of(text: str) -> str:
     """
     text = re.sub(r"\{[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
     text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
-    return one_line(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
+    return join_lines(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
 
 
 def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:

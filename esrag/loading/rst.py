@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.inline import add_without_marks, plain_rst
-from esrag.loading.layout import Layout, one_line, trim
+from esrag.loading.inline import add_without_marks, strip_rst_marks
+from esrag.loading.layout import Layout, join_lines, trim
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 
@@ -40,9 +40,13 @@ class RstLoader:
             for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
         }
         add_without_marks(
-            layout, [(line, start in literal) for start, line in lines], plain_rst, found, spans
+            layout,
+            [(line, start in literal) for start, line in lines],
+            strip_rst_marks,
+            found,
+            spans,
         )
-        fields = top_fields(lines)
+        fields = read_top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
 
@@ -85,7 +89,7 @@ def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
         style = under[0] * (2 if over else 1)
         if style not in styles:
             styles.append(style)
-        yield above[0] if over else start, styles.index(style) + 1, one_line(title)
+        yield above[0] if over else start, styles.index(style) + 1, join_lines(title)
 
 
 def _is_title(title: str, under: str, *, over: bool) -> bool:
@@ -125,7 +129,7 @@ def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
     ]
 
 
-def top_fields(lines: Sequence[Line]) -> dict[str, str]:
+def read_top_fields(lines: Sequence[Line]) -> dict[str, str]:
     """Return the fields before the first blank line, if that block has nothing but fields."""
     fields: dict[str, str] = {}
     last = ""

@@ -260,11 +260,13 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 label = None
 
 
-def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+def find_closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return the known names with the most similar spelling, best first, ignoring case.
 
-    >>> closest("PDF", ["eml", "pdf"]), closest("yaer", ["year", "author"]), closest("x", ["year"])
-    (['pdf'], ['year'], [])
+    >>> find_closest("PDF", ["eml", "pdf"]), find_closest("yaer", ["year", "author"])
+    (['pdf'], ['year'])
+    >>> find_closest("x", ["year"])
+    []
     """
     from difflib import get_close_matches
 

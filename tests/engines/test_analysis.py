@@ -109,7 +109,7 @@ def _stored(engine, field, text):
 def _analysed(engine, field, text):
     """What the server makes of an entry's field; in `terms` an entry holds esrag's tokens."""
     text = " ".join(terms(text)) if field == "terms" else text
-    index = engine._indexes.current().name
+    index = engine._indexes.find_current().name
     answer = engine._connection.request(
         "POST", f"/{index}/_analyze", {"field": field, "text": text}
     )

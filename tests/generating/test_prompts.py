@@ -202,8 +202,8 @@ def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
     [
         ("system", lambda prompts: prompts.prompt("How large?", [], 3)),
         ("quotes", lambda prompts: prompts.prompt("How large?", [], 3, quotes=True)),
-        ("rewrite", lambda prompts: prompts.rewriting("How large?", ["What is red?"])),
-        ("reformulate", lambda prompts: prompts.reformulating("How large?", ["large"])),
+        ("rewrite", lambda prompts: prompts.render_rewriting("How large?", ["What is red?"])),
+        ("reformulate", lambda prompts: prompts.render_reformulating("How large?", ["large"])),
     ],
 )
 def test_every_template_is_filled_in_before_anything_is_asked(own, name, filled):

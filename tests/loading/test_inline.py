@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.loading.guarded import parts
-from esrag.loading.inline import plain, plain_rst
+from esrag.loading.inline import strip_marks, strip_rst_marks
 from esrag.records import Source
 
 MARKDOWN = """<!-- a note
@@ -109,7 +109,7 @@ def test_restructured_text_is_what_a_reader_sees():
     assert text.endswith("The end.")
 
 
-@pytest.mark.parametrize("clean", [plain, plain_rst])
+@pytest.mark.parametrize("clean", [strip_marks, strip_rst_marks])
 @pytest.mark.parametrize(
     "hostile",
     [

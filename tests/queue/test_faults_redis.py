@@ -223,7 +223,7 @@ def test_a_message_that_is_lost_while_others_wait(ingests, client):
 
 def taken(queue, client):
     """The batch that waited longest, which is not in the queue any more."""
-    batch_id = queue.next()
+    batch_id = queue.find_oldest()
     assert client.rpop(f"{PREFIX}{QueueName.INGEST}")
     return batch_id
 

@@ -35,7 +35,7 @@ from esrag.engines.embedded.store import (
 )
 from esrag.engines.embedded.vectors import map_vectors
 from esrag.engines.embedded.writing import EmbeddedWriter
-from esrag.engines.preconditions import already_in_use, require_generation
+from esrag.engines.preconditions import require_generation, swap_error
 from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
 from esrag.private import make_file, make_folder
@@ -148,10 +148,10 @@ class EmbeddedEngine:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
-        folder = self._places.current()
+        folder = self._places.find_current()
         with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
             now = state(connection)
-            vectors = map_vectors(connection, folder, now).all()
+            vectors = map_vectors(connection, folder, now).read_all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
@@ -168,14 +168,14 @@ class EmbeddedEngine:
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Describe every index in the folder, by name; see `Engine.indexes`."""
-        return tuple(indexes.beside(self._places))
+        return tuple(indexes.describe_all(self._places))
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
         self.exists()  # raises if another program's folder or a damaged index is in the way
         with self._locked():
             indexes.drop_unfinished(self._places)
-            places = Places(self._places.url, indexes.free_name(self._places))
+            places = Places(self._places.url, indexes.choose_free_name(self._places))
             with failures(places.folder, writing=True):
                 make_folder(places.folder)
                 make_file(places.unfinished)
@@ -184,9 +184,9 @@ class EmbeddedEngine:
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Exchange the names of two indexes; see `Engine.swap`."""
-        other = indexes.existing(self._places.url, name)
+        other = indexes.find_existing(self._places.url, name)
         if other == self._places:
-            raise already_in_use(name)
+            raise swap_error(name)
 
         with self._locked(), indexes.lock_index(other, self._options.lock_wait_s):
             former = self.generation() if self.exists() else None
@@ -198,7 +198,7 @@ class EmbeddedEngine:
 
     def drop(self, name: str) -> None:
         """Delete an index; see `Engine.drop`."""
-        places = indexes.existing(self._places.url, name)
+        places = indexes.find_existing(self._places.url, name)
         with indexes.lock_index(places, self._options.lock_wait_s):
             indexes.drop(places)
 
@@ -215,7 +215,7 @@ class EmbeddedEngine:
         places = self._places
         with (
             failures(places.folder),
-            closing(open_reading(places.current())) as connection,
+            closing(open_reading(places.find_current())) as connection,
             transaction(connection),
         ):
             yield from connection.execute(sql, tuple(values))

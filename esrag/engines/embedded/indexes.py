@@ -24,7 +24,7 @@ def names(url: Path) -> list[str]:
     return sorted(path.name for path in url.iterdir() if path.name[0] != "." and _is_index(path))
 
 
-def existing(url: Path, name: str) -> Places:
+def find_existing(url: Path, name: str) -> Places:
     """Return the places of an existing index. Raises: IndexMissing, UsageError."""
     require_index_name(name)
     if name not in names(url):
@@ -32,7 +32,7 @@ def existing(url: Path, name: str) -> Places:
     return Places(url, name)
 
 
-def free_name(places: Places) -> str:
+def choose_free_name(places: Places) -> str:
     """Return the index's name with the first number that is not taken."""
     number = 1
     while (places.url / f"{places.name}-{number:06}").exists():
@@ -42,7 +42,7 @@ def free_name(places: Places) -> str:
 
 def read_stored_index(places: Places) -> StoredIndex:
     """Describe an index. Raises: IndexMissing, EngineError."""
-    folder = places.current()
+    folder = places.find_current()
     with (
         failures(folder),
         closing(store.open_reading(folder)) as connection,
@@ -57,7 +57,7 @@ def read_stored_index(places: Places) -> StoredIndex:
     return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use
 
 
-def beside(places: Places) -> Iterator[StoredIndex]:
+def describe_all(places: Places) -> Iterator[StoredIndex]:
     """Describe every index in the folder, by name."""
     for name in names(places.url):
         in_use = name == places.name
@@ -146,7 +146,7 @@ def _mend(places: Places) -> None:
     replaced it.
     """
     with failures(places.folder, writing=True):
-        for waiting, place in places.cut_short():
+        for waiting, place in places.iter_interrupted_swaps():
             waiting.rename(place if places.folder.exists() else places.folder)
         if places.old.exists() and not places.folder.exists():
             places.old.rename(places.folder)

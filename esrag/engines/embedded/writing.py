@@ -13,7 +13,7 @@ from esrag.engines.embedded import rows
 from esrag.engines.embedded.databases import value
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.store import State, failures, state, transaction
-from esrag.engines.embedded.vectors import BLOCK_ROWS, map_vectors, next_checksums, write
+from esrag.engines.embedded.vectors import BLOCK_ROWS, map_vectors, update_checksums, write
 from esrag.engines.preconditions import check_rows, text_hash
 from esrag.text.terms import terms
 
@@ -94,7 +94,7 @@ class EmbeddedWriter:
             'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
         )
         live = self._connection.execute(sql).fetchall()
-        vectors = map_vectors(self._connection, self._folder, now).all()
+        vectors = map_vectors(self._connection, self._folder, now).read_all()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
         for start in range(0, len(live), BLOCK_ROWS):
             write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
@@ -188,7 +188,7 @@ class EmbeddedWriter:
         begun = self._connection.execute(
             "SELECT block, checksum FROM vector_blocks WHERE block = ?", (row // BLOCK_ROWS,)
         )
-        changed = next_checksums(dict(begun), row, vectors)
+        changed = update_checksums(dict(begun), row, vectors)
         self._connection.executemany(
             "INSERT OR REPLACE INTO vector_blocks VALUES (?, ?)", changed.items()
         )

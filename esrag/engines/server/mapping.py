@@ -63,7 +63,7 @@ class VectorField:
             return score - 1 if score >= 1 else 1 - 1 / score
         return 2 * score - 1
 
-    def rescoring(self, product: Product) -> dict[str, Any]:
+    def build_rescoring(self, product: Product) -> dict[str, Any]:
         """Return the options of a kNN query that make the scores of a quantised index exact."""
         if self.quantisation == "none":
             return {}
