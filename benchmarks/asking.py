@@ -160,16 +160,38 @@ def _mixed(
         sources = [[chunks[n] for n in rng.choice(len(chunks), 3, replace=False)] for _ in range(2)]
         texts = tuple(map(_in_turn, sources))
         made = tuple(
-            Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text)
+            Chunk(
+                chunk_id=f"{doc_id}::p0001::c{n:03}",
+                doc_id=doc_id,
+                ordinal=n,
+                start=0,
+                end=len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            )
             for n, text in enumerate(texts)
         )
         means = np.array(
             [sum(vectors[text_to_index(chunk)] for chunk in three) for three in sources]
         )
         stored = StoredDocument(
-            doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), 1, len(texts)
+            doc_id=doc_id,
+            source=f"/{doc_id}",
+            source_sha256="",
+            revision="",
+            kind="plain",
+            title="",
+            characters=sum(map(len, texts)),
+            page_count=1,
+            chunk_count=len(texts),
         )
-        yield Prepared(stored, made, texts, means / np.linalg.norm(means, axis=1, keepdims=True))
+        yield Prepared(
+            document=stored,
+            chunks=made,
+            indexed_texts=texts,
+            vectors=means / np.linalg.norm(means, axis=1, keepdims=True),
+        )
 
 
 def _in_turn(three: Sequence[Chunk]) -> str:

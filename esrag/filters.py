@@ -159,7 +159,7 @@ def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PL
         case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if (
             _are_bounds(low, high)
         ):
-            return Range(field, low, high, low_open, high_open)
+            return Range(field=field, low=low, high=high, low_open=low_open, high_open=high_open)
     raise UsageError(f"expected a filter, found {str(written)[:MAX_SHOWN]!r}")
 
 

@@ -70,7 +70,9 @@ def retrieve_hits(question: str, context: Context, where: Filter | None = None) 
         clock.lap("rerank")
 
     took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
-    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
+    return SearchResult(
+        hits=reranked.hits[: wanted.k], path=found[0].path, notes=reranked.notes, took_ms=took_ms
+    )
 
 
 def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:

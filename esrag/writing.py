@@ -45,7 +45,7 @@ def write_answer(
     if refused := _refuse(question, found):
         return Written(refused, Draft(REFUSAL))
 
-    desk = _Desk(question, found, context, Clock())
+    desk = _Desk(question=question, found=found, context=context, clock=Clock())
     *cheap, last = context.open_writers()
     notes: list[str] = []
 

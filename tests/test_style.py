@@ -116,6 +116,26 @@ def test_participles_are_recognised():
     assert not any(map(is_participle, ["embed", "need", "store", "seed", "feed", "find", ""]))
 
 
+def is_record(node):
+    """Return whether a class is a dataclass or a named tuple."""
+    return any(
+        re.search(r"\b(dataclass|NamedTuple)\b", ast.unparse(part))
+        for part in (*node.decorator_list, *node.bases)
+    )
+
+
+def test_records_of_many_fields_are_built_by_keyword():
+    """Up to three values can be told apart by their order."""
+    classes = [node for _, node in nodes(ast.ClassDef)]
+    others = {node.name for node in classes if not is_record(node)}
+    records = {node.name for node in classes} - others
+    assert [
+        f"{where}: {node.func.id}"
+        for where, node in nodes(ast.Call)
+        if isinstance(node.func, ast.Name) and node.func.id in records and len(node.args) > 3
+    ] == []
+
+
 def test_nothing_is_called_utils():
     """A file is named for what it does."""
     assert [name for name in TREES if re.search(r"(utils?|helpers?|misc|common)\.py$", name)] == []

@@ -103,7 +103,12 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         )
 
     require_files(folder, "tokenizer.json", WEIGHTS_FILE)
-    return Checkpoint(folder, config, _pooling(folder), _max_tokens(folder, config))
+    return Checkpoint(
+        folder=folder,
+        config=config,
+        pooling=_pooling(folder),
+        max_tokens=_max_tokens(folder, config),
+    )
 
 
 def require_files(folder: Path, *names: str) -> None:

@@ -45,7 +45,13 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
     shares = [
         sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)
     ]
-    return Recall(k, round(sum(shares) / len(shares), 4), round(min(shares), 4), len(asked), chunks)
+    return Recall(
+        k=k,
+        mean=round(sum(shares) / len(shares), 4),
+        worst=round(min(shares), 4),
+        questions=len(asked),
+        chunks=chunks,
+    )
 
 
 def lot(chunk_id: str) -> bytes:

@@ -94,7 +94,12 @@ def render_passage(item: Evidence) -> str:
 def documents(evidence: Iterable[Evidence]) -> tuple[PromptDocument, ...]:
     """Return the passages for a service that takes documents."""
     return tuple(
-        PromptDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item))
+        PromptDocument(
+            key=item.key,
+            title=item.chunk.title,
+            section=item.chunk.section,
+            text=render_passage(item),
+        )
         for item in evidence
     )
 

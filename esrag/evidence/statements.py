@@ -98,7 +98,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                 and line not in seen
             ):
                 seen.add(line)
-                found.append(Statement(item.key, len(found), line, source))
+                found.append(Statement(key=item.key, order=len(found), text=line, source=source))
 
     return found
 

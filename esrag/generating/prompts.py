@@ -47,16 +47,16 @@ VARIABLES: dict[str, frozenset[str]] = {
 EXAMPLE = Evidence(
     "c1",
     Chunk(
-        "kettle::p0001::c001",
-        "kettle",
-        0,
-        0,
-        23,
-        1,
-        2,
-        "It is red.\nIt is large.",
-        "Kettle",
-        "Size",
+        chunk_id="kettle::p0001::c001",
+        doc_id="kettle",
+        ordinal=0,
+        start=0,
+        end=23,
+        start_page=1,
+        end_page=2,
+        text="It is red.\nIt is large.",
+        title="Kettle",
+        section="Size",
     ),
     1,
 )
@@ -234,10 +234,10 @@ def _passage(item: Evidence) -> Passage:
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
     return Passage(
-        item.key,
-        source,
-        _one_line(chunk.section or chunk.title),
-        tuple(normalise(render_passage(item)).split("\n")),
+        key=item.key,
+        source=source,
+        section=_one_line(chunk.section or chunk.title),
+        lines=tuple(normalise(render_passage(item)).split("\n")),
     )
 
 

@@ -97,7 +97,7 @@ class Ingestion:
         """
         self._warm_up(tasks)
         left = budgets or Budgets(self._limits.budget_s)
-        batch = _Batch(progress.step, heartbeat, left, self._limits.max_bytes)
+        batch = _Batch(progress.step, heartbeat, left, max_bytes=self._limits.max_bytes)
         encoding = self._open_encoding(target, heartbeat)
 
         for _ in range(_READINGS):
@@ -161,12 +161,17 @@ class Ingestion:
             metadata=document.metadata,
             source_documents=parsed.count,
         )
-        return Prepared(stored, cut, tuple(text_to_index(chunk) for chunk in cut), None)
+        return Prepared(
+            document=stored,
+            chunks=cut,
+            indexed_texts=tuple(text_to_index(chunk) for chunk in cut),
+            vectors=None,
+        )
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Return the outcomes of the files so far, by source."""
+    """The outcomes of the files so far, by source."""
 
     step: Callable[[str, str], None]
     heartbeat: Callable[[], None]
@@ -308,9 +313,13 @@ class _Batch:
 
     def result(self, encoding: Encoding | None) -> Result:
         """Return the outcome of the batch."""
-        parts = tuple(part for found in self.parts.values() for part in found)
-        vectors = (encoding.embedded, encoding.reused) if encoding else (0, 0)
-        return Result(tuple(self.outcomes.values()), parts, self.chunks, *vectors)
+        return Result(
+            outcomes=tuple(self.outcomes.values()),
+            parts=tuple(part for found in self.parts.values() for part in found),
+            chunks=self.chunks,
+            embedded=encoding.embedded if encoding else 0,
+            reused=encoding.reused if encoding else 0,
+        )
 
 
 def _folder_of(task: Task) -> str:

@@ -137,7 +137,14 @@ def _tasks(
         state: State = "changed" if before else "renamed" if gone[digest] else "added"
         gone[digest] -= state == "renamed"
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(source, ids[source], normalise(folder), state, digest, file.root)
+        yield Task(
+            source=source,
+            doc_id=ids[source],
+            folder=normalise(folder),
+            state=state,
+            sha256=digest,
+            root=file.root,
+        )
 
 
 def is_emptied(source: str) -> bool:

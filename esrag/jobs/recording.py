@@ -108,11 +108,11 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
             state: BatchState = "dead" if batch.state == "dead" else "pending"
             error, trace = batch.error, batch.traceback
             yield Batch(
-                "",
-                "",
-                tuple(same),
-                state,
-                attempts,
+                batch_id="",
+                job_id="",
+                tasks=tuple(same),
+                state=state,
+                attempts=attempts,
                 error=error,
                 traceback=trace,
                 alone=batch.alone,

@@ -197,4 +197,5 @@ def _outcomes(batch: Batch) -> Iterator[tuple[str, LastWord]]:
         if outcome.state == "failed":
             yield outcome.source, LastWord(batch.job_id, "failed", outcome.at_ms)
         elif outcome.state != "skipped":
-            yield outcome.source, LastWord(batch.job_id, "stored", outcome.at_ms, outcome.sha256)
+            word = LastWord(batch.job_id, "stored", outcome.at_ms, sha256=outcome.sha256)
+            yield outcome.source, word

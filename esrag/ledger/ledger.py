@@ -128,8 +128,13 @@ class Ledger:
             )
         )
         batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
-        files = {name: sums.get(name, 0) for name in OUTCOMES}
-        return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
+        return Counts(
+            batches=batches,
+            files={name: sums.get(name, 0) for name in OUTCOMES},
+            chunks=sums.get("chunks", 0),
+            embedded=sums.get("embedded", 0),
+            reused=sums.get("reused", 0),
+        )
 
     def list_due(self, limit: int, job_id: str = "") -> Sequence[Batch]:
         """Return batches of open jobs that are due and not queued, the oldest first."""
@@ -358,7 +363,8 @@ class Ledger:
         It stays the sweeper for `for_s` seconds at most.
         """
         now_ms, holder = self._now_ms(), uuid4().hex
-        row = next(iter(self._store.get([_SWEEPER])), Row(_SWEEPER, "lock", "", ""))
+        new = Row(key=_SWEEPER, kind="lock", job_id="", state="")
+        row = next(iter(self._store.get([_SWEEPER])), new)
         mine = replace(row, state="held", due_ms=now_ms + round(1000 * for_s), body=holder)
 
         if row.due_ms > now_ms or not all(self._store.write([mine])):
@@ -529,8 +535,13 @@ def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch 
 
 def _both(one: Result, other: Result) -> Result:
     """Return two results of one batch, about different files, as one."""
-    sums = (one.chunks + other.chunks, one.embedded + other.embedded, one.reused + other.reused)
-    return Result((*one.outcomes, *other.outcomes), (*one.parts, *other.parts), *sums)
+    return Result(
+        outcomes=(*one.outcomes, *other.outcomes),
+        parts=(*one.parts, *other.parts),
+        chunks=one.chunks + other.chunks,
+        embedded=one.embedded + other.embedded,
+        reused=one.reused + other.reused,
+    )
 
 
 def _growing_s(wait_s: float, turned_away: int) -> float:

@@ -11,7 +11,7 @@ from esrag.errors import LedgerError
 from esrag.ledger.rows import GIVEN_UP, NEW, SCHEMA_VERSION, SUMS, Query, Row, Total, batch_of
 
 _FIELDS = ("key", "kind", "job_id", "state", "due_ms", "queued_ms", "body")
-_LEDGER = Kind("ledger", "ledger", SCHEMA_VERSION, LedgerError)
+_LEDGER = Kind(name="ledger", noun="ledger", schema=SCHEMA_VERSION, error=LedgerError)
 
 
 class ServerStore:

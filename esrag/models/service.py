@@ -109,7 +109,9 @@ class ServiceModel(ABC):
                     came.append(shown)
                     on_piece(shown)
 
-        return Completion(normalise("".join(came)), tokens, self.model, tuple(cited))
+        return Completion(
+            text=normalise("".join(came)), tokens=tokens, model=self.model, cited=tuple(cited)
+        )
 
     def _read(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the parts; errors that `on_piece` raises are not among those translated here."""

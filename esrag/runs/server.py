@@ -12,7 +12,7 @@ from esrag.runs import Feedback, Verdict
 from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
 from esrag.settings import RunsSettings
 
-_RUNS = Kind("runs", "store of runs", 1, EsragError)
+_RUNS = Kind(name="runs", noun="store of runs", schema=1, error=EsragError)
 _PAGE_RUNS = 50  # of whole records some 5 MB
 _PAGE_SIZES = 1000
 _MAX_FEEDBACK = 10_000  # as many as both servers return at once

@@ -127,7 +127,7 @@ def _lines(text: str) -> tuple[Line, ...]:
 
 def _flat_row(row: Row) -> Row:
     cells = tuple((_flat(name), _flat(cell)) for name, cell in row.cells)
-    return Row(_flat(row.above), cells, _flat(row.header), _flat(row.line))
+    return Row(above=_flat(row.above), cells=cells, header=_flat(row.header), line=_flat(row.line))
 
 
 @lru_cache(maxsize=64)

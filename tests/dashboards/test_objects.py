@@ -319,9 +319,17 @@ def batch(number, state="done", error="", reasons=()):
         Outcome("y.md", "added")
     ]
     tasks = tuple(
-        Task(name, name, "", "added") for name in (*(it.source for it in outcomes), "x.pdf")
+        Task(source=name, doc_id=name, folder="", state="added")
+        for name in (*(it.source for it in outcomes), "x.pdf")
     )
-    return Batch(f"j-{number}", "j", tasks, state, result=Result(tuple(outcomes)), error=error)
+    return Batch(
+        batch_id=f"j-{number}",
+        job_id="j",
+        tasks=tasks,
+        state=state,
+        result=Result(tuple(outcomes)),
+        error=error,
+    )
 
 
 @pytest.mark.live

@@ -28,7 +28,7 @@ from esrag.records import Fingerprint
 from esrag.settings import EngineSettings
 
 PRODUCTS, SIMILARITIES, QUANTISATIONS = map(get_args, (Product, Similarity, Quantisation))
-OTHER = VectorField("l2_norm", "int8", 32, 200)
+OTHER = VectorField(similarity="l2_norm", quantisation="int8", hnsw_m=32, hnsw_ef_construction=200)
 WIDE = Fingerprint("random", 64, "none")
 
 

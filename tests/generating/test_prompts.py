@@ -15,7 +15,19 @@ from esrag.records import Chunk, Evidence
 def passage(key, text, title="Kettles"):
     """Evidence with one chunk."""
     return Evidence(
-        key, Chunk("manual::p0003::c001", "manual", 0, 0, len(text), 3, 4, text, title), 0.5
+        key,
+        Chunk(
+            chunk_id="manual::p0003::c001",
+            doc_id="manual",
+            ordinal=0,
+            start=0,
+            end=len(text),
+            start_page=3,
+            end_page=4,
+            text=text,
+            title=title,
+        ),
+        0.5,
     )
 
 

@@ -548,7 +548,7 @@ def test_hostile_content_comes_back_as_it_was(place, ledger):
     What is no Unicode is spelled out.
     """
     hostile = "a'\"\n\r\0\\u0000 {} </script> \u202e 🎈" + source_of(Path("\udcff"))
-    tasks = [Task(hostile, hostile, hostile, "renamed", root=hostile)]
+    tasks = [Task(source=hostile, doc_id=hostile, folder=hostile, state="renamed", root=hostile)]
     ledger.open(a_job(files=1, gone=(hostile,), skips=(Skip(hostile, hostile),)), [tasks])
     assert ledger.batch("job-000001").tasks == tuple(tasks)
     batch = ledger.claim("job-000001", hostile)
@@ -623,7 +623,15 @@ def test_an_entry_that_cannot_be_read_is_named(ledger):
     ]
     assert ledger.batch("job-000001").state == "pending"
     ledger._store.write(
-        [Row("batch broken", "batch", "job", "pending", body='{"batch_id":"broken"}')]
+        [
+            Row(
+                key="batch broken",
+                kind="batch",
+                job_id="job",
+                state="pending",
+                body='{"batch_id":"broken"}',
+            )
+        ]
     )
     with pytest.raises(LedgerError, match="'batch broken' cannot be read: job_id: Field required"):
         ledger.batch("broken")

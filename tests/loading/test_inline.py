@@ -32,7 +32,9 @@ The end &#x202e;of it\\*.
 
 
 def loaded(name, text, *, keep_hidden=False):
-    (document,) = parts(Source("d", name, text.encode(), keep_hidden), 1_000_000)
+    (document,) = parts(
+        Source(doc_id="d", name=name, data=text.encode(), keep_hidden=keep_hidden), 1_000_000
+    )
     return document
 
 

@@ -54,7 +54,15 @@ def read_stored_index(places: Places) -> StoredIndex:
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
 
     problem = UNFINISHED if places.unfinished.exists() else ""
-    return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use
+    return StoredIndex(
+        name=places.name,
+        in_use=True,
+        fingerprint=made,
+        documents=documents,
+        chunks=chunks,
+        size_bytes=size_bytes,
+        problem=problem,
+    )
 
 
 def describe_all(places: Places) -> Iterator[StoredIndex]:

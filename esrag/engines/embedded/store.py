@@ -166,7 +166,12 @@ def state(connection: apsw.Connection) -> State:
     """Return the row of the table `state`."""
     sql = "SELECT model, dimensions, chunker, generation, vector_file, vector_rows FROM state"
     model, dimensions, chunker, generation, vector_file, vector_rows = next(connection.execute(sql))
-    return State(Fingerprint(model, dimensions, chunker), generation, vector_file, vector_rows)
+    return State(
+        fingerprint=Fingerprint(model, dimensions, chunker),
+        generation=generation,
+        vector_file=vector_file,
+        vector_rows=vector_rows,
+    )
 
 
 @contextmanager

@@ -118,7 +118,13 @@ class Indexes:
         """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
         return StoredIndex(
-            index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem
+            name=index.name,
+            in_use=in_use,
+            fingerprint=index.made,
+            documents=documents,
+            chunks=chunks,
+            size_bytes=self._size_bytes(index.name),
+            problem=problem,
         )
 
     def _count(self, name: str, entry: str) -> int:
@@ -234,5 +240,8 @@ class Indexes:
 def _index(name: str, body: Mapping[str, Any]) -> Index:
     shards = int(body["settings"]["index"]["number_of_shards"])
     return Index(
-        name, fingerprint_of(body["mappings"], name), shards, vector_field_of(body["mappings"])
+        name=name,
+        made=fingerprint_of(body["mappings"], name),
+        shards=shards,
+        vectors=vector_field_of(body["mappings"]),
     )

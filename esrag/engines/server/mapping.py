@@ -172,8 +172,12 @@ def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
         similarity = _inverse(_SPACES).get(space, plain.similarity)
         quantisation = "int8" if "encoder" in graph else plain.quantisation
 
-    built = graph.get("m", plain.hnsw_m), graph.get("ef_construction", plain.hnsw_ef_construction)
-    return VectorField(similarity, quantisation, *built)
+    return VectorField(
+        similarity=similarity,
+        quantisation=quantisation,
+        hnsw_m=graph.get("m", plain.hnsw_m),
+        hnsw_ef_construction=graph.get("ef_construction", plain.hnsw_ef_construction),
+    )
 
 
 def _inverse(names: Mapping[Any, str]) -> dict[str, Any]:
