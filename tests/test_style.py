@@ -116,6 +116,15 @@ def test_participles_are_recognised():
     assert not any(map(is_participle, ["embed", "need", "store", "seed", "feed", "find", ""]))
 
 
+def test_conditional_expressions_are_not_nested():
+    """A chain of them is read from the inside; statements or a table are read in order."""
+    assert [
+        where
+        for where, node in nodes(ast.IfExp)
+        if sum(isinstance(inner, ast.IfExp) for inner in ast.walk(node)) > 1
+    ] == []
+
+
 def is_record(node):
     """Return whether a class is a dataclass or a named tuple."""
     return any(

@@ -166,8 +166,10 @@ def _pooling_mode(path: Path) -> Pooling:
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
 
     stated = values.get("pooling_mode")
-    flags = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
-    modes = flags if stated is None else stated if isinstance(stated, list) else [stated]
+    if stated is None:
+        modes = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
+    else:
+        modes = stated if isinstance(stated, list) else [stated]
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         raise ModelError(
             f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, "

@@ -134,8 +134,10 @@ def _tasks(
         digest, before = digests[source], known.get(source)
         if before and before.complete and before.sha256 == digest:
             continue
-        state: State = "changed" if before else "renamed" if gone[digest] else "added"
-        gone[digest] -= state == "renamed"
+        state: State = "changed" if before else "added"
+        if gone[digest] and not before:
+            state = "renamed"
+            gone[digest] -= 1
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
         yield Task(
             source=source,

@@ -1,7 +1,7 @@
 """Indexes on Elasticsearch or OpenSearch: an alias, and one index with a fingerprint behind it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -391,8 +391,9 @@ def _cannot_fuse(error: Refused) -> bool:
 
 def _mappings(body: Any) -> Iterator[Mapping[str, Any]]:
     """Yield every mapping within a body, including the body itself."""
+    inner: Iterable[Any] = body if isinstance(body, list) else ()
     if isinstance(body, Mapping):
         yield body
-    inner = body.values() if isinstance(body, Mapping) else body if isinstance(body, list) else ()
+        inner = body.values()
     for part in inner:
         yield from _mappings(part)
