@@ -43,7 +43,7 @@ from esrag.embedding.weights import locate
 from esrag.engines import Prepared
 from esrag.generating import Draft, GenerationTask
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.records import Chunk, StoredDocument

@@ -20,7 +20,7 @@ import ir_measures
 from esrag.cli.progress import LineProgress
 from esrag.context import Context, open_context, open_engine
 from esrag.ingesting.migration import move
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.retrieving.legs import query_vector, retrieve

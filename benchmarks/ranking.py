@@ -26,7 +26,7 @@ from answers import lines
 
 from esrag.context import open_rerankers
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.records import Hit

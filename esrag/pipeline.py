@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
 
+from esrag.answering import write_answer
 from esrag.cached import cache_answers, cache_hits
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
@@ -20,9 +21,9 @@ from esrag.gathering import gather_evidence, retrieve_hits
 from esrag.generating.rewriting import make_standalone, rewrite
 from esrag.ingesting import Progress
 from esrag.ingesting.batches import Target
-from esrag.jobs.planning import IngestRequest, plan_ingest
 from esrag.jobs.recording import open_job
 from esrag.jobs.reporting import IngestReport, report
+from esrag.jobs.request import IngestRequest, plan_ingest
 from esrag.jobs.running import cancel_if_stopped, files_left, remove_gone, run_job, take_over
 from esrag.jobs.work import Work
 from esrag.ledger import Job
@@ -31,7 +32,6 @@ from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
 from esrag.runs.store import RunStore
-from esrag.writing import write_answer
 
 
 def ingest(

@@ -12,7 +12,7 @@ from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
-from esrag.ledger.rows import GIVEN_UP
+from esrag.ledger.store import GIVEN_UP
 from esrag.text import format_count
 
 

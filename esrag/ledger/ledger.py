@@ -16,7 +16,7 @@ from esrag.errors import JobMissing, LedgerError
 from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job
 from esrag.ledger.integrity import problems
-from esrag.ledger.rows import (
+from esrag.ledger.store import (
     GIVEN_UP,
     OUTCOMES,
     PAGE_ROWS,

@@ -23,7 +23,7 @@ from esrag.engines.embedded.databases import (
     value,
 )
 from esrag.errors import LedgerError
-from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
+from esrag.ledger.store import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
 from esrag.private import make_folder
 
 APPLICATION_ID = 1702063207  # 0x65736c67, "eslg": says that a SQLite file is ours

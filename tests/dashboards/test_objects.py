@@ -21,8 +21,8 @@ from esrag.engines.server.entries import (
 )
 from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import Batch
-from esrag.ledger.rows import batch_row
 from esrag.ledger.server import ServerStore
+from esrag.ledger.store import batch_row
 
 INDEX = "library-1.0_x"
 OBJECTS = {(item["type"], item["id"]): item for item in build_objects(INDEX)}

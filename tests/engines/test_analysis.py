@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import WORDLESS, prepared
 
+from esrag.engines.embedded.index_folder import DATABASE
 from esrag.engines.embedded.searching import EVERYWHERE
-from esrag.engines.embedded.store import DATABASE
 from esrag.text.terms import terms
 
 SERVERS = ("opensearch", "elasticsearch")

@@ -12,7 +12,7 @@ from ledgers import ATTEMPTS, a_job, batches, opened, task
 
 from esrag.errors import LedgerError
 from esrag.ingesting import Outcome, Result, Skip, Task
-from esrag.ledger.rows import Query, Row, batch_row, iter_rows, job_row
+from esrag.ledger.store import Query, Row, batch_row, iter_rows, job_row
 from esrag.loading.sources import source_of
 
 STORES = [

@@ -21,7 +21,7 @@ from esrag.evaluation.calibrating import Labelled, calibrate
 from esrag.generating import Draft
 from esrag.generating.prompts import Prompts
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence

@@ -18,13 +18,10 @@ from esrag.engines import (
     Writer,
 )
 from esrag.engines.clock import Clock
-from esrag.engines.embedded import indexes, rows
+from esrag.engines.embedded import conversion, indexes
 from esrag.engines.embedded.diagnostics import examine
 from esrag.engines.embedded.filter_sql import select_rows
-from esrag.engines.embedded.integrity import problems
-from esrag.engines.embedded.reading import Reader
-from esrag.engines.embedded.searching import search
-from esrag.engines.embedded.store import (
+from esrag.engines.embedded.index_folder import (
     Places,
     failures,
     open_reading,
@@ -33,7 +30,10 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import map_vectors
+from esrag.engines.embedded.integrity import problems
+from esrag.engines.embedded.searching import search
+from esrag.engines.embedded.snapshots import Reader
+from esrag.engines.embedded.vector_file import map_vectors
 from esrag.engines.embedded.writing import EmbeddedWriter
 from esrag.engines.preconditions import require_generation, swap_error
 from esrag.errors import EngineError, IndexMissing
@@ -77,9 +77,10 @@ class EmbeddedEngine:
         Raises: IndexMissing.
         """
         named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
-        sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
+        sql = f"SELECT {conversion.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
         return map(
-            rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),))
+            conversion.document,
+            self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)),
         )
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
@@ -87,16 +88,16 @@ class EmbeddedEngine:
         allowed, values = (
             select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
         )
-        sql = f'{rows.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
-        return map(rows.chunk, self._streamed(sql, values))
+        sql = f'{conversion.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
+        return map(conversion.chunk, self._streamed(sql, values))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
         near = "d.doc_id = ? AND c.ordinal BETWEEN ? AND ? AND c.ordinal <> ?"
-        sql = f"{rows.CHUNK_SELECT} WHERE {near} ORDER BY c.ordinal"
+        sql = f"{conversion.CHUNK_SELECT} WHERE {near} ORDER BY c.ordinal"
         values = (chunk.doc_id, chunk.ordinal - window, chunk.ordinal + window, chunk.ordinal)
         with self._reader.snapshot() as snapshot:
-            return [rows.chunk(row) for row in snapshot.connection.execute(sql, values)]
+            return [conversion.chunk(row) for row in snapshot.connection.execute(sql, values)]
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Search both legs, apply the filter and fuse.

@@ -9,9 +9,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from esrag.engines import UNFINISHED, StoredIndex
-from esrag.engines.embedded import store
+from esrag.engines.embedded import index_folder
 from esrag.engines.embedded.databases import value
-from esrag.engines.embedded.store import Places, failures
+from esrag.engines.embedded.index_folder import Places, failures
 from esrag.engines.preconditions import require_index_name
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 from esrag.private import make_file, make_folder
@@ -45,10 +45,10 @@ def read_stored_index(places: Places) -> StoredIndex:
     folder = places.find_current()
     with (
         failures(folder),
-        closing(store.open_reading(folder)) as connection,
-        store.transaction(connection),
+        closing(index_folder.open_reading(folder)) as connection,
+        index_folder.transaction(connection),
     ):
-        made = store.state(connection).fingerprint
+        made = index_folder.state(connection).fingerprint
         documents = value(connection, "SELECT count(*) FROM documents")
         chunks = value(connection, "SELECT count(*) FROM chunks")
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
@@ -98,9 +98,9 @@ def lock_index(places: Places, wait_s: float) -> Iterator[None]:
 def raise_generation(places: Places, beyond: int) -> None:
     """Raise the generation of an index beyond its own and `beyond`, before it replaces another."""
     with failures(places.folder, writing=True):
-        with closing(store.open_reading(places.folder)) as connection:
-            made = store.state(connection).fingerprint
-        with closing(store.open_writing(places.folder, made)) as connection:
+        with closing(index_folder.open_reading(places.folder)) as connection:
+            made = index_folder.state(connection).fingerprint
+        with closing(index_folder.open_writing(places.folder, made)) as connection:
             connection.execute("UPDATE state SET generation = max(generation, ?) + 1", (beyond,))
 
 
@@ -138,7 +138,7 @@ def drop(places: Places) -> None:
 def discard(folder: Path) -> None:
     """Delete one of our folders. Raises: IndexMismatch if it belongs to another program."""
     if folder.exists():
-        if not store.is_ours_by_names(folder):
+        if not index_folder.is_ours_by_names(folder):
             hint = "move it away, or choose another engine.url"
             raise IndexMismatch(
                 f"{folder} holds something that is not an index of esrag", hint=hint
@@ -164,9 +164,9 @@ def _mend(places: Places) -> None:
 
 def _is_index(folder: Path) -> bool:
     try:
-        begun = (folder / store.DATABASE).is_file() or Places(
+        begun = (folder / index_folder.DATABASE).is_file() or Places(
             folder.parent, folder.name
         ).unfinished.is_file()
-        return begun and store.is_ours_by_names(folder)
+        return begun and index_folder.is_ours_by_names(folder)
     except OSError:  # another user's folder
         return False

@@ -8,10 +8,10 @@ import numpy as np
 
 from esrag.engines import SearchRequest, SearchResult, Vectors
 from esrag.engines.clock import Clock
+from esrag.engines.embedded.conversion import CHUNK_SELECT, chunk
 from esrag.engines.embedded.filter_sql import Condition, select_rows
-from esrag.engines.embedded.reading import Snapshot
-from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
-from esrag.engines.embedded.vectors import Rows, select_best
+from esrag.engines.embedded.snapshots import Snapshot
+from esrag.engines.embedded.vector_file import Rows, select_best
 from esrag.engines.fusing import Leg, fuse_legs, hits
 from esrag.engines.fusion import ranking
 from esrag.engines.preconditions import question_vector

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.engines import Vectors
-from esrag.engines.embedded.store import State, damage_error
+from esrag.engines.embedded.index_folder import State, damage_error
 from esrag.private import opener
 
 Rows = npt.NDArray[np.int64]

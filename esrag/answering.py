@@ -1,4 +1,4 @@
-"""Writing: gathered evidence → a draft → the checked answer, or the refusal.
+"""Answering: gathered evidence → a draft → the checked answer, or the refusal.
 
 If the check refuses the draft of the default language model and `models.strong` is configured, that
 model writes another draft, which is checked in the same way.
@@ -16,7 +16,7 @@ from esrag.gathering import Gathered
 from esrag.generating import Draft, GenerationTask
 from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Answer
-from esrag.verifying.sources import name_sources
+from esrag.verifying.source_lookup import name_sources
 from esrag.verifying.verify import Check, Rules, refusal, verify
 
 FAILED_CHECKS = ("unsupported", "contract")  # not "model-refused": the evidence may lack the answer

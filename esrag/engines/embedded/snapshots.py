@@ -11,7 +11,7 @@ import numpy as np
 
 from esrag.engines import Vectors
 from esrag.engines.embedded.databases import is_outdated
-from esrag.engines.embedded.store import (
+from esrag.engines.embedded.index_folder import (
     Places,
     State,
     failures,
@@ -20,7 +20,7 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import Rows, StoredVectors, map_vectors
+from esrag.engines.embedded.vector_file import Rows, StoredVectors, map_vectors
 from esrag.engines.preconditions import text_hash
 
 _ATTEMPTS = 5
