@@ -48,7 +48,7 @@ from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.records import Chunk, StoredDocument
 from esrag.reranking.chain import Limits, rerank
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import search_legs
 from esrag.settings import DEFAULT_MODEL, Settings
 from esrag.settings.layers import resolve
 from esrag.text import sentence_spans
@@ -265,7 +265,7 @@ def _rerankers(settings: Settings, context: Context, questions: Sequence[str], m
     """What the first ten hits cost, and each one after: medians over the questions."""
     deep = settings.retrieval.model_copy(update={"k": max(DEPTHS)})
     found = {
-        question: retrieve(question, context.engine, context.embedder, deep).hits
+        question: search_legs(question, context.engine, context.embedder, deep).hits
         for question in questions
     }
     print(f"\n| reranker | first {DEPTHS[0]} hits, ms | ms per added hit |\n| --- | --- | --- |")

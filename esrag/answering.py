@@ -4,104 +4,150 @@ If the check refuses the draft of the default language model and `models.strong`
 model writes another draft, which is checked in the same way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from esrag.citations import REFUSAL, OnSentence
 from esrag.context import Context
 from esrag.engines.clock import Clock
+from esrag.evidence.confidence import band
 from esrag.evidence.contradiction import contradiction
 from esrag.evidence.selection import documents
 from esrag.gathering import Gathered
-from esrag.generating import Draft, GenerationTask
+from esrag.generating import Draft, GenerationTask, Generator
 from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Answer
+from esrag.results import AskResult
 from esrag.verifying.source_lookup import name_sources
-from esrag.verifying.verify import Check, Rules, refusal, verify
+from esrag.verifying.verify import Check, Rules, refusal
 
 FAILED_CHECKS = ("unsupported", "contract")  # not "model-refused": the evidence may lack the answer
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """An answer, the draft that it was made of, and the prompt for that. `took_ms` is by stage."""
+class Attempt:
+    """A draft to write: the task for the generator, and the check that reads what it writes."""
+
+    task: GenerationTask
+    check: Check
+    generator: Generator
+    clock: Clock
+
+
+def generate(attempt: Attempt) -> Draft:
+    """Return the generator's draft. Raises: GeneratorError, SettingsError."""
+    draft = attempt.generator.generate(attempt.task)
+    attempt.clock.lap("generate")
+    return draft
+
+
+def verify(draft: Draft, attempt: Attempt) -> Answer:
+    """Return the draft as an answer if the cited passages support it, else the refusal."""
+    answer = attempt.check.answer(draft.text)
+    attempt.clock.lap("verify")
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """An answer, the draft that it was made of, and the prompt for that."""
 
     answer: Answer
     draft: Draft
     prompt: Prompt = NO_PROMPT
-    took_ms: Mapping[str, float] | None = None
 
 
-def write_answer(
-    question: str, found: Gathered, context: Context, on_sentence: OnSentence
-) -> Written:
-    """Return the checked answer to a question, or the refusal.
+class Answering:
+    """The drafts for a question, and the answer that the checks leave of them."""
 
-    `on_sentence` is called with each sentence as it passes its check. Those of a draft that another
-    model may have to write again are passed on once the whole draft is checked.
+    def __init__(
+        self, question: str, found: Gathered, context: Context, on_sentence: OnSentence
+    ) -> None:
+        self._question, self._found, self._context = question, found, context
+        self._on_sentence = on_sentence
+        self._notes: list[str] = []
+        self._written: _Written | None = None
+        self._refusal = _refuse(question, found)
+        self._clock = Clock()
 
-    Raises: GeneratorError, SettingsError.
-    """
-    if refused := _refuse(question, found):
-        return Written(refused, Draft(REFUSAL))
+    def iter_attempts(self, writers: Sequence[LanguageModel | None]) -> Iterator[Attempt]:
+        """Yield an attempt for each writer in turn, until a draft passes its check.
 
-    desk = _Desk(question=question, found=found, context=context, clock=Clock())
-    *cheap, last = context.open_writers()
-    notes: list[str] = []
+        There is none if the evidence itself calls for a refusal. The sentences of a draft that
+        another model may have to write again are passed on once the whole draft is checked.
+        """
+        if self._refusal:
+            return
 
-    for model in cheap:
-        sentences: list[str] = []
-        written = desk.write(model, sentences.append)
-        if written.answer.reason not in FAILED_CHECKS:
-            for sentence in sentences:
-                on_sentence(sentence)
-            return desk.finish(written)
-        notes.append(f"the draft of {written.draft.model} was refused ({written.answer.reason})")
+        *cheap, last = writers
+        for model in cheap:
+            sentences: list[str] = []
+            yield self._attempt(model, sentences.append)
+            if self._passed():
+                for sentence in sentences:
+                    self._on_sentence(sentence)
+                return
+        yield self._attempt(last, self._on_sentence)
 
-    return desk.finish(desk.write(last, on_sentence), notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """What is needed to write an answer, and a clock for its stages."""
-
-    question: str
-    found: Gathered
-    context: Context
-    clock: Clock
-
-    def write(self, model: LanguageModel | None, on_sentence: OnSentence) -> Written:
-        """Return one draft and what its check made of it. Raises: GeneratorError, SettingsError."""
-        evidence, context = self.found.evidence, self.context
-        check = Check(self.question, evidence, _rules(context), context.encode, on_sentence)
-        prompt = _prompt(self.question, self.found, model, context) if model else NO_PROMPT
+    def _attempt(self, model: LanguageModel | None, on_sentence: OnSentence) -> Attempt:
+        question, found, context = self._question, self._found, self._context
+        check = Check(question, found.evidence, _rules(context), context.encode, on_sentence)
         task = GenerationTask(
-            question=self.question,
-            evidence=evidence,
-            statements=self.found.statements,
+            question=question,
+            evidence=found.evidence,
+            statements=found.statements,
             max_sentences=context.settings.answer.max_sentences,
-            prompt=prompt,
+            prompt=_prompt(question, found, model, context) if model else NO_PROMPT,
             model=model,
             on_piece=check.read,
-            algorithm=self.found.algorithm,
+            algorithm=found.algorithm,
+        )
+        return Attempt(task=task, check=check, generator=context.generator(), clock=self._clock)
+
+    def _passed(self) -> bool:
+        """Return whether the last draft needs no other; note a refused one."""
+        if self._written is None or self._written.answer.reason not in FAILED_CHECKS:
+            return True
+        model, reason = self._written.draft.model, self._written.answer.reason
+        self._notes.append(f"the draft of {model} was refused ({reason})")
+        return False
+
+    def add(self, attempt: Attempt, draft: Draft, answer: Answer) -> None:
+        """Note a draft and what its check made of it."""
+        self._written = _Written(answer, draft, attempt.task.prompt)
+
+    def result(self, writer: LanguageModel | None) -> AskResult:
+        """Return the last draft's answer, with everything that led to it."""
+        found, written = self._found, self._finish()
+        return AskResult(
+            question=self._question,
+            answer=written.answer,
+            signals=found.signals,
+            confidence=found.confidence,
+            confidence_band=band(found.confidence),
+            evidence=found.evidence,
+            retrieved=found.retrieved,
+            model=written.draft.model or (writer or self._context.generator()).model,
+            took_ms={**found.retrieved.took_ms, **self._clock.took_ms},
+            steps=found.steps,
+            prompt=written.prompt,
+            draft=written.draft.text,
         )
 
-        draft = context.generator().generate(task)
-        self.clock.lap("generate")
-
-        answer = check.answer(draft.text)
-        self.clock.lap("verify")
-        return Written(answer, draft, prompt)
-
-    def finish(self, written: Written, notes: Sequence[str] = ()) -> Written:
+    def _finish(self) -> _Written:
         """Return the answer with sources and notes, or an algorithm's steps for a refusal."""
-        answer = replace(written.answer, notes=(*notes, *written.answer.notes))
-        if answer.refused:
-            answer = _answer_with_steps(self.found, answer)
+        if self._refusal:
+            return _Written(self._refusal, Draft(REFUSAL))
+        if self._written is None:
+            raise AssertionError("a question without a refusal has an attempt")
 
-        answer = name_sources(answer, self.context.engine)
-        self.clock.lap("verify")
-        return replace(written, answer=answer, took_ms=self.clock.took_ms)
+        answer = self._written.answer
+        answer = replace(answer, notes=(*self._notes, *answer.notes))
+        if answer.refused:
+            answer = _answer_with_steps(self._found, answer)
+        answer = name_sources(answer, self._context.engine)
+        self._clock.lap("verify")
+        return replace(self._written, answer=answer)
 
 
 def _refuse(question: str, found: Gathered) -> Answer | None:
@@ -131,7 +177,7 @@ def _prompt(question: str, found: Gathered, model: LanguageModel, context: Conte
 
 def _answer_with_steps(found: Gathered, refused: Answer) -> Answer:
     """Return the steps of the algorithm in question if the evidence has them, else the refusal."""
-    steps = verify(found.algorithm, found.evidence)
+    steps = Check("", found.evidence, Rules()).answer(found.algorithm)
     if steps.refused:
         return refused
     note = f"the draft was refused ({refused.reason}): these are the document's own steps"

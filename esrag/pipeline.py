@@ -1,37 +1,37 @@
 """The two lines of esrag, as two functions: `ingest` and `ask`.
 
-- ingest: sources → plan → (load → chunk → embed → index), a batch at a time
+- ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time
 - ask: question → retrieve → select evidence → generate → verify → answer
+
+The decorators are what surrounds a line. They add no stage.
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
 
-from esrag.answering import write_answer
-from esrag.cached import cache_answers, cache_hits
+from esrag.answering import Answering, generate, verify
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
 from esrag.engines import SearchResult
-from esrag.errors import EsragError
-from esrag.evidence.confidence import band
 from esrag.filters import Filter
-from esrag.gathering import gather_evidence, retrieve_hits
+from esrag.gathering import Gathering, retrieve, select
 from esrag.generating.rewriting import make_standalone, rewrite
 from esrag.ingesting import Progress
-from esrag.ingesting.batches import Target
 from esrag.jobs.recording import open_job
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.request import IngestRequest, plan_ingest
-from esrag.jobs.running import cancel_if_stopped, files_left, remove_gone, run_job, take_over
+from esrag.jobs.running import (
+    cancel_if_stopped,
+    finish_earlier_jobs,
+    open_target,
+    remove_gone,
+    run_job,
+)
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.models.metering import ModelCall
-from esrag.results import AskResult, with_notes
-from esrag.retrieving.conditions import check_filter
-from esrag.retrieving.legs import prepare_question
-from esrag.runs.store import RunStore
+from esrag.middleware import cache_answers, cache_hits, check_input, count_calls, keep_runs
+from esrag.results import AskResult
 
 
 def ingest(
@@ -46,29 +46,21 @@ def ingest(
     does it. SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later
     command carries it out.
     """
-    started = perf_counter()
-    engine, key = work.context.engine, request.key(work.settings)
+    started, key = perf_counter(), request.key(work.settings)
 
-    with engine.writer(work.made, rebuild=request.rebuild) as writer:
-        known_vectors = (
-            (lambda _: {}) if request.rebuild else engine.vectors_of
-        )  # a rebuild trusts nothing stored
-        target = Target(work.made, lambda: nullcontext(writer), known_vectors)
-
-        total = 0
-        for earlier in () if request.rebuild else take_over(work, key, progress.say):
-            total += files_left(work, earlier)
-            progress.start(total)
-            run_job(earlier, work, target, progress, eager=eager)
-            remove_gone(writer, earlier)
-            work.ledger.end(earlier.job_id)
-
-        job = open_job(work, plan_ingest(request, work), key, rebuild=request.rebuild)
-        progress.start(total + job.files)
-        with cancel_if_stopped(job, work):
-            run_job(job, work, target, progress, eager=eager)
+    with open_target(work, rebuild=request.rebuild) as target:
+        earlier = 0
         if not request.rebuild:
-            remove_gone(writer, job)
+            earlier = finish_earlier_jobs(work, key, target, progress, eager=eager)
+
+        plan = plan_ingest(request, work)  # the files that are there against the stored documents
+        job = open_job(work, plan, key, rebuild=request.rebuild)  # recorded before it is done
+        progress.start(earlier + job.files)
+        with cancel_if_stopped(job, work):
+            run_job(job, work, target, progress, eager=eager)  # load → chunk → embed → index
+        if not request.rebuild:
+            with target.writing() as writer:
+                remove_gone(writer, job)
 
     work.ledger.end(job.job_id)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
@@ -83,6 +75,10 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
         return open_job(work, plan_ingest(request, work), request.key(work.settings))
 
 
+@keep_runs
+@check_input
+@cache_answers
+@count_calls
 def ask(
     question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
 ) -> AskResult:
@@ -94,61 +90,26 @@ def ask(
     Raises: UsageError for an empty or over-long question, or a filter that cannot have been meant;
     SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
-    question = prepare_question(question)
-    notes = check_filter(where, context.engine)
-    runs = context.runs()  # a store that cannot be meant is reported before an answer is paid for
+    writers = context.open_writers()  # a missing key is reported before anything is done
 
-    result = _answer(question, context, where, on_sentence).with_notes(notes)
-    return _keep(result, runs, context, where) if runs else result
+    gathering = Gathering(question, context, where)
+    for query in gathering.iter_queries():  # the question, then other words if it finds too little
+        hits = retrieve(query, context, where)  # both legs, fused; then the rerankers in turn
+        gathering.add(query, select(question, query, hits, context))
+    found = gathering.result()
 
-
-def _keep(result: AskResult, runs: RunStore, context: Context, where: Filter | None) -> AskResult:
-    """Return the result with the id of its kept record, or with a note that it was not kept."""
-    record = result.to_record(context, where)
-    try:
-        runs.add(record)
-    except EsragError as error:
-        return result.with_notes([f"the run was not kept: {error.line}"])
-    return replace(result, run_id=record["run_id"])
+    answering = Answering(question, found, context, on_sentence)
+    for attempt in answering.iter_attempts(writers):  # a stronger model if a draft is refused
+        draft = generate(attempt)
+        answering.add(attempt, draft, verify(draft, attempt))
+    return answering.result(writers[0])
 
 
-@cache_answers
-def _answer(
-    question: str, context: Context, where: Filter | None, on_sentence: OnSentence
-) -> AskResult:
-    calls: list[ModelCall] = []
-    context = context.with_recorder(calls.append)
-    writer = context.open_writers()[0]  # a missing key is reported before anything is done
-
-    found = gather_evidence(question, context, where)
-    written = write_answer(question, found, context, on_sentence)
-
-    return AskResult(
-        question=question,
-        answer=written.answer,
-        signals=found.signals,
-        confidence=found.confidence,
-        confidence_band=band(found.confidence),
-        evidence=found.evidence,
-        retrieved=found.retrieved,
-        model=written.draft.model or (writer or context.generator()).model,
-        took_ms={**found.retrieved.took_ms, **(written.took_ms or {})},
-        steps=found.steps,
-        prompt=written.prompt,
-        calls=tuple(calls),
-        draft=written.draft.text,
-    )
-
-
+@check_input
+@cache_hits
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
-    question = prepare_question(question)
-    notes = check_filter(where, context.engine)
-
-    return with_notes(_search(question, context, where), notes)
-
-
-_search = cache_hits(retrieve_hits)
+    return retrieve(question, context, where)
 
 
 def resolve_followup(question: str, earlier: Sequence[str], context: Context) -> str:
