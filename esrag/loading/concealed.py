@@ -56,6 +56,7 @@ def _is_concealed(element: Any) -> bool:
         or (element.get("aria-hidden") or "").strip().lower() == "true"
     ):
         return True
+
     style = _declarations(element)
     return bool(style) and (
         _is_not_shown(style) or _is_tiny(style) or _is_away(style) or _is_inkless(element, style)
