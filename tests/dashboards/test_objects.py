@@ -349,8 +349,8 @@ def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
         batch(5),
     ]
     assert store.write([batch_row(one) for one in batches]) == [True] * len(batches)
-    alias = store._alias
-    store._refresh()
+    alias = store._sibling._alias
+    store._sibling._refresh()
     (shown,) = filter(is_of_jobs, OF_TYPE["visualization"])
     (listed,) = filter(is_of_jobs, OF_TYPE["search"])
     body = {"query": query_of(shown), "size": 0, "aggs": aggregations_of(shown)}
