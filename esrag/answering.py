@@ -83,7 +83,7 @@ class Answering:
         for model in cheap:
             sentences: list[str] = []
             yield self._attempt(model, sentences.append)
-            if self._passed():
+            if self._has_passed():
                 for sentence in sentences:
                     self._on_sentence(sentence)
                 return
@@ -105,7 +105,7 @@ class Answering:
 
         return Attempt(task=task, check=check, generator=context.generator(), clock=self._clock)
 
-    def _passed(self) -> bool:
+    def _has_passed(self) -> bool:
         """Return whether the last draft needs no other; note a refused one."""
         if self._written is None or self._written.answer.reason not in FAILED_CHECKS:
             return True
