@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from esrag.text.figures import is_unit
+
 MAX_HEADER_ROWS = 5
 HEAD_ROWS = 2 * MAX_HEADER_ROWS  # that say which of them are the header
 MAX_COVERED = 100  # columns that a cell may cover beyond those of its row
@@ -18,7 +20,7 @@ MAX_COPIED = 100  # characters
 
 _FIGURE = re.compile(r"[\s(+–−-]*[$€£]?\s?\d[\d.,\s]*(?:%|\))?\s*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_UNIT = re.compile(r"[(\[].{1,20}[)\]]")
+_UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
 
 Row = list[str]
 Cell = tuple[str, int, int]  # its text, and how many rows and columns it covers
@@ -81,8 +83,9 @@ def join_header(rows: Sequence[Row]) -> Row:
                 column < len(lower) and lower[column] for lower in rows[number + 1 :]
             )
             name = cell or ("" if has_spans or not is_named_below else name)
-            if name and name not in columns[column][-1:]:
-                columns[column].append(name)
+            said = f"({name})" if is_unit(name) and _are_units(row) else name
+            if said and said not in columns[column][-1:]:
+                columns[column].append(said)
 
     return [" ".join(names) for names in columns]
 
@@ -137,7 +140,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     """
     if any(map(_is_figure, [*upper, *lower])):
         return False
-    if (units := [cell for cell in lower if cell]) and all(map(_UNIT.fullmatch, units)):
+    if _are_units(lower) or _stand_over_figures(lower, body):
         return True
     if not (gaps := _gaps(upper)) or not all(
         lower[column : column + 1] not in ([], [""]) for column in gaps
@@ -149,6 +152,24 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     is_repeated = len(set(lower)) < len(lower)
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
     return has_figures and (is_repeated or not upper[0] or not lower[0])
+
+
+def _are_units(row: Row) -> bool:
+    """Return whether a row gives the units of its columns: "(t)" or "EUR million"."""
+    cells = [cell for cell in row if cell]
+    return bool(cells) and all(_UNIT.fullmatch(cell) or is_unit(cell) for cell in cells)
+
+
+def _stand_over_figures(row: Row, body: Sequence[Row]) -> bool:
+    """Return whether a row without a label only has text over columns of figures."""
+    columns = [n for n, cell in enumerate(row) if cell]
+    if not columns or row[0]:
+        return False
+    return any(
+        below[:1] not in ([], [""])
+        and all(n < len(below) and _is_figure(below[n]) for n in columns)
+        for below in body[:1]
+    )
 
 
 def _gaps(row: Row) -> list[int]:
