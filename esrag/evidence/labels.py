@@ -19,7 +19,7 @@ _RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9}
 _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
 _MAX_MEASURE = 40  # characters of a number with its unit
 # After these words, a number is a quantity and not a label.
-_COUNTING = frozenset(
+COUNTING = frozenset(
     """about above after almost around at before below between exactly first last least less more
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
@@ -90,7 +90,7 @@ def _labels(text: str) -> dict[str, set[str]]:
         is_label = word[0][0].isdigit() or (
             word[0][0].isupper() and word[0].lower() not in STOP_WORDS
         )
-        is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
+        is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | COUNTING
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
         if is_label and is_name and is_next and not _is_measured(text, word):
             found[terms(before[0])[0]].add(word[0])

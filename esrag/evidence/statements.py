@@ -18,6 +18,7 @@ from esrag.citations import MARKERS
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.labels import of_the_same
+from esrag.evidence.quantities import of_the_same_quantity
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Evidence
 from esrag.text import ITEM, sentence_spans
@@ -76,9 +77,11 @@ def statements(
 
     `encode` gives the meanings. A statement that cannot come near the best is not encoded, and its
     fit lacks its meaning, unless the fits are to be `whole`. Statements about another member of a
-    series than the question names (lamp 8 instead of lamp 7) are left out.
+    series than the question names (lamp 8 instead of lamp 7) are left out, and so are those that
+    give another quantity ("which lamp burns 80 litres?").
     """
     found = of_the_same(question, _found(evidence), evidence)
+    found = of_the_same_quantity(question, found)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(
         replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
