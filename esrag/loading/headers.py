@@ -19,6 +19,7 @@ MAX_COPIES = 10_000  # of cells that cover others, in a table
 MAX_COPIED = 100  # characters
 
 _FIGURE = re.compile(r"[\s(+–−-]*[$€£]?\s?\d[\d.,\s]*(?:%|\))?\s*")
+_A_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
 
@@ -47,7 +48,10 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
     grid = [[" ".join(cell.split()) for cell in row] for row in rows]
     used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
     filled = [[row[column] for column in used if column < len(row)] for row in grid if any(row)]
-    first = next((n for n, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
+    wide = [n for n, row in enumerate(filled) if sum(map(bool, row)) > 1]
+    first = wide[0] if wide else len(filled)
+    if first and any(filled[first - 1][1:]) and count_header_rows(filled[first - 1 :]) > 1:
+        first -= 1  # "Years ended December 31," over two years
     count = count_header_rows(filled[first:])
     if count == 1:
         return filled
@@ -69,12 +73,15 @@ def count_header_rows(rows: Sequence[Row]) -> int:
 def join_header(rows: Sequence[Row]) -> Row:
     """Return one name for each column, joined from the cells above each other.
 
-    Without spans a name also holds for the empty cells to its right.
+    Without spans a name also holds for the empty cells to its right, but the name over the labels
+    of the rows does not.
     """
     width = max(map(len, rows))
     columns: list[list[str]] = [[] for _ in range(width)]
 
-    for number, row in enumerate(rows):
+    for number, upper in enumerate(rows):
+        row = _spread_period(upper, rows[number + 1 :], width)
+        is_stub = not any(lower[0] for lower in rows[number + 1 :])
         has_spans = any(left and left == cell for left, cell in pairwise(row))
         name = ""
         for column in range(width):
@@ -86,8 +93,29 @@ def join_header(rows: Sequence[Row]) -> Row:
             said = f"({name})" if is_unit(name) and _are_units(row) else name
             if said and said not in columns[column][-1:]:
                 columns[column].append(said)
+            if column == 0 and is_stub:
+                name = ""
 
     return [" ".join(names) for names in columns]
+
+
+def _spread_period(row: Row, lower: Sequence[Row], width: int) -> Row:
+    """Return a row with a period over all columns of its group, of which it may mark the last.
+
+    >>> names = ["", "In", "Out", "In", "Out"]
+    >>> _spread_period(["EUR", "", "June 2023", "", "June 2022"], [names], 5)
+    ['EUR', 'June 2023', 'June 2023', 'June 2022', 'June 2022']
+    """
+    named = [n for n in range(1, width) if any("".join(below[n : n + 1]) for below in lower)]
+    places = [n for n, cell in enumerate(row) if n and cell]
+    has_year = any(_A_YEAR.search(cell) for below in lower for cell in below)
+    if not (named and places) or has_year or not all(_A_YEAR.search(row[n]) for n in places):
+        return row
+
+    if len(places) > 1 and (places[0] == named[0] or places[-1] != named[-1]):
+        return row  # they mark the first columns of their groups
+    spread = {n: next((p for p in places if p >= n), places[-1]) for n in named}
+    return [row[spread[n]] if n in spread else cell for n, cell in enumerate(row)]
 
 
 def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
