@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.cells import answer_cells
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.text.figures import in_figures
 from esrag.text.terms import compounds, terms
+from esrag.verifying.support import Unsupported, support
 
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
@@ -33,7 +35,7 @@ class ExtractiveGenerator:
 
     def generate(self, task: GenerationTask) -> Draft:
         """Return up to `max_sentences` sentences, each with its marker."""
-        text = _steps(task) or _sentences(task) or REFUSAL
+        text = _steps(task) or _cells(task) or _sentences(task) or REFUSAL
         task.on_piece(text)
         return Draft(text)
 
@@ -41,6 +43,22 @@ class ExtractiveGenerator:
 def _steps(task: GenerationTask) -> str:
     """Return the steps of the algorithm in question; "" for any other question."""
     return task.algorithm if _STEPS.search(task.question) else ""
+
+
+def _cells(task: GenerationTask) -> str:
+    """Return the labelled cells of tables that the question asks for; "" without any.
+
+    Cells that their passage would not support, such as one that repeats a number, are left to the
+    whole row.
+    """
+    found = answer_cells(task.question, task.evidence, task.statements)
+    chunks = {item.key: item.chunk for item in task.evidence}
+    try:
+        for key, text in found:
+            support(text, [chunks[key]])
+    except Unsupported:
+        return ""
+    return " ".join(f"{text} [{key}]" for key, text in found)
 
 
 def _sentences(task: GenerationTask) -> str:

@@ -6,7 +6,8 @@ from esrag.evidence.statements import lines
 
 LABELLED = "Sizes of keys\n\n | 2021 | 2020\nA | 5 | 4\nB | 3"
 GROUPED = (
-    "BALANCE\n\nItem | 2021\nASSETS\nCurrent assets:\nCash | 5\nTotal current assets | 6\nPlant | 9\n"
+    "BALANCE\n\nItem | 2021\nASSETS\nCurrent assets:\nCash | 5\n"
+    "Total current assets | 6\nPlant | 9\n"
     "Preferred stock, 10 shares authorized;\nCommon stock | 2"
 )
 INTRODUCED = (

@@ -82,10 +82,14 @@ def test_periods_at_the_right_of_their_columns(load_one):
         book.active.append(row)
     book.save(file := BytesIO())
     assert load_one("a.xlsx", file.getvalue()).text.split("\n\n")[1:] == [
-        "Segments\nIn millions of CHF | June 2023 Sales | June 2023 Profit | June 2022 Sales"
-        " | June 2022 Profit\nNorth | 57 | 5 | 44 | 4\nTotal | 57 | 5 | 44 | 4",
-        "Segments\nIn millions of CHF | June 2021 Sales | June 2021 Profit | June 2020 Sales"
-        " | June 2020 Profit\nNorth | 39 | 3 | 38 | 2",
+        (
+            "Segments\nIn millions of CHF | June 2023 Sales | June 2023 Profit | June 2022 Sales"
+            " | June 2022 Profit\nNorth | 57 | 5 | 44 | 4\nTotal | 57 | 5 | 44 | 4"
+        ),
+        (
+            "Segments\nIn millions of CHF | June 2021 Sales | June 2021 Profit | June 2020 Sales"
+            " | June 2020 Profit\nNorth | 39 | 3 | 38 | 2"
+        ),
     ]
 
 

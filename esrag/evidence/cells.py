@@ -1,0 +1,191 @@
+"""Cells: the part of a table row that a question asks for, labelled as its row and column are."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from esrag.evidence import Statement
+from esrag.evidence.algorithms import sentences
+from esrag.evidence.statements import lines, to_line
+from esrag.evidence.tables import Row, is_figure
+from esrag.records import Evidence
+from esrag.text.figures import header_units, in_figures, is_unit
+from esrag.text.terms import terms
+
+MAX_CELLS = 3  # more of them are the whole row
+MAX_ROWS = 2  # that a question may compare
+
+# Share of the question's words that a row has to have with its caption and the passage's titles,
+# for its cell to be the answer without being the best statement.
+MIN_SHARE = 0.6
+
+_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
+_SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
+_OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not apply to
+    r"[%$€£]|\b(?:per|number|count|shares|staff|employees|people|rate|ratio|year|age|date|no)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
+_PARTS = "; "
+
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A row of a passage, and what it shares with the question."""
+
+    key: str
+    row: Row
+    text: str
+    matched: int  # words of its label
+    missing: int  # words of its label that the question lacks
+    headers: int  # words of its best header
+    share: float  # of the question's words that it has with its caption and titles
+
+
+def answer_cells(
+    question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
+) -> list[tuple[str, str]]:
+    """Return the cells that answer the question, each row's with its key; [] if none do.
+
+    Only rows that are among the statements count. The question has to have the whole label of a
+    row and words of a header. Otherwise the best statement counts if it is a row, or a row of its
+    table with a better label.
+    """
+    if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
+        return []
+
+    asked, known = _terms(question), {(each.key, each.text) for each in statements}
+    rows = [row for item in evidence for row in _candidates(item, asked)]
+    rows = [row for row in rows if (row.key, row.text) in known]
+    best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
+    named = [row for row in rows if not row.missing and row.headers and row.share >= MIN_SHARE]
+    own = next((row for row in rows if best and row.text == best.text), None)
+    chosen = _best(named) or _best([row for row in rows if own and _is_of_table(row, own)])
+    found = [(row.key, pick_cells(question, row.row) or "") for row in chosen]
+    return found if all(len(list(sentences(text))) == 1 for _, text in found) else []
+
+
+def pick_cells(question: str, row: Row) -> str | None:
+    """Return the cells of the row that the question asks for, each labelled, or None.
+
+    The row has to share words with the question, and so does a column's header with words that the
+    other headers lack. Without such a column, the whole row is the answer.
+
+    >>> row = Row("", (("Key", "ML-KEM-768"), ("Ciphertext (bytes)", "1088"), ("Secret", "32")))
+    >>> pick_cells("How long is the ciphertext of ML-KEM-768?", row)
+    'ML-KEM-768, Ciphertext (bytes): 1088'
+    >>> pick_cells("What is ML-KEM-768?", row) is None
+    True
+    """
+    asked, values = _terms(question), row.cells[1:]
+    words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
+    if not _label(row) or not any(asked & _terms(word) for word in words):
+        return None
+
+    picked, _ = _columns(asked, values)
+    if not 0 < len(picked) <= MAX_CELLS or all(_terms(values[n][1]) <= asked for n in picked):
+        return None
+    return f"{_label(row)}, {_PARTS.join(_render(values[n], row) for n in picked)}"
+
+
+def is_cell_of(text: str, row: Row) -> bool:
+    """Return whether a text is one or several cells of the row, as `pick_cells` gives them."""
+    label = _label(row)
+    if not label or not text.startswith(f"{label}, "):
+        return False
+
+    rest = f"{text.removeprefix(f'{label}, ')}{_PARTS}"
+    for cell in row.cells[1:]:
+        rest = rest.removeprefix(f"{_render(cell, row)}{_PARTS}")
+    return not rest
+
+
+def _terms(text: str) -> set[str]:
+    return set(terms(in_figures(text)))
+
+
+def _candidates(item: Evidence, asked: set[str]) -> Iterator[_Candidate]:
+    titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    for line in lines(item.chunk.text):
+        row = line.row
+        if row is None or not row.cells or not _label(row):
+            continue
+        label = _terms(row.cells[0][1])
+        columns, shared = _columns(asked, row.cells[1:])
+        held = titles | _terms(row.above) | label | _terms(" ".join(n for n, _ in row.cells))
+        yield _Candidate(
+            key=item.key,
+            row=row,
+            text=to_line(line.text),
+            matched=len(asked & label),
+            missing=len(label - asked),
+            headers=shared if columns else 0,
+            share=len(asked & held) / max(len(asked), 1),
+        )
+
+
+def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the rows whose label fits best, and that have most words of the question."""
+    fits = [(row.matched, -row.missing, round(row.share, 3), row.headers) for row in rows]
+    most = max(fits, default=())
+    found = {row.row: row for row, fit in zip(rows, fits, strict=True) if fit == most}
+    return list(found.values())[: MAX_ROWS if len(found) <= MAX_ROWS else 0] if most else []
+
+
+def _is_of_table(row: _Candidate, other: _Candidate) -> bool:
+    names = [name for name, _ in row.row.cells], [name for name, _ in other.row.cells]
+    return row.row == other.row or (names[0] == names[1] and _caption(row) == _caption(other))
+
+
+def _caption(row: _Candidate) -> str:
+    return row.row.above.removesuffix(row.row.group)
+
+
+def _label(row: Row) -> str:
+    """Return what names the row: its first cell, below the title of its group."""
+    if len(row.cells) < 2:  # noqa: PLR2004 -- a label and a value
+        return ""
+    name = row.cells[0][1].rstrip(" ,:;")
+    return f"{row.group}: {name}" if row.group else name
+
+
+def _columns(asked: set[str], values: Sequence[Column]) -> tuple[list[int], int]:
+    """Return the columns whose headers share most words with the question, and how many words.
+
+    Words of all headers do not count, unless there is only one column.
+    """
+    headers = [_terms(name) for name, _ in values]
+    common = set.intersection(*headers) if len(headers) > 1 else set[str]()
+    shared = [len(asked & (words - common)) for words in headers]
+    most = max(shared, default=0)
+    if len(values) == 1:
+        return [0], most
+    return [n for n, count in enumerate(shared) if count == most and most], most
+
+
+def _render(cell: Column, row: Row) -> str:
+    """Return a cell with its header, and with the unit that its table gives for all figures."""
+    name, text = cell[0].rstrip(" ,:"), cell[1].rstrip(" ,") or cell[1]
+    unit = _unit(cell, row) if is_figure(text) else ""
+    return " ".join(filter(None, (f"{name}:" if name else "", text, unit)))
+
+
+def _unit(cell: Column, row: Row) -> str:
+    """Return the unit of a figure that has none in its own cell and header, else "".
+
+    A power of ten is said as the table says it: "(in millions of CHF)".
+    """
+    name, text = cell
+    if re.search(r"[%$€£]", text) or header_units(name) or _OF_ITS_OWN.search(name):
+        return ""
+
+    for above in (row.cells[0][0], row.above):
+        if scale := _SCALE.search(above):
+            return f"(in {scale[1]})"
+        for inside in _BRACKETS.findall(above):
+            unit = str(inside).removeprefix("in ").strip()
+            if unit.isalpha() and is_unit(unit):
+                return unit
+    return ""
