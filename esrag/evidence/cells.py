@@ -26,6 +26,8 @@ _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not app
     re.IGNORECASE,
 )
 _ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
+_SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
+_YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 _PARTS = "; "
 
 Column = tuple[str, str]
@@ -38,6 +40,7 @@ class _Candidate:
     key: str
     row: Row
     text: str
+    numbers: int  # of the question that its label has and no header of it: a year, a size
     matched: int  # words of its label
     missing: int  # words of its label that the question lacks
     headers: int  # words of its best header
@@ -56,13 +59,13 @@ def answer_cells(
     if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
         return []
 
-    asked, known = _terms(question), {(each.key, each.text) for each in statements}
+    asked, known = _asked(question), {(each.key, each.text) for each in statements}
     rows = [row for item in evidence for row in _candidates(item, asked)]
     rows = [row for row in rows if (row.key, row.text) in known]
     best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
-    named = [row for row in rows if not row.missing and row.headers and row.share >= MIN_SHARE]
+    named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
-    chosen = _best(named) or _best([row for row in rows if own and _is_of_table(row, own)])
+    chosen = _best(named) or _best_of_table(rows, own)
     found = [(row.key, pick_cells(question, row.row) or "") for row in chosen]
     return found if all(len(list(sentences(text))) == 1 for _, text in found) else []
 
@@ -79,7 +82,7 @@ def pick_cells(question: str, row: Row) -> str | None:
     >>> pick_cells("What is ML-KEM-768?", row) is None
     True
     """
-    asked, values = _terms(question), row.cells[1:]
+    asked, values = _asked(question), row.cells[1:]
     words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
     if not _label(row) or not any(asked & _terms(word) for word in words):
         return None
@@ -102,6 +105,16 @@ def is_cell_of(text: str, row: Row) -> bool:
     return not rest
 
 
+def _asked(question: str) -> set[str]:
+    """Return the words of a question, also as tables write them: high for highest.
+
+    >>> sorted(_asked("The highest price at the end of 2021?") - _terms("highest price end 2021"))
+    ['31', 'decemb', 'high']
+    """
+    bases = " ".join(_SUPERLATIVE.findall(question))
+    return _terms(f"{question} {bases} {'December 31' if _YEAR_END.search(question) else ''}")
+
+
 def _terms(text: str) -> set[str]:
     return set(terms(in_figures(text)))
 
@@ -112,26 +125,48 @@ def _candidates(item: Evidence, asked: set[str]) -> Iterator[_Candidate]:
         row = line.row
         if row is None or not row.cells or not _label(row):
             continue
-        label = _terms(row.cells[0][1])
         columns, shared = _columns(asked, row.cells[1:])
-        held = titles | _terms(row.above) | label | _terms(" ".join(n for n, _ in row.cells))
+        heads = _terms(" ".join(name for name, _ in row.cells))
+        over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
+        label = _terms(row.cells[0][1])
+        held = titles | _terms(row.above) | label | heads
         yield _Candidate(
             key=item.key,
             row=row,
             text=to_line(line.text),
-            matched=len(asked & label),
+            numbers=sum(word.isdigit() for word in (asked & label) - heads),
+            matched=len((asked & label) - over),
             missing=len(label - asked),
-            headers=shared if columns else 0,
+            headers=shared,
             share=len(asked & held) / max(len(asked), 1),
         )
 
 
+def _is_named(row: _Candidate) -> bool:
+    """Return whether the question names the row and the column, and is about little else."""
+    return bool(row.matched and row.headers) and not row.missing and row.share >= MIN_SHARE
+
+
 def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the rows whose label fits best, and that have most words of the question."""
-    fits = [(row.matched, -row.missing, round(row.share, 3), row.headers) for row in rows]
+    fits = [
+        (row.numbers, row.matched, -row.missing, round(row.share, 3), row.headers) for row in rows
+    ]
     most = max(fits, default=())
     found = {row.row: row for row, fit in zip(rows, fits, strict=True) if fit == most}
-    return list(found.values())[: MAX_ROWS if len(found) <= MAX_ROWS else 0] if most else []
+    return list(found.values()) if len(found) <= MAX_ROWS else []
+
+
+def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_Candidate]:
+    """Return the best statement's row, or those of its table whose label fits better."""
+    if own is None:
+        return []
+    better = [
+        row
+        for row in rows
+        if _is_of_table(row, own) and (row.numbers, row.matched) > (own.numbers, own.matched)
+    ]
+    return _best(better) or [own]
 
 
 def _is_of_table(row: _Candidate, other: _Candidate) -> bool:
