@@ -41,7 +41,8 @@ class _Candidate:
     row: Row
     text: str
     numbers: int  # of the question that its label has and no header of it: a year, a size
-    matched: int  # words of its label
+    matched: int  # words of its label only
+    explained: int  # words of its label and of its best header
     missing: int  # words of its label that the question lacks
     headers: int  # words of its best header
     share: float  # of the question's words that it has with its caption and titles
@@ -136,6 +137,7 @@ def _candidates(item: Evidence, asked: set[str]) -> Iterator[_Candidate]:
             text=to_line(line.text),
             numbers=sum(word.isdigit() for word in (asked & label) - heads),
             matched=len((asked & label) - over),
+            explained=len(asked & (label | over)),
             missing=len(label - asked),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),
@@ -149,9 +151,7 @@ def _is_named(row: _Candidate) -> bool:
 
 def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the rows whose label fits best, and that have most words of the question."""
-    fits = [
-        (row.numbers, row.matched, -row.missing, round(row.share, 3), row.headers) for row in rows
-    ]
+    fits = [(row.numbers, row.explained, -row.missing, round(row.share, 3)) for row in rows]
     most = max(fits, default=())
     found = {row.row: row for row, fit in zip(rows, fits, strict=True) if fit == most}
     return list(found.values()) if len(found) <= MAX_ROWS else []
@@ -164,7 +164,7 @@ def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_
     better = [
         row
         for row in rows
-        if _is_of_table(row, own) and (row.numbers, row.matched) > (own.numbers, own.matched)
+        if _is_of_table(row, own) and (row.numbers, row.explained) > (own.numbers, own.explained)
     ]
     return _best(better) or [own]
 
@@ -179,10 +179,16 @@ def _caption(row: _Candidate) -> str:
 
 
 def _label(row: Row) -> str:
-    """Return what names the row: its first cell, below the title of its group."""
+    """Return what names the row: its first cell, below the title of its group.
+
+    A number is named by its header: "Lamp: 7".
+    """
     if len(row.cells) < 2:  # noqa: PLR2004 -- a label and a value
         return ""
-    name = row.cells[0][1].rstrip(" ,:;")
+    header, cell = row.cells[0]
+    name = cell.rstrip(" ,:;")
+    if header and not any(map(str.isalpha, name)):
+        name = f"{header.rstrip(' ,:')}: {name}"
     return f"{row.group}: {name}" if row.group else name
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 
 MAX_HEADER_LOOKED_AT = 10  # rows above the first figure
 
-_FIGURE = re.compile(r"[\s(+–−-]*[$€£¥]?\s?\d[\d.,]*[\s)%]*|[—–-]")
+_FIGURE = re.compile(r"[\s(+–−-]{0,4}[$€£¥]?[\s(+–−-]{0,4}\d[\d.,]{0,40}[\s)%]{0,4}|[$€£¥]?[—–-]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _OPENS = re.compile(r"[+–−(-]?(?:US|CA?|AU?|HK)?[$€£¥][(–−-]?|\(")
 _CLOSES = re.compile(r"[)%]{1,3}|\) ?%|% ?\)")
@@ -144,15 +144,19 @@ def _count_rows_above_figures(grid: Sequence[Row]) -> int:
 
 
 def _complement(grid: Sequence[Row], left: int, right: int, top: int) -> bool:
-    """Return whether two columns are one: a header stands beside its figures.
+    """Return whether two columns are one: at least one of them has no header or no figures.
 
-    A cell that covers both is in both.
+    A header that covers both is in both.
     """
     if any(row[left] and row[right] and row[left] != row[right] for row in grid[:top]):
         return False
     if any(row[left] and row[right] for row in grid[top:]):
         return False
-    return not (any(row[left] for row in grid[top:]) and any(row[right] for row in grid[top:]))
+    return not all(
+        any(row[column] for row in part)
+        for column in (left, right)
+        for part in (grid[:top], grid[top:])
+    )
 
 
 def _is_filled(row: Row) -> bool:

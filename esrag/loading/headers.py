@@ -13,12 +13,13 @@ from esrag.text.figures import is_unit
 
 MAX_HEADER_ROWS = 5
 HEAD_ROWS = 2 * MAX_HEADER_ROWS  # that say which of them are the header
+MIN_FIGURES = 2  # below names that are a second row of the header
 MAX_COVERED = 100  # columns that a cell may cover beyond those of its row
 MAX_ROWS_COVERED = 65_534  # as in HTML
 MAX_COPIES = 10_000  # of cells that cover others, in a table
 MAX_COPIED = 100  # characters
 
-_FIGURE = re.compile(r"[\s(+–−-]*[$€£]?\s?\d[\d.,\s]*(?:%|\))?\s*")
+_FIGURE = re.compile(r"[\s(+–−-]{0,4}[$€£]?[\s(+–−-]{0,4}\d[\d.,\s]*[%)]{0,2}\s*")
 _A_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
@@ -179,7 +180,8 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
 
     is_repeated = len(set(lower)) < len(lower)
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
-    return has_figures and (is_repeated or not upper[0] or not lower[0])
+    is_empty = not upper[0] or not lower[0]
+    return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
 
 
 def _are_units(row: Row) -> bool:
@@ -198,6 +200,13 @@ def _stand_over_figures(row: Row, body: Sequence[Row]) -> bool:
         and all(n < len(below) and _is_figure(below[n]) for n in columns)
         for below in body[:1]
     )
+
+
+def _names_figures(row: Row, body: Sequence[Row]) -> bool:
+    """Return whether a row has text in all columns, and figures right below some of it."""
+    below = body[0] if body else []
+    figures = sum(_is_figure(cell) for cell in below[1 : len(row)])
+    return all(row) and figures >= MIN_FIGURES
 
 
 def _gaps(row: Row) -> list[int]:

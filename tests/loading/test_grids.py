@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import openpyxl
+from fpdf import FPDF
 
 from esrag.evidence.statements import lines
 from esrag.loading.grids import tidy_grid
@@ -120,3 +121,86 @@ def test_a_long_table_repeats_its_caption_and_header(load_one):
     found = [row for part in parts[1:] for row in rows_of(part)]
     assert found[-1] == f"{above}: Sailing ships: Name: Ship 199, 2021: 19900, 2020: 1990"
     assert len(rows_of(document.text)) == 199
+
+
+def test_styled_figures_of_a_page_are_kept(load_one):
+    """The reader of pages would lose a figure in an element of its own at the end of a row."""
+    rows = "".join(
+        f"<tr><td><p>Lamp {n}</p></td><td><p>{n}</p></td><td><p><span>{n}.35</span></p></td></tr>"
+        for n in range(5)
+    )
+    prose = "<p>The lamps of the harbour burn oil, and each of them is lit at dusk by hand.</p>"
+    page = f"<html><body>{prose * 3}<table><tr><td>Name<td>Oil<td>Years</tr>{rows}</table></html>"
+    assert "Lamp 4 | 4 | 4.35" in load_one("a.html", page).text
+
+
+def test_names_under_groups_of_columns(load_one):
+    """The second row of the header has text where the rows below it have figures."""
+    header = "<tr><td>AWARDS<td><td>STOCK<td><tr><td>Name<td>Sold<td>Held<td>Left"
+    table = f"<table>{header}<tr><td>A<td>5<td>4<td>3</table>"
+    assert load_one("a.html", f"<html><body>{table}</html>").text.split("\n") == [
+        "AWARDS Name | AWARDS Sold | STOCK Held | STOCK Left",
+        "A | 5 | 4 | 3",
+    ]
+
+
+def test_a_long_table_of_markdown_is_continued_too(load_one):
+    """Its parts have the caption, the header and the line below it."""
+    rows = "\n".join(f"| lamp{n} | {n} | what lamp {n} is for |" for n in range(100))
+    text = (
+        f"# Lamps\n\nThe following table lists them.\n\n| Name | Oil | Use |\n|--|--|--|\n{rows}\n"
+    )
+    document = load_one("a.md", text)
+    parts = [document.text[table.start : table.end] for table in document.tables]
+    assert len(parts) > 2
+    assert all(part.startswith("| Name | Oil | Use |\n|--|--|--|\n| lamp") for part in parts)
+    assert document.text.count("The following table lists them") == len(parts)
+    assert len(rows_of(document.text)) == 100
+
+
+def pdf(*lines):
+    """A page whose cells stand where they are told to, in millimetres from the left."""
+    page = FPDF()
+    page.add_page()
+    page.set_font("helvetica", size=11)
+    for number, cells in enumerate(lines):
+        for left, text in cells:
+            page.text(left, 20 + 6 * number, text)
+    return bytes(page.output())
+
+
+SIZES = (
+    [(20, "The sizes of all keys of the harbour are in the table below this line.")],
+    [(20, "Table 3. Sizes (in bytes) of keys")],
+    [(55, "short key"), (95, "long key"), (130, "text")],
+    [(20, "Lock A"), (60, "800"), (99, "1632"), (133, "768")],
+    [(20, "Lock B"), (99, "2400"), (133, "1088")],
+    [(20, "The locks are new.")],
+)
+FEES = (
+    [(20, "Fees"), (80, "2021"), (120, "2020")],
+    [(20, "Sailing ships"), (78, "$ 1,250"), (118, "$ 900")],
+    [(20, "Ferries"), (80, "12"), (120, "7")],
+)
+
+
+def test_columns_of_a_pdf(load_one):
+    """By the places of their words, also where a cell is empty."""
+    text = load_one("a.pdf", pdf(*SIZES)).text
+    assert rows_of(text) == [
+        "Table 3. Sizes (in bytes) of keys: Lock A, short key: 800, long key: 1632, text: 768",
+        "Table 3. Sizes (in bytes) of keys: Lock B, long key: 2400, text: 1088",
+    ]
+    assert text.endswith("The locks are new.")
+
+
+def test_figures_of_a_pdf_need_no_caption(load_one):
+    """Two rows of a name with figures are a table; other words far apart are none."""
+    assert load_one("a.pdf", pdf(*FEES)).text == (
+        "Fees | 2021 | 2020\nSailing ships | $ 1,250 | $ 900\nFerries | 12 | 7"
+    )
+    contents = [
+        [(20, "1"), (30, "Introduction"), (150, "5")],
+        [(20, "2"), (30, "Keys"), (150, "7")],
+    ]
+    assert "|" not in load_one("a.pdf", pdf(*contents)).text
