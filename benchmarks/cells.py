@@ -186,7 +186,7 @@ def judge(cell: Cell, answer: Answer) -> str:
     text = re.sub(r"\[c\d+\]", "", answer.text)
     value = re.escape(re.sub(r"[$€£%()\s]", "", cell.value))
     words = {*_words(cell.row), *_words(cell.column)}
-    if not (words <= _words(text) and re.search(rf"(?<![\d.,]){value}(?![\d,]|\.\d)", text)):
+    if not (words <= _words(text) and re.search(rf"(?<![\d.,]){value}(?![.,]?\d)", text)):
         return "wrong"
     figures = [each for each in re.findall(r"\d[\d.,]*\d|\d", text) if each not in cell.question]
     return "cell" if len(figures) == 1 else "row"

@@ -1,12 +1,13 @@
 """Cells: the part of a table row that a question asks for, labelled as its row and column are."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from esrag.evidence import Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.statements import lines, to_line
+from esrag.evidence.statements import MAX_CHARACTERS, lines, to_line
 from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, in_figures, is_unit
@@ -28,6 +29,9 @@ _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not app
 _ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
 _SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
+MAX_QUARTERS = 4
+_QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
+_QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
 _PARTS = "; "
 
 Column = tuple[str, str]
@@ -40,6 +44,7 @@ class _Candidate:
     key: str
     row: Row
     text: str
+    asked: set[str]  # words of the question, with those that it says in another way
     numbers: int  # of the question that its label has and no header of it: a year, a size
     matched: int  # words of its label only
     explained: int  # words of its label and of its best header
@@ -53,21 +58,21 @@ def answer_cells(
 ) -> list[tuple[str, str]]:
     """Return the cells that answer the question, each row's with its key; [] if none do.
 
-    Only rows that are among the statements count. The question has to have the whole label of a
-    row and words of a header. Otherwise the best statement counts if it is a row, or a row of its
-    table with a better label.
+    Only rows that are among the statements count, or are too long to be one. The question has to
+    have the whole label of a row and words of a header. Otherwise the best statement counts if it
+    is a row, or a row of its table with a better label.
     """
     if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
         return []
 
     asked, known = _asked(question), {(each.key, each.text) for each in statements}
-    rows = [row for item in evidence for row in _candidates(item, asked)]
-    rows = [row for row in rows if (row.key, row.text) in known]
+    rows = [row for item in evidence for row in _candidates(item, asked, _quarter(question))]
+    rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
     best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
     chosen = _best(named) or _best_of_table(rows, own)
-    found = [(row.key, pick_cells(question, row.row) or "") for row in chosen]
+    found = [(row.key, _pick(row.asked, row.row) or "") for row in chosen]
     return found if all(len(list(sentences(text))) == 1 for _, text in found) else []
 
 
@@ -83,12 +88,16 @@ def pick_cells(question: str, row: Row) -> str | None:
     >>> pick_cells("What is ML-KEM-768?", row) is None
     True
     """
-    asked, values = _asked(question), row.cells[1:]
+    return _pick(_asked(question), row)
+
+
+def _pick(asked: set[str], row: Row) -> str | None:
+    values = row.cells[1:]
     words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
     if not _label(row) or not any(asked & _terms(word) for word in words):
         return None
 
-    picked, _ = _columns(asked, values)
+    picked, _ = _columns(_without_label(asked, row), values)
     if not 0 < len(picked) <= MAX_CELLS or all(_terms(values[n][1]) <= asked for n in picked):
         return None
     return f"{_label(row)}, {_PARTS.join(_render(values[n], row) for n in picked)}"
@@ -116,17 +125,33 @@ def _asked(question: str) -> set[str]:
     return _terms(f"{question} {bases} {'December 31' if _YEAR_END.search(question) else ''}")
 
 
+def _quarter(question: str) -> int:
+    """Return the quarter that a question asks for, 1..4, else 0."""
+    found = _QUARTER.search(question)
+    return _QUARTERS.index((found[1] or found[2]).casefold()) % MAX_QUARTERS + 1 if found else 0
+
+
 def _terms(text: str) -> set[str]:
     return set(terms(in_figures(text)))
 
 
-def _candidates(item: Evidence, asked: set[str]) -> Iterator[_Candidate]:
+def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Candidate]:
+    """Yield the rows of a passage that have a label and values.
+
+    The row of the third quarter is the third one below "Quarter ended", whatever its date.
+    """
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    places = Counter[tuple[str, ...]]()
+
     for line in lines(item.chunk.text):
         row = line.row
         if row is None or not row.cells or not _label(row):
             continue
-        columns, shared = _columns(asked, row.cells[1:])
+        names = tuple(name for name, _ in row.cells)
+        places[names] += 1
+        is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
+        asked = words | (_terms(row.cells[0][1]) if is_quarter else set())
+        columns, shared = _columns(_without_label(asked, row), row.cells[1:])
         heads = _terms(" ".join(name for name, _ in row.cells))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
         label = _terms(row.cells[0][1])
@@ -135,7 +160,8 @@ def _candidates(item: Evidence, asked: set[str]) -> Iterator[_Candidate]:
             key=item.key,
             row=row,
             text=to_line(line.text),
-            numbers=sum(word.isdigit() for word in (asked & label) - heads),
+            asked=asked,
+            numbers=0 if label - asked else sum(map(str.isdigit, label - heads)),
             matched=len((asked & label) - over),
             explained=len(asked & (label | over)),
             missing=len(label - asked),
@@ -204,6 +230,12 @@ def _columns(asked: set[str], values: Sequence[Column]) -> tuple[list[int], int]
     if len(values) == 1:
         return [0], most
     return [n for n, count in enumerate(shared) if count == most and most], most
+
+
+def _without_label(asked: set[str], row: Row) -> set[str]:
+    """Return the words of a question without those of the row, if it names all of these."""
+    label = _terms(row.cells[0][1])
+    return asked - label if label <= asked else asked
 
 
 def _render(cell: Column, row: Row) -> str:

@@ -14,6 +14,9 @@ _FIGURE_CELL = re.compile(r"\W{0,3}\d[\d.,\s]*\W{0,3}")
 _YEAR_CELL = re.compile(r"(?:19|20)\d\d")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
+MAX_ROW = 690  # characters of a row with its caption
+
+_NONE = ("—", "–", "-", "$—")  # what stands for no figure
 _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
 _MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
@@ -98,7 +101,7 @@ class TableReader:
     def _is_header(self, cells: tuple[str, ...]) -> bool:
         """Return whether a row under a title is the header of another table than the one before."""
         header = self._header or ()
-        has_none = self._has_figures and not any(map(is_figure, cells))
+        has_none = self._has_figures and not any(is_figure(cell) or cell in _NONE for cell in cells)
         return cells == header or len(cells) > len(header) or has_none
 
 
@@ -203,7 +206,8 @@ def _row(
     else:
         text = " | ".join(cells)
         row = Row(above, line=text, group=group)
-    return (f"{above}: {text}" if above else text), row
+    is_short = len(above) + len(text) < MAX_ROW  # a caption does not make a row too long to cite
+    return (f"{above}: {text}" if above and is_short else text), row
 
 
 def _labelled(name: str, cell: str) -> str:

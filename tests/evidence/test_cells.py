@@ -21,6 +21,10 @@ OPTIONS = (
     "Exercised | (1,094) | $0.82\nOutstanding – December 31, 2021 | 1,935 | $1.33"
 )
 DEBT = "As of 2021, our debt is due as follows:\n\nDecember 31, | Total\n2025 | $600\n2026 | $576"
+PRICES = (
+    "Prices\n\nQuarter Ended | 2021 High ($) | 2021 Low ($)\nSeptember 30, | 3.02 | 1.72\n"
+    "December 31, | 3.70 | 2.70\nMarch 31, | 4.64 | 3.68"
+)
 IN_MILLIONS = "Segments\n\nIn millions of CHF | 2023 Sales | 2022 Sales\nZone NA | 12553 | 12138"
 CLIENTS = (
     "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
@@ -64,6 +68,21 @@ def answer(question, text):
             ["Outstanding – December 31, 2021, Exercise Price: $1.33"],
         ),
         (DEBT, "How much of the debt is due in 2026?", ["December 31: 2026, Total: $576"]),
+        (
+            PRICES,
+            "What was the highest price in the third quarter of 2021?",
+            ["March 31, 2021 High ($): 4.64"],
+        ),
+        (
+            PRICES,
+            "What was the low price of December 31 in 2021?",
+            ["December 31, 2021 Low ($): 2.70"],
+        ),
+        (
+            OPTIONS,
+            "What number of options was exercised in 2021?",
+            ["Exercised, Number: (1,094)"],
+        ),
         (
             IN_MILLIONS,
             "What were the 2022 sales of Zone NA?",
