@@ -163,7 +163,7 @@ def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Cand
             asked=asked,
             numbers=0 if label - asked else sum(map(str.isdigit, label - heads)),
             matched=len((asked & label) - over),
-            explained=len(asked & (label | over)),
+            explained=len(asked & label) + shared,
             missing=len(label - asked),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),

@@ -8,7 +8,7 @@ from esrag.loading.layout import one_line, split_rows
 
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
 _SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
-_UNDERLINE = re.compile(r"[- ]*-[- ]*")
+_UNDERLINE = re.compile(r"[- ]+")
 _BORDERS = 3  # of a simple table with a header: above it, below it, at the end
 
 Rows = list[list[str]]

@@ -18,7 +18,8 @@ SHEETS = (
 )
 OPTIONS = (
     "Options\n\n | Number | Exercise Price\nOutstanding – December 31, 2020 | 2,982 | $1.08\n"
-    "Exercised | (1,094) | $0.82\nOutstanding – December 31, 2021 | 1,935 | $1.33"
+    "Exercised | (1,094) | $0.82\nOutstanding – December 31, 2021 | 1,935 | $1.33\n"
+    "Exercisable – December 31, 2021 | 1,458 | $1.12"
 )
 DEBT = "As of 2021, our debt is due as follows:\n\nDecember 31, | Total\n2025 | $600\n2026 | $576"
 PRICES = (
@@ -64,7 +65,7 @@ def answer(question, text):
         ),
         (
             OPTIONS,
-            "What was the exercise price of options outstanding at the end of 2021?",
+            "What was the exercise price of the options outstanding at the end of 2021?",
             ["Outstanding – December 31, 2021, Exercise Price: $1.33"],
         ),
         (DEBT, "How much of the debt is due in 2026?", ["December 31: 2026, Total: $576"]),
