@@ -68,7 +68,8 @@ class TableReader:
 
         if self._header is None:
             rest = self._text[end:]
-            is_row = (start == 0 and _is_continued(cells, rest)) or _is_list_of_values(cells, rest)
+            is_within = start == 0 or all(map(is_figure, cells[1:]))
+            is_row = (is_within and _is_continued(cells, rest)) or _is_list_of_values(cells, rest)
             self._header = () if is_row else cells
             if self._header:
                 return

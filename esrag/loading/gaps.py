@@ -16,6 +16,7 @@ GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of 
 MIN_GAP = 1.1  # heights of a letter, between two cells; justified words stand closer
 MIN_ROWS, MIN_CELLS = 2, 2
 MAX_CELLS = 40
+MAX_HEADER = 12  # lines above the first row that may be its header, cell by cell
 MIN_FIGURES = 2  # in each of two rows of a table without a caption
 
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
@@ -37,6 +38,7 @@ class _Piece:
 
 
 _Line = list[_Piece]
+_Column = tuple[float, float]  # its left and right end
 
 
 def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
@@ -46,18 +48,45 @@ def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
     mark for each column that the second cell is further right.
     """
     found: dict[int, tuple[int, str]] = {}
-    for block in _blocks([*_lines(page, text)]):
+    lines = [*_lines(page, text)]
+    for first, block in _blocks(lines):
         if not _is_table(text, block):
             continue
         columns = _columns(block)
-        for line in block:
-            places = [_place(cell, columns) for cell in line]
-            if places[0]:
-                found[line[0].start] = (line[0].start, GAP * places[0])
-            for n, cell in enumerate(line[1:], 1):
-                steps = places[n] - places[n - 1]
-                found[line[n - 1].end] = (cell.start, GAP * steps if steps > 0 else " ")
+        for line in [_header_above(lines[max(first - MAX_HEADER, 0) : first], columns), *block]:
+            found |= _marks(line, columns)
     return found
+
+
+def _marks(line: _Line, columns: Sequence[_Column]) -> dict[int, tuple[int, str]]:
+    """Return the marks within a line, and before it if its first columns are empty."""
+    places = [_place(cell, columns) for cell in line]
+    found = {line[0].start: (line[0].start, GAP * places[0])} if line and places[0] else {}
+    for n, cell in enumerate(line[1:], 1):
+        steps = places[n] - places[n - 1]
+        found[line[n - 1].end] = (cell.start, GAP * steps if steps > 0 else " ")
+    return found
+
+
+def _header_above(lines: Sequence[_Line], columns: Sequence[_Column]) -> _Line:
+    """Return the header that pdfium reads column by column, each cell with lines of its own."""
+    header: _Line = []
+    for line in reversed(lines):
+        if len(line) != 1 or not _is_in_column(line[0], columns):
+            break
+        header.insert(0, line[0])
+
+    places = [_place(cell, columns) for cell in header]
+    is_ordered = places == sorted(places) and len({*places} - {0}) >= MIN_CELLS
+    return header if is_ordered else []
+
+
+def _is_in_column(cell: _Piece, columns: Sequence[_Column]) -> bool:
+    """Return whether a cell stands over one column, or nearer to its middle than to others."""
+    left, right = columns[_place(cell, columns)]
+    middle = (cell.left + cell.right) / 2
+    near = [n for n, (start, end) in enumerate(columns) if start < cell.right and cell.left < end]
+    return len(near) == 1 and abs(middle - (left + right) / 2) < cell.right - cell.left
 
 
 def with_gaps(text: str, marked: str, gaps: Mapping[int, tuple[int, str]]) -> str:
@@ -164,15 +193,15 @@ def _high_surrogate(character: str) -> int:
     return 0xD800 + ((ord(character) - 0x10000) >> 10)
 
 
-def _blocks(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
-    """Yield runs of lines with several cells that share columns."""
+def _blocks(lines: Sequence[_Line]) -> Iterator[tuple[int, list[_Line]]]:
+    """Yield runs of lines with several cells that share columns, and where they begin."""
     block: list[_Line] = []
-    for line in [*lines, []]:
+    for number, line in enumerate([*lines, []]):
         if MIN_CELLS <= len(line) <= MAX_CELLS and (not block or _share(block[-1], line)):
             block.append(line)
             continue
         if len(block) >= MIN_ROWS:
-            yield block
+            yield number - len(block), block
         block = [line] if MIN_CELLS <= len(line) <= MAX_CELLS else []
 
 
@@ -196,7 +225,7 @@ def _overlap(one: _Piece, other: _Piece) -> bool:
     return one.left < other.right and other.left < one.right
 
 
-def _columns(block: Sequence[_Line]) -> list[tuple[float, float]]:
+def _columns(block: Sequence[_Line]) -> list[_Column]:
     """Return the left and right end of the columns, as the lines with most cells have them."""
     most = max(map(len, block))
     columns: list[list[float]] = []
@@ -210,7 +239,7 @@ def _columns(block: Sequence[_Line]) -> list[tuple[float, float]]:
     return [(left, right) for left, right in columns]
 
 
-def _place(cell: _Piece, columns: Sequence[tuple[float, float]]) -> int:
+def _place(cell: _Piece, columns: Sequence[_Column]) -> int:
     """Return the column that a cell is in, or nearest to."""
     distances = [max(left - cell.right, cell.left - right) for left, right in columns]
     return distances.index(min(distances))

@@ -40,6 +40,10 @@ BARRED = "| Part | Sizes |\n| --- | --- |\n| Seat | 3<br>4 |\n| Back | |"
             ["Lives of assets: Patents | 4 - 20 years", "Lives of assets: Software | 3 years"],
         ),
         (BARRED, ["Part: Seat, Sizes: 3<br>4", "Part: Back"]),
+        (
+            "Rounds\n\nLock A | 4 | 10\nLock B | 6 | 12",
+            ["Rounds: Lock A | 4 | 10", "Rounds: Lock B | 6 | 12"],
+        ),
         ("It is red.\n\nA | B\nc | d", ["A: c, B: d"]),
         ("- first item\n\nA | B\nc | d", ["A: c, B: d"]),
     ],

@@ -184,6 +184,22 @@ FEES = (
 )
 
 
+KEYS = (
+    [(60, "Key size")],
+    [(60, "(bytes)")],
+    [(100, "Rounds")],
+    [(20, "Lock A"), (65, "16"), (105, "10")],
+    [(20, "Lock B"), (65, "32"), (105, "14")],
+)
+
+
+def test_a_header_of_a_pdf_that_is_read_cell_by_cell(load_one):
+    """Cells of several lines come one after the other, above the rows."""
+    assert load_one("a.pdf", pdf(*KEYS)).text == (
+        " | Key size (bytes) | Rounds\nLock A | 16 | 10\nLock B | 32 | 14"
+    )
+
+
 def test_columns_of_a_pdf(load_one):
     """By the places of their words, also where a cell is empty."""
     text = load_one("a.pdf", pdf(*SIZES)).text
