@@ -12,6 +12,7 @@ from esrag.filters import Filter
 from esrag.models import NO_PROMPT, Prompt
 from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
+from esrag.routing import Kind
 from esrag.runs import build_record
 from esrag.verifying.drafts import judge_sentences
 from esrag.verifying.verify import is_refusal
@@ -33,6 +34,8 @@ class AskResult:
     `took_ms` is by stage; for a `cached` answer it is the time to look it up. `calls` are those of
     language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
+    `route` is where the answer is from: passages (`documents`), the records of the index
+    (`collection`), one document (`summary`), or nowhere (`direct`).
     """
 
     question: str
@@ -50,6 +53,7 @@ class AskResult:
     cached: bool = False
     draft: str = ""
     run_id: str = ""
+    route: Kind = "documents"
 
     @property
     def usage(self) -> Usage | None:
@@ -103,7 +107,7 @@ class AskResult:
             "citations": [asdict(citation) for citation in self.citations],
             "confidence": self.confidence,
             "confidence_band": self.confidence_band,
-            "route": "documents",
+            "route": self.route,
             "model": self.model,
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,

@@ -152,7 +152,7 @@ def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
 def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
-    is_printed = " ".join(sentences) == asked.answer.text
+    is_printed = " ".join(sentences).split() == asked.answer.text.split()  # a list has lines
     show_answer(asked, is_printed=is_printed)
     if parts.evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))
