@@ -35,6 +35,7 @@ from esrag.records import Answer
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
+from esrag.retrieving.spelling import Correction, repair
 from esrag.routing import DOCUMENTS, Kind, Route
 from esrag.routing.document_questions import find_document_route
 from esrag.routing.small_talk import is_small_talk
@@ -189,9 +190,20 @@ def _summarise(
 def _answer_from_passages(
     question: str, context: Context, where: Filter | None, on_sentence: OnSentence
 ) -> AskResult:
-    found = gather_evidence(question, context, where)
-    written = write_answer(question, found, context, on_sentence)
-    return _build_result(question, "documents", found, written, context)
+    spelled, corrections = _repair(question, context, where)
+    found = gather_evidence(spelled, context, where)
+    written = write_answer(spelled, found, context, on_sentence)
+    result = _build_result(question, "documents", found, written, context)
+    return replace(result, corrections=corrections)
+
+
+def _repair(
+    question: str, context: Context, where: Filter | None
+) -> tuple[str, tuple[Correction, ...]]:
+    """Return the question in the documents' spelling, if `retrieval.spelling` is on."""
+    if not context.settings.retrieval.spelling:
+        return question, ()
+    return repair(question, context.engine, context.embedder, where)
 
 
 def _build_result(
@@ -219,8 +231,10 @@ def search(question: str, context: Context, where: Filter | None = None) -> Sear
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
     question = prepare_question(question)
     notes = check_filter(where, context.engine)
+    spelled, corrections = _repair(question, context, where)
+    repaired = (correction.note for correction in corrections)
 
-    return with_notes(_search(question, context, where), notes)
+    return with_notes(_search(spelled, context, where), (*notes, *repaired))
 
 
 _search = cache_hits(retrieve_hits)

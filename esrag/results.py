@@ -12,6 +12,7 @@ from esrag.filters import Filter
 from esrag.models import NO_PROMPT, Prompt
 from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
+from esrag.retrieving.spelling import Correction
 from esrag.routing import Kind
 from esrag.runs import build_record
 from esrag.verifying.drafts import judge_sentences
@@ -35,7 +36,8 @@ class AskResult:
     language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
     `route` is where the answer is from: passages (`documents`), the records of the index
-    (`collection`), one document (`summary`), or nowhere (`direct`).
+    (`collection`), one document (`summary`), or nowhere (`direct`). `corrections` are words of the
+    question that were searched for in another spelling.
     """
 
     question: str
@@ -54,6 +56,7 @@ class AskResult:
     draft: str = ""
     run_id: str = ""
     route: Kind = "documents"
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -87,8 +90,9 @@ class AskResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or failed on the way, in words."""
-        return (*self.answer.notes, *self.retrieved.notes)
+        """What was repaired, left out or failed on the way, in words."""
+        corrected = (correction.note for correction in self.corrections)
+        return (*corrected, *self.answer.notes, *self.retrieved.notes)
 
     def to_dict(
         self, *, evidence: bool = False, prompt: bool = False, explain: bool = False
@@ -104,6 +108,7 @@ class AskResult:
             "refused": self.refused,
             "reason": self.reason,
             "notes": [*self.notes],
+            "corrections": [asdict(correction) for correction in self.corrections],
             "citations": [asdict(citation) for citation in self.citations],
             "confidence": self.confidence,
             "confidence_band": self.confidence_band,

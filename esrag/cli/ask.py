@@ -142,6 +142,8 @@ def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
     """Print an answer, its citations and confidence; `is_printed` if its text was streamed."""
     from esrag.cli.citing import print_answer, print_citations
 
+    for correction in asked.corrections:
+        remark(correction.note)
     if not is_printed:
         print_answer(asked.answer)
     print_citations(asked.answer.citations)

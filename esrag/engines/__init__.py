@@ -211,6 +211,14 @@ class Engine(Protocol):
         """Search both legs, apply the filter and fuse. Raises: IndexMissing, IndexMismatch."""
         ...
 
+    def count_terms(self, terms: Sequence[str], like: Sequence[str] = ()) -> Mapping[str, int]:
+        """Return the number of chunks of each search term that occurs.
+
+        The terms are those given, and those with the first letter of one in `like` and at most two
+        edits from it. Raises: IndexMissing.
+        """
+        ...
+
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
         """Return, for each filter, whether any chunk passes it. Raises: IndexMissing."""
         ...

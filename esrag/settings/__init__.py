@@ -194,6 +194,10 @@ class RetrievalSettings(Section):
     variants: bool = Field(
         default=False, description="Search other wordings of the question too, and fuse them all."
     )
+    spelling: bool = Field(
+        default=True,
+        description="Repair words that no document has with words that the documents have.",
+    )
     operations: Mapping[
         Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]
     ] = Field(

@@ -1,5 +1,7 @@
 """Compare the spelling of words."""
 
+MAX_EDITS = 2
+
 
 def is_near(word: str, other: str, most: int) -> bool:
     """Return whether at most `most` edits of one character turn a word into the other.
@@ -31,4 +33,4 @@ def is_near(word: str, other: str, most: int) -> bool:
 
 def max_edits(word: str) -> int:
     """Return how many edits a reader would take for a slip in a word of this length."""
-    return 2 if len(word) >= 8 else 1  # noqa: PLR2004 -- as in Lucene's fuzziness, but later
+    return MAX_EDITS if len(word) >= 8 else 1  # noqa: PLR2004 -- as in Lucene's fuzziness, but later

@@ -97,7 +97,7 @@ def filled(esrag, corpus):
 PRINTED = {
     "esrag.answer/1": [
         "ask",
-        "How many litres does the kettle hold?",
+        "How many litres does the kettel hold?",  # misspelt, so that there is a correction
         "--explain",
         "--show-evidence",
         "--show-prompt",

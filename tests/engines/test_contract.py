@@ -878,3 +878,14 @@ def test_a_refresh_lets_everything_be_found(full, name):
     before = content(full)
     full.refresh()
     assert before == content(full)
+
+
+def test_terms_are_counted(full):
+    """Those that are asked for, and those that are spelt alike; what occurs nowhere is left out."""
+    texts = [text for document in library() for text in document.indexed_texts]
+    held = {word: sum(word in text.split() for text in texts) for word in ("matrix", "secret")}
+
+    assert full.count_terms(["matrix", "secret", "nowhere", "matrix"]) == held
+    assert full.count_terms([], like=["matirx"]) == {"matrix": held["matrix"]}
+    assert full.count_terms(["secret"], like=["maatrixx", "natrix", "nowhere"]) == held
+    assert full.count_terms([]) == full.count_terms([], like=["zebra"]) == {}
