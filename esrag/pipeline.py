@@ -31,6 +31,7 @@ from esrag.jobs.running import cancel_if_stopped, files_left, remove_gone, run_j
 from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.models.metering import ModelCall
+from esrag.nearest import find_nearest
 from esrag.records import Answer
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
@@ -194,7 +195,8 @@ def _answer_from_passages(
     found = gather_evidence(spelled, context, where)
     written = write_answer(spelled, found, context, on_sentence)
     result = _build_result(question, "documents", found, written, context)
-    return replace(result, corrections=corrections)
+    nearest = find_nearest(found, result.reason, context.engine)
+    return replace(result, corrections=corrections, nearest=nearest)
 
 
 def _repair(

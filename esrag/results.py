@@ -29,6 +29,19 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader may look on if a question is refused; the fields are as in `Citation`."""
+
+    doc_id: str
+    chunk_id: str
+    title: str
+    section: str
+    start_page: int
+    end_page: int
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AskResult:
     """An answer and how it came about.
 
@@ -37,7 +50,8 @@ class AskResult:
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
     `route` is where the answer is from: passages (`documents`), the records of the index
     (`collection`), one document (`summary`), or nowhere (`direct`). `corrections` are words of the
-    question that were searched for in another spelling.
+    question that were searched for in another spelling. `nearest` are places worth a look if the
+    passages did not answer the question well enough.
     """
 
     question: str
@@ -57,6 +71,7 @@ class AskResult:
     run_id: str = ""
     route: Kind = "documents"
     corrections: tuple[Correction, ...] = ()
+    nearest: tuple[Place, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -110,6 +125,7 @@ class AskResult:
             "notes": [*self.notes],
             "corrections": [asdict(correction) for correction in self.corrections],
             "citations": [asdict(citation) for citation in self.citations],
+            "nearest": [asdict(place) for place in self.nearest],
             "confidence": self.confidence,
             "confidence_band": self.confidence_band,
             "route": self.route,

@@ -140,13 +140,14 @@ def to_dict(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]
 
 def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
     """Print an answer, its citations and confidence; `is_printed` if its text was streamed."""
-    from esrag.cli.citing import print_answer, print_citations
+    from esrag.cli.citing import print_answer, print_citations, print_places
 
     for correction in asked.corrections:
         remark(correction.note)
     if not is_printed:
         print_answer(asked.answer)
     print_citations(asked.answer.citations)
+    print_places(asked.nearest)
     if not asked.answer.refused:
         print_text(f"\nconfidence: {asked.confidence_band} ({asked.confidence:.2f})")
 
