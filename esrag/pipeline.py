@@ -21,7 +21,8 @@ from esrag.evidence.confidence import Signals, band
 from esrag.filters import Filter
 from esrag.gathering import Gathered, gather_evidence, retrieve_hits
 from esrag.generating import Draft
-from esrag.generating.rewriting import make_standalone, rewrite
+from esrag.generating.followups import Turn, make_standalone
+from esrag.generating.rewriting import rewrite
 from esrag.ingesting import Progress
 from esrag.ingesting.batches import Target
 from esrag.jobs.planning import IngestRequest, plan_ingest
@@ -242,11 +243,13 @@ def search(question: str, context: Context, where: Filter | None = None) -> Sear
 _search = cache_hits(retrieve_hits)
 
 
-def resolve_followup(question: str, earlier: Sequence[str], context: Context) -> str:
+def resolve_followup(question: str, earlier: Sequence[Turn], context: Context) -> str:
     """Return a question that stands alone for one that leans on earlier ones.
 
-    The model that writes answers puts it into words; without one, rules do.
+    The model that writes answers puts it into words; without one, rules do. Small talk stays.
     """
+    if is_small_talk(question):
+        return question
     model = context.assistant
     if model:
         return rewrite(question, earlier, model, context.prompts)

@@ -132,6 +132,7 @@ def _may_be_meant(typed: str, word: str, *, free: bool) -> bool:
 
 def _edit(word: str) -> set[str]:
     """Return the words at one edit from a word, its first letter unchanged."""
+    word = word[:MAX_CHARACTERS]
     places = [(word[:n], word[n:]) for n in range(1, len(word) + 1)]
     dropped = {left + right[1:] for left, right in places if right}
     swapped = {left + right[1] + right[0] + right[2:] for left, right in places if right[1:]}

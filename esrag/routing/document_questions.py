@@ -79,7 +79,9 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
     (None, r"tl;?dr:?(?: of| for)? (?P<about>\S.*)"),
 )
 _FORMAT = re.compile(r"\b(pdf|word|html|markdown|email)s?\b", re.IGNORECASE)
-_COMPILED = tuple((wanted, re.compile(rule, re.IGNORECASE)) for wanted, rule in _RULES)
+_COMPILED = tuple(
+    (wanted, re.compile(rf"\A(?:{rule})\Z", re.IGNORECASE)) for wanted, rule in _RULES
+)
 
 
 def find_document_route(question: str) -> Route | None:
@@ -96,7 +98,7 @@ def find_document_route(question: str) -> Route | None:
     line = " ".join(question.replace("’", "'").split()).rstrip("?!. ").replace(",", "")
 
     for wanted, rule in _COMPILED:
-        if match := rule.fullmatch(line):
+        if match := rule.match(line):
             about = (match.groupdict().get("about") or "").strip(" \"'“”`")
             if wanted is None:
                 return Route("summary", about=about)
