@@ -49,9 +49,9 @@ def repair(
 ) -> tuple[str, tuple[Correction, ...]]:
     """Return the question in the spelling of the documents, and the corrections.
 
-    A word is repaired by one edit, or two if it has eight letters. If the tokeniser of the model
-    knows words, those that it knows stay; otherwise a slip may add, drop or swap letters only,
-    because another letter often makes another word. Raises: IndexMissing, EngineError.
+    If the tokeniser of the model knows words, those that it knows stay, and a word is repaired by
+    one edit, or two if it has eight letters. Otherwise a slip may add, drop or swap letters once,
+    because more often makes another word. Raises: IndexMissing, EngineError.
     """
     knows = _read_vocabulary(embedder)
     joined = {match[0]: f"{match[1]} {match[2]}" for match in _JOINED.finditer(question)}
@@ -125,9 +125,9 @@ def _find_word(typed: str, engine: Engine, where: Filter | None, *, free: bool) 
 
 
 def _may_be_meant(typed: str, word: str, *, free: bool) -> bool:
-    """Return whether a slip makes one word the other."""
+    """Return whether a slip makes one word the other; not one that often makes another word."""
     is_slip = free or len(typed) != len(word) or sorted(typed) == sorted(word)
-    return is_slip and is_near(typed, word, max_edits(typed))
+    return is_slip and is_near(typed, word, max_edits(typed) if free else 1)
 
 
 def _edit(word: str) -> set[str]:

@@ -46,6 +46,7 @@ class Vocabulary:
         ("sha3 volume", "sha 3 volume"),
         ("two vollumes", "two volumes"),
         ("indentations", "indentations"),  # its stem occurs
+        ("a reccommmended set", "a reccommmended set"),  # two slips
         ("the painted appendix", "the painted appendix"),  # another letter is another word
         ("the window of the author", "the window of the author"),
         ("Indentaton", "Indentaton"),
@@ -72,6 +73,7 @@ def test_a_model_that_knows_words_allows_other_letters(engine):
     """Words that it knows stay."""
     assert repair("seperate volumes", engine, None)[0] == "seperate volumes"
     assert repair("seperate volumes", engine, Vocabulary("question"))[0] == "separate volumes"
+    assert repair("a reccommmended set", engine, Vocabulary("question"))[0] == "a recommended set"
     assert repair("painted", engine, Vocabulary("question"))[0] == "printed"
     assert repair("painted", engine, Vocabulary("question", "painted"))[0] == "painted"
 
