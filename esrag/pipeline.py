@@ -174,7 +174,10 @@ def _describe(
     clock.lap("describe")
     for line in described.answer.text.splitlines():
         on_sentence(line)
-    found = Gathered(described.retrieved, described.evidence, (), Signals(1.0, None), 1.0, None)
+    signals = Signals(described.confidence, None)
+    found = Gathered(
+        described.retrieved, described.evidence, (), signals, described.confidence, None
+    )
     written = Written(described.answer, Draft("", "records"), took_ms=clock.took_ms)
     return _build_result(question, "collection", found, written, context)
 

@@ -17,13 +17,13 @@ from esrag.records import Answer, Citation, Evidence
 class Description:
     """An answer about documents, its evidence, and the search for its topic, if it has one.
 
-    `draft` is what was checked; "" for records of the index, which are no text to check.
+    A record of the index is certain; words in common with a topic are not.
     """
 
     answer: Answer
     evidence: tuple[Evidence, ...]
     retrieved: SearchResult
-    draft: str = ""
+    confidence: float = 1.0
 
 
 def cite(item: Evidence, source: str, start: int = 0, end: int = 0) -> Citation:

@@ -1,7 +1,7 @@
 """Answer questions about the collection: which documents there are, how many, how long."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from esrag.context import Context
@@ -31,6 +31,7 @@ DEPTH = 100  # hits in which documents on a topic are looked for
 MAX_HITS = 3  # of a document that count, so that a long document does not push others out
 MIN_SHARE = 0.3  # of the best document's score, which a document on the topic has
 RANK_CONSTANT = 60
+ON_TOPIC = 0.75  # confidence of a list of documents that have the words of a topic
 
 NOTE = "from the records of the index, not a quotation"
 
@@ -144,7 +145,9 @@ def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Desc
     ]
     entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
     note = f"documents with passages that have the words of {route.about!r}"
-    return _listing(entries, (note,), found) if entries else None
+    if not entries:
+        return None
+    return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
 
 
 def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk], dict[str, float]]:
@@ -183,7 +186,8 @@ def _name(
         return _shorten(name)
     head = [each.text for each in read_head(context.engine, document.doc_id, HEAD_CHUNKS)]
     line = find_title_line(head, topic) or find_title_line(head)
-    return f"“{_shorten(line or chunk.text)}”"
+    first = next(iter(head), chunk.text).strip().partition("\n")[0]
+    return f"“{_shorten(line or first)}”"
 
 
 def _shorten(text: str) -> str:

@@ -12,7 +12,7 @@ from esrag.engines import SearchResult
 from esrag.evidence import Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.confidence import Signals
-from esrag.evidence.statements import iter_statements, to_line
+from esrag.evidence.statements import lines, to_line
 from esrag.filters import And, Filter, Terms
 from esrag.gathering import Gathered
 from esrag.generating import Draft
@@ -24,6 +24,7 @@ from esrag.writing import Written, write_answer
 MAX_READ = 60  # chunks of a document; a summary is at its beginning, its main sections follow
 MAX_LEAD = 4  # chunks of an abstract
 MIN_WORDS, MAX_CHARACTERS = 8, 600  # of a sentence that can be read by itself
+WITHOUT_LEAD = 0.75  # confidence in the first sentences of the sections
 MIN_SMALL = 0.6  # share of a sentence's words in lower case; a title page has fewer
 
 _LEAD = (
@@ -31,13 +32,15 @@ _LEAD = (
     r"|purpose(?: and scope)?|scope|preface|foreword)"
 )
 _HEADING = re.compile(rf"\W*(?:\d{{1,2}}(?:\.\d{{1,2}})?\.?\s+)?{_LEAD}\W*", re.IGNORECASE)
+_ONE = re.compile(r"\bin (?:a|one|1)(?: short| single)? sentence\b", re.IGNORECASE)
 _RANKS = ("abstract", "summary", "syllabus", "synopsis", "overview", "introduction")
 # The sentence that says what a text is for, or what it comes to.
 _PURPOSE = re.compile(
     r"(?:held|holding|summary|conclusion):\s"
     r"|(?:in this|this|the present) (?:\w+ ){0,2}?(?:paper|document|standard|memo|memorandum"
     r"|specification|guide|guideline|report|article|pep|manual|policy|publication|section"
-    r"|recommendation|page|handbook|chapter)s?,? (?:\w+ ){0,2}?(?:specif|describ|defin|propos"
+    r"|recommendation|page|handbook|chapter|act|law|regulation"
+    r"|agreement|study|book|note)s?,? (?:\w+ ){0,2}?(?:specif|describ|defin|propos"
     r"|provid|present|explain|giv|introduc|document|outlin|summari|cover|contain|we )"
     r"|we (?:propose|present|show|find|found|conclude|hold|introduce|describe)\b",
     re.IGNORECASE,
@@ -72,11 +75,13 @@ def summarise(
         return None
     only = Terms("doc_id", (named[0][0].doc_id,))
     chunks = list(islice(context.engine.chunks(And((only, where)) if where else only), MAX_READ))
-    chosen = _choose(_find_lead(chunks), chunks, context.settings.answer.max_sentences)
+    lead = _find_lead(chunks)
+    most = 1 if _ONE.search(question) else context.settings.answer.max_sentences
+    chosen = _choose(lead, chunks, most)
     if not chosen:
         return None
 
-    found = _gather(chosen)
+    found = _gather(chosen, 1.0 if lead else WITHOUT_LEAD)
     if context.generator().prompted:
         return found, write_answer(question, found, context, on_sentence)
 
@@ -88,7 +93,7 @@ def summarise(
     return found, Written(answer, Draft(draft))
 
 
-def _gather(chosen: Sequence[_Sentence]) -> Gathered:
+def _gather(chosen: Sequence[_Sentence], sureness: float) -> Gathered:
     """Return the sentences as statements, and their passages as evidence."""
     chunks = list({each.chunk.chunk_id: each.chunk for each in chosen}.values())
     keys = {chunk.chunk_id: f"c{n}" for n, chunk in enumerate(chunks, 1)}
@@ -99,8 +104,8 @@ def _gather(chosen: Sequence[_Sentence]) -> Gathered:
             Statement(keys[each.chunk.chunk_id], n, each.text, each.text, 1.0)
             for n, each in enumerate(chosen)
         ),
-        signals=Signals(1.0, None),
-        confidence=1.0,
+        signals=Signals(sureness, None),
+        confidence=sureness,
         lacks=None,
     )
 
@@ -152,10 +157,10 @@ def _rank(heading: str) -> int:
 def _follow_heading_line(chunks: Sequence[Chunk]) -> list[_Sentence]:
     """Return what follows a line that is such a heading, in a document without headings."""
     for n, chunk in enumerate(chunks):
-        lines = chunk.text.split("\n")
-        for place, line in enumerate(lines):
+        written = chunk.text.split("\n")
+        for place, line in enumerate(written):
             if _HEADING.fullmatch(line):
-                rest = _iter_prose("\n".join(lines[place + 1 :]), chunk)
+                rest = _iter_prose("\n".join(written[place + 1 :]), chunk)
                 return [*rest, *_iter_sentences(chunks[n + 1 : n + MAX_LEAD])]
     return []
 
@@ -180,9 +185,9 @@ def _iter_sentences(chunks: Iterable[Chunk]) -> Iterator[_Sentence]:
 
 def _iter_prose(text: str, chunk: Chunk) -> Iterator[_Sentence]:
     """Yield the sentences of a part of a chunk that can be read by themselves."""
-    for said, _ in iter_statements(text):
-        line = to_line(said)
-        if _is_prose(line):
+    for said in lines(text):
+        line = to_line(said.text)
+        if said.row is None and _is_prose(line):
             yield _Sentence(line, chunk)
 
 

@@ -66,6 +66,7 @@ def test_documents_on_a_topic_are_listed(kitchen):
     answer = kitchen("ask", "Which documents do you have about a dimmer?", "--json").json
     assert answer["answer"] == "- Lamp (lamp.html) [c1]"
     assert (answer["route"], len(answer["citations"])) == ("collection", 1)
+    assert answer["confidence_band"] == "medium"  # words in common are no proof
 
     other = kitchen("ask", "Which documents do you have about quantum gravity?", "--json").json
     assert other["route"] == "documents"
@@ -92,6 +93,8 @@ def test_a_summary_is_of_the_abstract_with_what_the_text_is_for(kitchen):
     )
     assert [citation["doc_id"] for citation in answer["citations"]] == ["act"]
     assert answer["path"] == "document"
+    one = kitchen("ask", "Summarise the Harbour Act in one sentence.", "--json").json["answer"]
+    assert one == "This act describes the duties of the harbour master in detail. [c1]"
 
 
 def test_a_document_without_an_abstract_is_summarised_by_its_sections(kitchen, corpus):
