@@ -90,7 +90,8 @@ def _labels(text: str) -> dict[str, set[str]]:
         is_label = word[0][0].isdigit() or (
             word[0][0].isupper() and word[0].lower() not in STOP_WORDS
         )
-        is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | COUNTING
+        # "It's 7 litres" has no label: "it's" has no term.
+        is_name = before[0][0].isalpha() and before[0].lower() not in COUNTING and terms(before[0])
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
         if is_label and is_name and is_next and not _is_measured(text, word):
             found[terms(before[0])[0]].add(word[0])
