@@ -61,6 +61,29 @@ CONCEALED = [
     'style="position:absolute;left:-9999px"',
     'style="text-indent:-9999px"',
     'style="height:0;overflow:hidden"',
+    'style="transform:scale(0)"',
+    'style="transform: rotate(3deg) scale( 0 , 0 )"',
+    'style="transform:scaleX(0)"',
+    'style="transform:translateX(-9999px)"',
+    'style="scale:0"',
+    'style="clip-path:inset(100%)"',
+    'style="clip-path:inset(50%)"',
+    'style="clip-path:inset(0 60% 0 40%)"',
+    'style="clip-path:circle(0)"',
+    'style="clip-path:circle(0px at 50% 50%)"',
+    'style="clip-path:ellipse(0 50%)"',
+    'style="position:absolute;clip:rect(0, 0, 0, 0)"',
+    'style="color:#fff"',
+    'style="color:#FFFFFF"',
+    'style="color:#fefefe"',
+    'style="color:white"',
+    'style="color:rgb(255,255,255)"',
+    'style="color:rgb(255 255 255 / 1)"',
+    'style="color:rgba(255, 255, 255, 1)"',
+    'style="color:red;color:white!important;color:red"',
+    'style="color:white;background:white none"',
+    'style="color:white;background-color:inherit"',
+    'style="background:#222;color:#202020"',
 ]
 SHOWN_STYLES = [
     "",
@@ -68,8 +91,24 @@ SHOWN_STYLES = [
     'style="display:block"',
     'style="opacity:0.9"',
     'style="font-size:0.9em"',
-    'style="color:#fff"',
+    'style="color:#eee"',
+    'style="color:inherit"',
+    'style="color:initial"',
+    'style="color:var(--ink)"',
+    'style="color:rgba(255,255,255,0.9)"',
     'style="color:#fff;background:#000"',
+    'style="color:#fff;background:#000 none"',
+    'style="color:#fff;background:rgb(0, 0, 0)"',
+    'style="color:#fff;background:linear-gradient(red, blue)"',
+    'style="color:#fff;background-color:#fff;background-image:url(a.png)"',
+    'style="color:transparent;-webkit-background-clip:text;background-image:url(a.png)"',
+    'style="transform:scale(1)"',
+    'style="transform:scaleX(-1)"',
+    'style="transform:scale3d(1, 1, 0)"',
+    'style="clip-path:inset(10% 20% 30%)"',
+    'style="clip-path:inset(60% 30% 0)"',
+    'style="clip-path:circle(50%)"',
+    'style="clip:rect(auto, auto, auto, auto)"',
     'style="margin-left:-10px"',
     'style="height:0"',
     'style="background:url(a.png);color:white"',
@@ -113,6 +152,65 @@ def test_white_text_of_a_page_on_an_element_with_a_white_background_is_left_out(
     require_left_out("a.html", text.encode())
     dark = text.replace("<div>", '<div style="background:#123">')
     require_kept("a.html", dark.encode())
+
+
+def colours(inner, head=""):
+    return (
+        f"<html><head>{head}</head><body><h1>Hours</h1><p>{SHOWN}</p>{inner}</body></html>"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "dark",
+    [
+        '<div style="background:#123"><p style="color:#fff">{}</p></div>',
+        '<table><tr bgcolor="navy"><td><font color="white">{}</font></td></tr></table>',
+        '<table background="a.png"><tr><td style="color:white">{}</td></tr></table>',
+        '<div style="color:#fff"><p style="background:#000">{}</p></div>',
+        '<div style="color:#fff"><p><span style="color:#000">{}</span></p></div>',
+        '<div style="color:#fff"><p><a href="b.html">{}</a></p></div>',
+        '<p style="color:#fff;background:#fff"><b style="color:#300">{}</b></p>',
+    ],
+)
+def test_white_text_of_a_page_on_something_dark_stays(dark):
+    """The background, or the colour, of another element decides; a link has its own colour."""
+    require_kept("a.html", colours(dark.format(SECRET)))
+
+
+@pytest.mark.parametrize(
+    "light",
+    [
+        '<div style="color:#fff"><p><b>{}</b></p></div>',
+        '<div style="background:#123"><p style="background:white;color:#fff">{}</p></div>',
+        '<div style="color:#fff"><!-- x -->{}<p style="background:#000">Shown as well.</p></div>',
+        '<div style="color:#fff"><p style="background:#000">Shown as well.</p>{}</div>',
+    ],
+)
+def test_white_text_of_a_page_without_a_background_is_left_out(light):
+    """Only what is white: a part of the same element with a background stays."""
+    document = loaded("a.html", colours(light.format(SECRET)))
+    assert ("vault" in document.text, document.hidden) == (False, CHARACTERS)
+    assert ("Shown as well." in document.text) == ("as well" in light)
+
+
+def test_white_text_of_a_page_with_a_style_sheet_stays():
+    """A sheet that is not read may make the page dark; what is under a white element is hidden."""
+    link = '<link rel="stylesheet" href="a.css">'
+    require_kept("a.html", colours(f'<p style="color:#fff">{SECRET}</p>', link))
+    white = f'<p style="color:#fff;background:#fff">{SECRET}</p>'
+    require_left_out("a.html", colours(white, link))
+
+
+def test_a_hidden_element_in_another_is_counted_once():
+    """The outer one is left out with all that is in it."""
+    inner = f'<div hidden><p style="display:none">{SECRET}</p></div>'
+    require_left_out("a.html", colours(inner))
+
+
+def test_a_page_that_hides_all_of_itself_stays():
+    """Its script shows it."""
+    text = f'<html style="color:#fff"><body style="color:white">{SHOWN} {SECRET}</body></html>'
+    require_kept("a.html", text.encode())
 
 
 def test_of_a_message_and_a_book_hidden_text_is_left_out():
