@@ -1,4 +1,4 @@
-"""Text of a web page that is hidden from a reader, by attributes and by inline styles."""
+"""Text of a web page that is hidden from a reader, by its elements or its style sheets."""
 
 import math
 import re
@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from esrag.loading.colours import CLEAR, WHITE, find_colour, look_same, to_colour
 from esrag.loading.layout import count_characters
-from esrag.loading.styles import Style, has_style_sheet, style_of
+from esrag.loading.sheets import has_other_sheet
+from esrag.loading.styles import Style, Styles
 
 _NUMBER = re.compile(r"([-+]?\d{0,9}(?:\.\d{1,9})?)\s*([a-z%]*)")
 # A size below cannot be read.
@@ -62,13 +63,14 @@ def _find_hidden(tree: Any) -> tuple[Sequence[Any], Sequence[_Piece]]:
 
     concealed: list[Any] = []
     inkless: list[_Piece] = []
+    styles = Styles(tree)
     # The page is white, unless a style sheet that is not read may paint it.
-    paints = [_Paint("", "" if has_style_sheet(tree) else WHITE)]
+    paints = [_Paint("", "" if has_other_sheet(tree) else WHITE)]
 
     walker = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walker:
         if event == "start":
-            style = style_of(element)
+            style = styles.of(element)
             paints.append(_paint(element, style, paints[-1]))
             if element is not tree and _is_concealed(element, style):
                 concealed.append(element)

@@ -9,11 +9,14 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from bounded import limited
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
+from esrag.loading.concealed import remove_concealed
 from esrag.loading.guarded import parts
+from esrag.loading.html import parse_page
 from esrag.records import Source
 
 SECRET = "The vault opens at midnight."
@@ -211,6 +214,95 @@ def test_a_page_that_hides_all_of_itself_stays():
     """Its script shows it."""
     text = f'<html style="color:#fff"><body style="color:white">{SHOWN} {SECRET}</body></html>'
     require_kept("a.html", text.encode())
+
+
+HIDING_RULES = [
+    ".x{display:none}",
+    "#i { DISPLAY : none !important }",
+    "div{opacity:0}",
+    "div.x{visibility:hidden}",
+    "p + p{opacity:1}div{opacity:0}",
+    "h2, .other, .x {font-size:0}",
+    "body{color:#333}.x{color:#fff}",
+    "body{background:#222}.x{color:#222}",
+    "/* } */ .y{display:block} .x{display:none /* ; */}",
+    "<!-- .x{display:none} -->",
+    "@media screen{.x{display:none}}",
+    "@import url(a.css); .x{left:-9999px}",
+    ".x{display:block}.x{display:none}",
+    ".x{display:none}div{display:block}",
+    ".x{display:none!important}#i{display:block}",
+    ".y{content:'}'}.x{display:none}",
+    ".x{clip-path:inset(50%)",
+    ".x{display:none}@media print{.x{display:block}}",
+    "@keyframes a{from{display:block}}.x{display:none}.x::before{display:block}",
+    "@media (width<9px){.y{display:block}}.x{display:none}",
+]
+SHOWING_RULES = [
+    ".X{display:none}",
+    ".y{display:none}",
+    "p.x{display:none}",
+    ".x{display:none}.x{display:block}",
+    ".x{display:none}#i{display:block}",
+    "div{display:none}.x{display:block}",
+    "div{display:none!important}.x{display:block!important}",
+    "@media print{.x{display:none}}",
+    "@keyframes x{from{opacity:0}}",
+    ".x::after{display:none}",
+    ".x .y{display:none}",
+    ".y > .x, .x:hover{display:none}",
+    ".x{display:none}.x:target{display:block}",
+    ".x{display:none}@media (min-width:600px){.x{display:block}}",
+    ".x{display:none}body > .x{display:block}",
+    ".x{color:#fff}body{background:#123}",
+    ".x{color:#fff}:root{background:#123}",
+    ".x{color:#fff}@media screen and (min-width:1px){body{background:#123}}",
+    ".x{color:#fff}.x:not(.y){background:#123}",
+    "body{display:none}",
+]
+
+
+def with_rules(rules):
+    return colours(f'<div class="z x" id="i">{SECRET}</div>', f"<style>{rules}</style>")
+
+
+@pytest.mark.parametrize("rules", HIDING_RULES)
+def test_of_a_page_what_its_style_sheet_hides_is_left_out(rules):
+    """By a class, an id or a tag; the order of rules, specificity and importance count."""
+    require_left_out("a.html", with_rules(rules))
+
+
+@pytest.mark.parametrize("rules", SHOWING_RULES)
+def test_of_a_page_what_its_style_sheet_may_show_stays(rules):
+    """Another rule wins, or may win: on some screens, or with a selector of several parts."""
+    require_kept("a.html", with_rules(rules))
+
+
+def test_an_inline_style_wins_over_a_style_sheet():
+    """Unless the rule is important."""
+    inner = f'<p class="x" style="display:block">{SECRET}</p>'
+    require_kept("a.html", colours(inner, "<style>.x{display:none}</style>"))
+    require_left_out("a.html", colours(inner, "<style>.x{display:none !important}</style>"))
+    for other in ("<style media=print>", "<noscript><style>"):
+        require_kept("a.html", colours(inner, f"{other}.x{{display:none!important}}</style>"))
+
+
+def test_a_hostile_style_sheet_takes_linear_time():
+    """A megabyte of rules, of selectors with one rule, of braces, and of conditions."""
+    many = [f".a{i}" for i in range(30_000)]
+    everything = "top:1;left:1;color:red;width:1;height:1;display:block;opacity:1;scale:1"
+    sheets = (
+        "".join(f"{one}{{{everything}}}" for one in many),
+        ".x{top:0}" * 50_000,
+        f"{','.join(many)}{{{everything}}}" + f"{','.join(many)}{{{'top:1;' * 40_000}}}",
+        "{" * 250_000 + "}" * 250_000,
+        "@media screen{" * 35_000,
+        "(" * 250_000 + "[" * 250_000 + "{top:0}",
+    )
+    body = "".join(f'<p class="x {one[1:]}">y' for one in many)
+    with limited(20):
+        for sheet in sheets:
+            assert remove_concealed(parse_page(colours(body, f"<style>{sheet}").decode())) == 0
 
 
 def test_of_a_message_and_a_book_hidden_text_is_left_out():
