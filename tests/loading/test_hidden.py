@@ -510,12 +510,14 @@ def pdf(content, *, image=None, box="0 0 600 800", extra=""):
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /CropBox [{box}] /Contents 4 0 R "
-        "/Resources << /Font << /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R >> "
-        f"/ExtGState << /C << /ca 0 >> >> {extra} >> >>".encode(),
+        "/Resources << /Font << /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R /Y 8 0 R >> "
+        "/ExtGState << /C << /ca 0 >> /H << /ca 0.5 >> /M << /BM /Multiply >> >> "
+        f"{extra} >> >>".encode(),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         IMAGE,
         FORM,
+        BOX,
     ]
     out, places = b"%PDF-1.7\n", []
     for number, body in enumerate(objects, start=1):
@@ -547,6 +549,10 @@ FORM = (
     b">> >> /Length %d >>\n"
     b"stream\n%s\nendstream" % (len(WHITE), WHITE)
 )
+BOX = (
+    b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length 24 >>\n"
+    b"stream\n1 g 90 590 300 30 re f  \nendstream"
+)
 FIRST = "0 g " + shows(SHOWN, "100 700")
 INVISIBLE = {
     "without ink": f"3 Tr {shows(SECRET)}",
@@ -561,6 +567,13 @@ INVISIBLE = {
     "outside": shows(SECRET, "100 900"),
     "beside": shows(SECRET, "-400 600"),
     "tiny": f"q 0.05 0 0 0.05 0 0 cm {shows(SECRET, '2000 2000')} Q",
+    "under a white box": f"0 g {shows(SECRET)} 1 g 90 590 300 30 re f",
+    "under a black box": f"0 0.4 0 rg {shows(SECRET)} 0 g 90 590 300 30 re f",
+    "under a box of lines": f"0 g {shows(SECRET)} 1 g 90 590 m 90 620 l 390 620 l 390 590 l h f",
+    "under a moved box": f"0 g {shows(SECRET)} q 300 0 0 30 90 590 cm 1 g 0 0 1 1 re f Q",
+    "under a turned box": f"0 g {shows(SECRET)} q 0 30 -300 0 390 590 cm 1 g 0 0 1 1 re f Q",
+    "under a clipped box": f"0 g {shows(SECRET)} q 80 580 400 50 re W n 1 g 0 0 600 690 re f Q",
+    "under a box in a form": f"0 g {shows(SECRET)} /Y Do",
     "in a form": "/X Do",
     "in a form that is moved": "q 1 0 0 1 5 5 cm /X Do Q",
 }
@@ -568,6 +581,19 @@ VISIBLE = {
     "black": shows(SECRET),
     "white on a dark box": f"0 0 0.4 rg 90 590 300 30 re f 1 g {shows(SECRET)}",
     "a white form on a dark box": "0 0 0.4 rg 90 590 300 30 re f /X Do",
+    "on a box": f"1 1 0 rg 90 590 300 30 re f 0 g {shows(SECRET)}",
+    "under half a box": f"0 g {shows(SECRET)} 1 g 90 590 60 30 re f",
+    "under a translucent box": f"0 g {shows(SECRET)} /H gs 1 g 90 590 300 30 re f",
+    "under a blended box": f"0 g {shows(SECRET)} /M gs 1 1 0 rg 90 590 300 30 re f",
+    "under a frame": f"0 g {shows(SECRET)} 1 G 90 590 300 30 re S",
+    "under a triangle": f"0 g {shows(SECRET)} 1 g 90 590 m 500 590 l 90 640 l h f",
+    "under a slanted box": f"0 g {shows(SECRET)} q 1 1 -1 1 0 0 cm 1 g 340 240 200 300 re f Q",
+    "under a box that is clipped": (
+        f"0 g {shows(SECRET)} q 90 590 40 40 re W n 1 g 0 0 600 690 re f Q"
+    ),
+    "under a box that is clipped by a shape": (
+        f"0 g {shows(SECRET)} q 0 0 m 600 0 l 0 690 l h W n 1 g 0 0 600 690 re f Q"
+    ),
     "white on a picture": f"q 300 0 0 60 90 580 cm /I Do Q 1 g {shows(SECRET)}",
     "white with an outline": f"1 g 0 G 2 Tr {shows(SECRET)}",
     "white on a dark shape": (
@@ -576,6 +602,9 @@ VISIBLE = {
     "clipped by a larger box": f"q 50 500 500 200 re W n {shows(SECRET)} Q",
     "small": f"q 0.2 0 0 0.2 0 0 cm {shows(SECRET, '500 2000')} Q",
     "what OCR read in a scan": f"q 600 0 0 800 0 0 cm /I Do Q 3 Tr {shows(SECRET)}",
+    "what OCR read in a scan on a white page": (
+        f"3 Tr {shows(SECRET)} 1 g 0 0 600 690 re f q 600 0 0 600 0 0 cm /I Do Q"
+    ),
     "what OCR read in strips": (
         f"q 600 0 0 400 0 0 cm /I Do Q q 600 0 0 400 0 400 cm /I Do Q 3 Tr {shows(SECRET)}"
     ),
