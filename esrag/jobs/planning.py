@@ -9,7 +9,7 @@ from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.ingesting import planning
 from esrag.jobs.recording import job_key, list_promised_ids
 from esrag.jobs.work import Work
-from esrag.loading.listing import Selection, list_files
+from esrag.loading.listing import Listing, Selection, list_files
 from esrag.settings import Settings
 
 
@@ -29,11 +29,14 @@ class IngestRequest:
 
 
 def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
-    """Return what an ingest would do; nothing is written."""
+    """Return what an ingest would do; nothing is written.
+
+    Raises: EngineError if stored chunks of an unchanged file are damaged.
+    """
     stored = _stored_sources(request, work.context.engine)
     listing = list_files(request.arguments, _selection(request, work.settings))
 
-    return planning.plan(
+    plan = planning.plan(
         listing,
         stored,
         keep_missing=request.keep_missing,
@@ -41,6 +44,21 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
         max_bytes=work.settings.loading.max_bytes,
         promised=list_promised_ids(work, work.settings.engine.index),
     )
+    _verify_unchanged(plan, listing, stored, work.context.engine)
+    return plan
+
+
+def _verify_unchanged(
+    plan: planning.Plan,
+    listing: Listing,
+    stored: Mapping[str, planning.StoredSource],
+    engine: Engine,
+) -> None:
+    """Raise EngineError if stored chunks that the plan keeps are damaged."""
+    listed = {file.source for file in listing.files}
+    unchanged = (listed & stored.keys()) - {task.source for task in plan.tasks}
+    if unchanged:
+        engine.verify_chunks(sorted(unchanged))
 
 
 def _selection(request: IngestRequest, settings: Settings) -> Selection:
