@@ -1,8 +1,8 @@
 """The request of an ingest, compared with the content of the index."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from esrag.engines import Engine
 from esrag.errors import EngineError, IndexBusy, IndexMissing
@@ -34,7 +34,7 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
     Raises: EngineError if stored chunks of an unchanged file are damaged.
     """
     stored = _stored_sources(request, work.context.engine)
-    listing = list_files(request.arguments, _selection(request, work.settings))
+    listing = list_files(request.arguments, _selection(request, work))
 
     plan = planning.plan(
         listing,
@@ -61,10 +61,15 @@ def _verify_unchanged(
         engine.verify_chunks(sorted(unchanged))
 
 
-def _selection(request: IngestRequest, settings: Settings) -> Selection:
-    """Return which files of the named folders are taken, except index, ledger and cache."""
+def _selection(request: IngestRequest, work: Work) -> Selection:
+    """Return which files of the named folders are taken, except those of esrag itself.
+
+    These are the settings files, the index, the ledger, the cache and the runs.
+    """
+    settings = work.settings
     addresses = (settings.ledger.url, settings.cache.url, settings.runs.url)
-    own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
+    written = [url for url in addresses if url and "://" not in url]
+    own = frozenset(os.path.realpath(path) for path in (*written, *work.own_files))
     return Selection(
         include=request.include,
         exclude=request.exclude,
