@@ -236,6 +236,13 @@ class Engine(Protocol):
         """Return one line for each defect of the index; empty if the index is sound."""
         ...
 
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Read the stored chunks of these sources, so that damage to them is found.
+
+        A server does nothing, because it verifies its own files. Raises: EngineError, IndexMissing.
+        """
+        ...
+
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
         """Yield chunk ids and their vectors in the order of `chunks`.
 

@@ -344,7 +344,10 @@ class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
     refusal: float = Field(
-        default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it."
+        default=0.35,
+        ge=0,
+        le=1,
+        description="Refuse below this confidence; 0 never refuses for it.",
     )
     evidence_chunks: int = Field(
         default=10, gt=0, description="Maximum number of passages given as evidence."

@@ -194,6 +194,13 @@ def test_the_generation_grows_with_every_change(full):
     assert sorted(set(seen)) == seen
 
 
+def test_sound_chunks_are_verified(full):
+    """Those of stored sources, and of sources that are not stored."""
+    sources = [document.source for document in full.documents()]
+    full.verify_chunks([*sources, "never seen"])
+    full.verify_chunks([])
+
+
 def test_known_vectors(full):
     """The vectors of indexed texts come back by text; other texts are left out."""
     document = library()[2]

@@ -149,6 +149,14 @@ class EmbeddedEngine:
         except EngineError as error:
             return [str(error)]
 
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Read the stored chunks of sources, whose pages carry checksums.
+
+        Raises: IndexMissing, EngineError.
+        """
+        for _ in self._streamed(rows.CHUNKS_READ, (json.dumps([*sources]),)):
+            pass
+
     def examine(self) -> Iterator[Finding]:
         """Check SQLite and the disk; see `Engine.examine`."""
         return examine(Path(self._options.url))

@@ -179,6 +179,9 @@ class ServerEngine:
         )
         return found
 
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Do nothing: the server verifies its own files."""
+
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         if self.fingerprint().dimensions:
