@@ -122,8 +122,7 @@ def _fits(
     )
     fits += MEANING * _meanings(question, [one.text for one in found], fits, likely, encode)
 
-    fits = np.clip(fits, 0, 1).round(6)
-    return fits
+    return fits.clip(0, 1).round(6)
 
 
 def _closeness(evidence: Sequence[Evidence]) -> Scores:
