@@ -43,8 +43,10 @@ _DATE = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b(?:January|February|March|April|June|July|August|September|October"
     r"|November|December|Jan|Feb|Aug|Sept|Oct|Nov|Dec)\b|\b\d{1,2} May\b|\bMay \d|\bcentury\b"
 )
-_NAME = re.compile(r"\b[A-Z][\w.'’-]+(?: (?:[A-Z][\w.'’-]*|of|de|van|von))* [A-Z][\w'’-]+")
-_CAPITAL = re.compile(r"(?<=[a-z,;()] )[A-Z][\w'’-]+")
+_NAME = re.compile(
+    r"\b[A-Z][\w.'’-]{1,30}(?: (?:[A-Z][\w.'’-]{0,30}|of|de|van|von)){0,4} [A-Z][\w'’-]{1,30}"
+)
+_CAPITAL = re.compile(r"(?<=[a-z,;()] )[A-Z][\w'’-]{1,30}")
 _PLACE = re.compile(r"\b(?:in|at|on|near|from|to|of) (?:the )?[A-Z]\w+")
 _DUTY = re.compile(
     r"\b(?:must|shall|should|may|can|cannot|required?|allowed|permitted|prohibited|forbidden"
@@ -74,7 +76,7 @@ _EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", 
 MAX_SUBJECT = 6
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
-_SECTION_NUMBER = re.compile(r"[\d.]+\s+")
+_SECTION_NUMBER = re.compile(r"\A[\d.]{1,20}\s")
 _DEFINED = r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|:|–|—|=)"
 _TIME_UNITS = frozenset(("minute", "hour", "day", "week", "month", "year", "second", "millisecond"))
 

@@ -13,7 +13,7 @@ Kind = Literal[
 _COMPARES = re.compile(
     r"\b(?:differences?|compared?|comparison|versus|vs\.?|differs?|different"
     r"|rather than|distinction|similarit\w+)\b"
-    r"|\b(?:which|what|who)\b[^?]*\b\w+er\b[^?]*,[^?]*\bor\b",
+    r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
     re.IGNORECASE,
 )
 _MEASURES = (
@@ -36,9 +36,8 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 _DEFINES = re.compile(
-    r"\s*(?:define\b|(?:the )?(?:definition|meaning) of\b|what(?:'s| is| are| was| were)"
-    r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?"
-    r"|[^?]*\bwhat (?:does|do|did) [^?]{1,80}? (?:mean|stand for)\b)",
+    r"\A(?:define\b|(?:the )?(?:definition|meaning) of\b|what(?:'s| is| are| was| were)"
+    r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
     re.IGNORECASE,
 )
 _LISTS = re.compile(
@@ -59,6 +58,41 @@ _WHO = re.compile(
     r"|company|president|officer|director|organi[sz]ation)\b",
     re.IGNORECASE,
 )
+_FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("comparison", _COMPARES),
+    ("yesno", _YES_NO),
+    ("time", _TIMES),
+    ("count", _COUNTS),
+)
+_THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("who", _WHO),
+    ("place", re.compile(r"\bwhere\b", re.IGNORECASE)),
+    ("reason", re.compile(r"\b(?:why|reason)\b", re.IGNORECASE)),
+    ("list", _LISTS),
+)
+# What limits or ends a subject: "a tunnel, in HTTP terms", "the Zen of Python".
+_LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
+_ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|and|or)\b|\d")
+_MEANS = re.compile(r"\bwhat (?:does|do|did) (.{1,80}?) (?:mean|stand for)\b", re.IGNORECASE)
+_THING = r"[^?,]{2,60}?"
+_END = r"[?.]?$"
+_AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
+_SIDES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
+        rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
+        rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
+        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING}){_END}",
+    )
+)
+_DIFFERS = re.compile(
+    rf"\bhow (?:do|does|is|are) (?P<left>{_THING}) (?:differ|different|distinguished)\b",
+    re.IGNORECASE,
+)
+
+_MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
 
 
@@ -78,6 +112,7 @@ def read_question(question: str) -> Asked:
     >>> [read_question(text).kind for text in ("How long must a key be?", "Who wrote PEP 8?")]
     ['count', 'who']
     """
+    question = _shorten(question)
     for kind, pattern in _FIRST:
         if pattern.search(question):
             return Asked(kind)
@@ -86,54 +121,24 @@ def read_question(question: str) -> Asked:
     return Asked(next((kind for kind, pattern in _THEN if pattern.search(question)), "other"))
 
 
-_FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("comparison", _COMPARES),
-    ("yesno", _YES_NO),
-    ("time", _TIMES),
-    ("count", _COUNTS),
-)
-_THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("who", _WHO),
-    ("place", re.compile(r"\bwhere\b", re.IGNORECASE)),
-    ("reason", re.compile(r"\b(?:why|reason)\b", re.IGNORECASE)),
-    ("list", _LISTS),
-)
-_AROUND = re.compile(
-    r"^(?:a|an|the)\s+|,?\s*\b(?:in|for|of|according to|under|from|at|to) .*$|,.*$|[?.!\s]+$",
-    re.IGNORECASE,
-)
-_OF_ANOTHER = re.compile(r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|and|or)\b|\d")
-_MEANS = re.compile(r"\bwhat (?:does|do|did) (.{1,80}?) (?:mean|stand for)\b", re.IGNORECASE)
+def _shorten(question: str) -> str:
+    return " ".join(question[:_MAX_READ].split())
 
 
 def _subject(question: str) -> str:
     """Return what a question wants to have defined; "" if it asks for something else."""
     if found := _MEANS.search(question):
-        return _AROUND.sub("", found[1]).strip(" \"'“”")
+        return _cut(found[1])
     if not (found := _DEFINES.match(question)):
         return ""
-    rest = question[found.end() :].strip()
-    subject = _AROUND.sub("", _AROUND.sub("", rest)).strip(" \"'“”")
+    subject = _cut(question[found.end() :])
     is_named = 0 < len(subject.split()) <= _MAX_SUBJECT and not _OF_ANOTHER.search(subject)
     return subject if is_named else ""
 
 
-_THING = r"[^?,]{2,60}?"
-_END = r"[?.]?$"
-_AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
-_SIDES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
-        rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
-        rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
-        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING}){_END}",
-    )
-)
-_DIFFERS = re.compile(
-    rf"\bhow (?:do|does|is|are) (?P<left>{_THING}) (?:differ|different|distinguished)\b",
-    re.IGNORECASE,
-)
+def _cut(subject: str) -> str:
+    """Return a subject without its article and what limits it."""
+    return _ARTICLE.sub("", _LIMIT.split(subject.strip(), maxsplit=1)[0]).strip(" \"'“”?.!")
 
 
 def read_sides(question: str) -> list[set[str]]:
@@ -142,6 +147,7 @@ def read_sides(question: str) -> list[set[str]]:
     >>> read_sides("What's the difference between PUT and POST?") == [{"put"}, {"post"}]
     True
     """
+    question = _shorten(question)
     if read_question(question).kind != "comparison":
         return []
     for pattern in _SIDES:

@@ -14,7 +14,7 @@ _HEX = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _RGB = re.compile(r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,(?:1|1\.0+|100%))?\)")
 _CLEAR = re.compile(r"[a-z]+\((?:[^(),]*,){3}0?(?:\.0*)?%?\)")  # the fourth value is the alpha
 _SPELLED = re.compile(r"[a-z]+|(?:rgb|hsl)\([\d,.%]+\)")
-_SEPARATOR = re.compile(r"(?<=[\d%])\s*[ ,/]\s*(?=[\d.])")
+_SEPARATOR = re.compile(r"(?<=[\d%])\s{0,9}[ ,/]\s{0,9}(?=[\d.])")
 _SAME = 10  # of 255: the eye does not tell such colours apart
 _MAX_SHORT = 4  # digits of a colour with one digit a channel
 

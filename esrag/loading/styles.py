@@ -11,7 +11,7 @@ _Ranked = tuple[bool, int, int, str]  # is it important, specificity, order of i
 
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _MAX_VALUE = 200  # characters that are looked at; an image may be written out in a value
-_IMPORTANT = re.compile(r"\s*!\s*important\b")
+_IMPORTANT = re.compile(r"!\s{0,9}important\b")
 _IMAGE = re.compile(r"url\(|gradient\(|image")
 _OVERFLOW = ("overflow", "overflow-y")
 _SIZES = ("font-size", "width", "height", "max-width", "max-height")
@@ -95,6 +95,7 @@ def _declarations(text: str) -> Iterator[tuple[str, bool, str]]:
             continue
 
         value, marks = _IMPORTANT.subn("", _plain(raw))
+        value = value.rstrip()
         is_important = bool(marks)
         if name == "background":
             yield "background-image", is_important, value if _IMAGE.search(value) else "none"
