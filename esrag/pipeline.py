@@ -10,14 +10,19 @@ from dataclasses import replace
 from time import perf_counter
 
 from esrag.cached import cache_answers, cache_hits
-from esrag.citations import OnSentence, ignore
+from esrag.citations import REASONS, SMALL_TALK, OnSentence, ignore
 from esrag.context import Context
+from esrag.describing.catalogue import describe_collection
+from esrag.describing.summary import summarise
 from esrag.engines import SearchResult
+from esrag.engines.clock import Clock
 from esrag.errors import EsragError
-from esrag.evidence.confidence import band
+from esrag.evidence.confidence import Signals, band
 from esrag.filters import Filter
-from esrag.gathering import gather_evidence, retrieve_hits
-from esrag.generating.rewriting import make_standalone, rewrite
+from esrag.gathering import Gathered, gather_evidence, retrieve_hits
+from esrag.generating import Draft
+from esrag.generating.followups import Turn, make_standalone
+from esrag.generating.rewriting import rewrite
 from esrag.ingesting import Progress
 from esrag.ingesting.batches import Target
 from esrag.jobs.planning import IngestRequest, plan_ingest
@@ -27,11 +32,17 @@ from esrag.jobs.running import cancel_if_stopped, files_left, remove_gone, run_j
 from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.models.metering import ModelCall
+from esrag.nearest import find_nearest
+from esrag.records import Answer
 from esrag.results import AskResult, with_notes
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
+from esrag.retrieving.spelling import Correction, repair
+from esrag.routing import DOCUMENTS, Kind, Route
+from esrag.routing.document_questions import find_document_route
+from esrag.routing.small_talk import is_small_talk
 from esrag.runs.store import RunStore
-from esrag.writing import write_answer
+from esrag.writing import Written, write_answer
 
 
 def ingest(
@@ -88,6 +99,9 @@ def ask(
 ) -> AskResult:
     """Return the cited answer to a question, or the refusal; from the cache if it is there.
 
+    A question about the documents themselves is answered from the records of the index or from the
+    document in question. Small talk gets a fixed line, and nothing is searched for it.
+
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is
     what is returned: it is a refusal if a later sentence fails.
 
@@ -98,7 +112,8 @@ def ask(
     notes = check_filter(where, context.engine)
     runs = context.runs()  # a store that cannot be meant is reported before an answer is paid for
 
-    result = _answer(question, context, where, on_sentence).with_notes(notes)
+    answer = _reply if is_small_talk(question) else _answer
+    result = answer(question, context, where, on_sentence).with_notes(notes)
     return _keep(result, runs, context, where) if runs else result
 
 
@@ -112,17 +127,95 @@ def _keep(result: AskResult, runs: RunStore, context: Context, where: Filter | N
     return replace(result, run_id=record["run_id"])
 
 
+def _reply(question: str, *_: object) -> AskResult:
+    """Return the line that answers small talk."""
+    answer = Answer(SMALL_TALK, refused=True, reason="small-talk", notes=(REASONS["small-talk"],))
+    return AskResult(
+        question=question,
+        answer=answer,
+        signals=Signals(0.0, None),
+        confidence=0.0,
+        confidence_band=band(0.0),
+        evidence=(),
+        retrieved=SearchResult((), "none"),
+        model="none",
+        took_ms={},
+        steps=(),
+        route="direct",
+    )
+
+
 @cache_answers
 def _answer(
     question: str, context: Context, where: Filter | None, on_sentence: OnSentence
 ) -> AskResult:
     calls: list[ModelCall] = []
     context = context.with_recorder(calls.append)
-    writer = context.open_writers()[0]  # a missing key is reported before anything is done
+    context.open_writers()  # a missing key is reported before anything is done
 
-    found = gather_evidence(question, context, where)
-    written = write_answer(question, found, context, on_sentence)
+    route = find_document_route(question) or DOCUMENTS
+    result = (
+        _describe(question, route, context, where, on_sentence)
+        or _summarise(question, route, context, where, on_sentence)
+        or _answer_from_passages(question, context, where, on_sentence)
+    )
+    return result.with_calls(calls)
 
+
+def _describe(
+    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return the answer to a question about the collection; None for any other question."""
+    clock = Clock()
+    described = describe_collection(route, context, where) if route.kind == "collection" else None
+    if described is None:
+        return None
+
+    clock.lap("describe")
+    for line in described.answer.text.splitlines():
+        on_sentence(line)
+    signals = Signals(described.confidence, None)
+    found = Gathered(
+        described.retrieved, described.evidence, (), signals, described.confidence, None
+    )
+    written = Written(described.answer, Draft("", "records"), took_ms=clock.took_ms)
+    return _build_result(question, "collection", found, written, context)
+
+
+def _summarise(
+    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return the summary of the document in question; None if the question names none."""
+    if route.kind != "summary":
+        return None
+    summary = summarise(question, route.about, context, where, on_sentence)
+    return _build_result(question, "summary", *summary, context) if summary else None
+
+
+def _answer_from_passages(
+    question: str, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult:
+    spelled, corrections = _repair(question, context, where)
+    found = gather_evidence(spelled, context, where)
+    written = write_answer(spelled, found, context, on_sentence)
+    result = _build_result(question, "documents", found, written, context)
+    nearest = find_nearest(found, result.reason, context.engine)
+    return replace(result, corrections=corrections, nearest=nearest)
+
+
+def _repair(
+    question: str, context: Context, where: Filter | None
+) -> tuple[str, tuple[Correction, ...]]:
+    """Return the question in the documents' spelling, if `retrieval.spelling` is on."""
+    if not context.settings.retrieval.spelling:
+        return question, ()
+    return repair(question, context.engine, context.embedder, where)
+
+
+def _build_result(
+    question: str, route: Kind, found: Gathered, written: Written, context: Context
+) -> AskResult:
+    writer = context.open_writers()[0]
     return AskResult(
         question=question,
         answer=written.answer,
@@ -135,8 +228,8 @@ def _answer(
         took_ms={**found.retrieved.took_ms, **(written.took_ms or {})},
         steps=found.steps,
         prompt=written.prompt,
-        calls=tuple(calls),
         draft=written.draft.text,
+        route=route,
     )
 
 
@@ -144,18 +237,22 @@ def search(question: str, context: Context, where: Filter | None = None) -> Sear
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
     question = prepare_question(question)
     notes = check_filter(where, context.engine)
+    spelled, corrections = _repair(question, context, where)
+    repaired = (correction.note for correction in corrections)
 
-    return with_notes(_search(question, context, where), notes)
+    return with_notes(_search(spelled, context, where), (*notes, *repaired))
 
 
 _search = cache_hits(retrieve_hits)
 
 
-def resolve_followup(question: str, earlier: Sequence[str], context: Context) -> str:
+def resolve_followup(question: str, earlier: Sequence[Turn], context: Context) -> str:
     """Return a question that stands alone for one that leans on earlier ones.
 
-    The model that writes answers puts it into words; without one, rules do.
+    The model that writes answers puts it into words; without one, rules do. Small talk stays.
     """
+    if is_small_talk(question):
+        return question
     model = context.assistant
     if model:
         return rewrite(question, earlier, model, context.prompts)

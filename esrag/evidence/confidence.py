@@ -3,15 +3,13 @@
 import math
 from dataclasses import dataclass
 
-# Logistic curves fitted to one half of 1,015 questions: answerable ones of QED, CLAPNQ and SQuAD
-# 2.0 over their own collection, against questions over an unrelated collection.
-# benchmarks/answers.py prints the first. The second is for words alone, with or without meanings of
-# sentences. It was fitted to passages that the vectors had found; benchmarks/answers.py --words,
-# which has no meanings, gives -6.4 and 11.0.
-OFFSET, BY_RELEVANCE, BY_CLOSENESS = -12.8, 12.8, 12.5
-WORDS_OFFSET, WORDS_BY_RELEVANCE = -4.9, 9.0
+# Logistic curves over how well the best statement fits, with meanings and for words alone: the
+# share of answers that were good. benchmarks/choice.py fits them to answers over Wikipedia, manuals
+# and reports, with questions that their documents do not answer.
+OFFSET, BY_RELEVANCE = -3.1, 5.4
+WORDS_OFFSET, WORDS_BY_RELEVANCE = -2.65, 4.95
 
-BANDS = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
+BANDS = ((0.6, "high"), (0.35, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +24,24 @@ class Signals:
 
 
 def confidence(signals: Signals) -> float:
-    """Return 1 / (1 + exp(−z)), rounded to four digits; z is the weighted sum of the signals.
+    """Return 1 / (1 + exp(−z)), rounded to four digits; z is the weighted relevance.
 
     >>> confidence(Signals(relevance=0.75, closeness=0.7))
-    0.9961
+    0.7211
     >>> confidence(Signals(relevance=0.3, closeness=0.2))
-    0.0016
+    0.1854
     """
     if signals.closeness is None:
         z = WORDS_OFFSET + WORDS_BY_RELEVANCE * signals.relevance
     else:
-        z = OFFSET + BY_RELEVANCE * signals.relevance + BY_CLOSENESS * signals.closeness
+        z = OFFSET + BY_RELEVANCE * signals.relevance
     return round(1 / (1 + math.exp(-z)), 4)
 
 
 def band(value: float) -> str:
     """Return high, medium or low.
 
-    >>> band(0.9), band(0.5), band(0.1)
+    >>> band(0.7), band(0.4), band(0.1)
     ('high', 'medium', 'low')
     """
     return next(name for least, name in BANDS if value >= least)

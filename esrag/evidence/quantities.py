@@ -10,7 +10,9 @@ from esrag.text.figures import in_figures, uses
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.
-_BOUND = re.compile(rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|\d[\d.,]* ?(?:-|–|to) ?\d+")
+_BOUND = re.compile(
+    rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:-|–|to) ?\d+"
+)
 
 
 def of_the_same_quantity(question: str, statements: Sequence[Statement]) -> list[Statement]:

@@ -101,6 +101,7 @@ def lamps(*names, after="burns 5 litres."):
             ["Large lamps burn 70 to 90 litres.", "A small lamp burns 5 litres."],
             "Large lamps burn 70 to 90 litres.",
         ),
+        ("How much does it burn?", ["It's 7 litres that it burns."], "It's 7 litres"),
         (
             "What are 3 uses of a lamp?",
             ["A lamp is used for light, heat and comfort."],
