@@ -9,10 +9,12 @@ SERVERS := $(BIN)/python tests/servers/servers.py
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+# Type checkers follow a path to the package, but not the import hook of the editable install.
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	echo "$(CURDIR)" >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/esrag-types.pth"
 	touch $@
 
 lock:  ## Write requirements-dev.lock: the versions and hashes of everything that `make install` installs; needs uv

@@ -25,7 +25,7 @@ from esrag.evaluation.calibrating import Judged, curve, thin_points
 from esrag.evidence import NEAR
 from esrag.evidence.statements import statements
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.results import AskResult

@@ -43,12 +43,12 @@ from esrag.embedding.weights import locate
 from esrag.engines import Prepared
 from esrag.generating import Draft, GenerationTask
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.records import Chunk, StoredDocument
 from esrag.reranking.chain import Limits, rerank
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import search_legs
 from esrag.settings import DEFAULT_MODEL, Settings
 from esrag.settings.layers import resolve
 from esrag.text import sentence_spans
@@ -160,16 +160,38 @@ def _mixed(
         sources = [[chunks[n] for n in rng.choice(len(chunks), 3, replace=False)] for _ in range(2)]
         texts = tuple(map(_in_turn, sources))
         made = tuple(
-            Chunk(f"{doc_id}::p0001::c{n:03}", doc_id, n, 0, len(text), 1, 1, text)
+            Chunk(
+                chunk_id=f"{doc_id}::p0001::c{n:03}",
+                doc_id=doc_id,
+                ordinal=n,
+                start=0,
+                end=len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            )
             for n, text in enumerate(texts)
         )
         means = np.array(
             [sum(vectors[text_to_index(chunk)] for chunk in three) for three in sources]
         )
         stored = StoredDocument(
-            doc_id, f"/{doc_id}", "", "", "plain", "", sum(map(len, texts)), 1, len(texts)
+            doc_id=doc_id,
+            source=f"/{doc_id}",
+            source_sha256="",
+            revision="",
+            kind="plain",
+            title="",
+            characters=sum(map(len, texts)),
+            page_count=1,
+            chunk_count=len(texts),
         )
-        yield Prepared(stored, made, texts, means / np.linalg.norm(means, axis=1, keepdims=True))
+        yield Prepared(
+            document=stored,
+            chunks=made,
+            indexed_texts=texts,
+            vectors=means / np.linalg.norm(means, axis=1, keepdims=True),
+        )
 
 
 def _in_turn(three: Sequence[Chunk]) -> str:
@@ -243,7 +265,7 @@ def _rerankers(settings: Settings, context: Context, questions: Sequence[str], m
     """What the first ten hits cost, and each one after: medians over the questions."""
     deep = settings.retrieval.model_copy(update={"k": max(DEPTHS)})
     found = {
-        question: retrieve(question, context.engine, context.embedder, deep).hits
+        question: search_legs(question, context.engine, context.embedder, deep).hits
         for question in questions
     }
     print(f"\n| reranker | first {DEPTHS[0]} hits, ms | ms per added hit |\n| --- | --- | --- |")

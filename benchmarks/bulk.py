@@ -85,17 +85,17 @@ def _documents(count: int) -> Iterator[Prepared]:
 def _prepared(doc_id: str, texts: tuple[str, ...], rows: np.ndarray) -> Prepared:
     chunks = tuple(
         Chunk(
-            f"{doc_id}::p0001::c{n:03}",
-            doc_id,
-            n,
-            0,
-            len(text),
-            1,
-            1,
-            text,
-            doc_id,
-            "Part > One",
-            ("ML-KEM",),
+            chunk_id=f"{doc_id}::p0001::c{n:03}",
+            doc_id=doc_id,
+            ordinal=n,
+            start=0,
+            end=len(text),
+            start_page=1,
+            end_page=1,
+            text=text,
+            title=doc_id,
+            section="Part > One",
+            keywords=("ML-KEM",),
         )
         for n, text in enumerate(texts)
     )
@@ -104,7 +104,7 @@ def _prepared(doc_id: str, texts: tuple[str, ...], rows: np.ndarray) -> Prepared
     stored = StoredDocument(
         doc_id, f"/{doc_id}.txt", **named, characters=size, page_count=1, chunk_count=len(chunks)
     )
-    return Prepared(stored, chunks, texts, rows)
+    return Prepared(document=stored, chunks=chunks, indexed_texts=texts, vectors=rows)
 
 
 def _actions(documents: list[Prepared]) -> Iterator[dict[str, Any]]:

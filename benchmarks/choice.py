@@ -32,7 +32,7 @@ from esrag.evidence import Statement
 from esrag.evidence.features import NAMES, measure
 from esrag.evidence.selection import EvidenceBudget, select
 from esrag.evidence.statements import statements
-from esrag.gathering import retrieve_hits
+from esrag.gathering import retrieve
 from esrag.ingesting import Silent
 from esrag.jobs.planning import IngestRequest
 from esrag.jobs.work import Work
@@ -104,9 +104,7 @@ def collect(name: str, data: Path, folder: Path) -> None:
 
 def _gather(question: Question, context: Context) -> dict:
     limits, embedder = context.settings.answer, context.embedder
-    hits = with_neighbours(
-        retrieve_hits(question.text, context).hits, context.engine, limits.neighbours
-    )
+    hits = with_neighbours(retrieve(question.text, context).hits, context.engine, limits.neighbours)
     budget = EvidenceBudget(
         limits.evidence_chunks,
         limits.evidence_characters,

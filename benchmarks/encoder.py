@@ -155,7 +155,7 @@ def main() -> None:
         if arguments.texts
         else make_texts(arguments.count)
     )
-    from esrag.embedding.onnx import usable_cores
+    from esrag.embedding.onnx import count_cores
 
     names = list(ENCODERS)
     if not find_spec("sentence_transformers"):
@@ -165,7 +165,7 @@ def main() -> None:
         )
         names.remove("sentence-transformers")
     results = measure(names, texts, arguments.rounds, arguments.workers)
-    print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {usable_cores()} cores\n")
+    print(f"{len(texts)} texts, medians of {arguments.rounds} rounds, {count_cores()} cores\n")
     print(table(results, len(texts)))
 
 

@@ -20,10 +20,10 @@ import ir_measures
 from esrag.cli.progress import LineProgress
 from esrag.context import Context, open_context, open_engine
 from esrag.ingesting.migration import move
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
-from esrag.retrieving.legs import query_vector, retrieve
+from esrag.retrieving.legs import query_vector, search_legs
 from esrag.settings import Settings
 from esrag.settings.layers import resolve
 
@@ -89,7 +89,7 @@ def _measure(name: str, context: Context, folder: Path, expected: Firsts) -> Fir
         run, took_ms, firsts[method], path = [], [], [], ""
         for number, text in questions.items():
             encoded_ms, _ = _timed(query_vector, text, context.embedder)
-            whole_ms, result = _timed(retrieve, text, context.engine, context.embedder, settings)
+            whole_ms, result = _timed(search_legs, text, context.engine, context.embedder, settings)
             took_ms.append(whole_ms - encoded_ms * (method != "keyword"))
             firsts[method].append([hit.chunk.chunk_id for hit in result.hits[:10]])
             documents = dict.fromkeys(hit.chunk.doc_id.partition("#")[2] for hit in result.hits)

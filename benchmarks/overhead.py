@@ -18,7 +18,7 @@ from search import CHUNKS_A_DOCUMENT, DIMENSIONS, FINGERPRINT, document, questio
 
 from esrag.engines import EngineOptions, SearchRequest, SearchResult, Vectors
 from esrag.engines.server import ServerEngine
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import search_legs
 from esrag.settings import RetrievalSettings
 
 INDEX = "overhead"
@@ -82,7 +82,7 @@ def measure(
     for question in questions():
 
         def ask(question: SearchRequest = question) -> SearchResult:
-            return retrieve(question.text, engine, Ready(question.vector), settings)
+            return search_legs(question.text, engine, Ready(question.vector), settings)
 
         sent = bodies(engine, ask)
         took, result = time_call(ask)

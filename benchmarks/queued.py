@@ -171,7 +171,14 @@ def _print_memory(files: int, index: Path, url: str) -> None:
         started = time.perf_counter()
         now_ms, size = round(1000 * time.time()), settings.queue.batch_files
         work.ledger.open(
-            Job("large", "large", settings.engine.index, work.made, now_ms, files),
+            Job(
+                job_id="large",
+                key="large",
+                index=settings.engine.index,
+                made=work.made,
+                created_ms=now_ms,
+                files=files,
+            ),
             _batches(files, size),
         )
         opened = time.perf_counter()
@@ -194,7 +201,12 @@ def _batches(files: int, size: int) -> Iterator[list[Task]]:
         numbers = range(first, min(first + size, files))
         folders = ((number, f"archive/{number // 1000:04}") for number in numbers)
         yield [
-            Task(f"/srv/{folder}/document-{n:07}.pdf", f"{n:032x}", folder, "added")
+            Task(
+                source=f"/srv/{folder}/document-{n:07}.pdf",
+                doc_id=f"{n:032x}",
+                folder=folder,
+                state="added",
+            )
             for n, folder in folders
         ]
 

@@ -26,12 +26,12 @@ from answers import lines
 
 from esrag.context import open_rerankers
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.records import Hit
 from esrag.reranking.chain import Limits, rerank
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import search_legs
 from esrag.settings import Settings
 from esrag.settings.layers import resolve
 
@@ -123,7 +123,9 @@ def _flags(order: str) -> dict[str, object]:
 
 
 def _hits(question: str, settings: Settings, work: Work) -> Sequence[Hit]:
-    return retrieve(question, work.context.engine, work.context.embedder, settings.retrieval).hits
+    return search_legs(
+        question, work.context.engine, work.context.embedder, settings.retrieval
+    ).hits
 
 
 def _documents(question_id: str, hits: Sequence[Hit]) -> Iterator[ir_measures.ScoredDoc]:

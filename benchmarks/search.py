@@ -48,22 +48,33 @@ def document(rng: np.random.Generator, number: int) -> Prepared:
     texts = tuple(" ".join(row) for row in words)
     year = {"year": 2000 + number % 25}
     chunks = tuple(
-        Chunk(f"{doc_id}::c{i:03}", doc_id, i, 0, len(text), i + 1, i + 1, text)
+        Chunk(
+            chunk_id=f"{doc_id}::c{i:03}",
+            doc_id=doc_id,
+            ordinal=i,
+            start=0,
+            end=len(text),
+            start_page=i + 1,
+            end_page=i + 1,
+            text=text,
+        )
         for i, text in enumerate(texts)
     )
     stored = StoredDocument(
-        doc_id,
-        f"/{doc_id}",
-        "",
-        "",
-        "plain",
-        "",
-        sum(map(len, texts)),
-        len(texts),
-        len(texts),
-        year,
+        doc_id=doc_id,
+        source=f"/{doc_id}",
+        source_sha256="",
+        revision="",
+        kind="plain",
+        title="",
+        characters=sum(map(len, texts)),
+        page_count=len(texts),
+        chunk_count=len(texts),
+        metadata=year,
     )
-    return Prepared(stored, chunks, texts, unit_rows(rng, len(texts)))
+    return Prepared(
+        document=stored, chunks=chunks, indexed_texts=texts, vectors=unit_rows(rng, len(texts))
+    )
 
 
 def build(url: str, chunks: int) -> dict[str, float]:

@@ -13,10 +13,10 @@ from esrag.context import Context, open_context
 from esrag.errors import UsageError
 from esrag.filters import Where, to_filter
 from esrag.ingesting import Progress, Silent
-from esrag.jobs.planning import IngestRequest
 from esrag.jobs.removing import Removal, find_documents
 from esrag.jobs.removing import remove as remove_documents
 from esrag.jobs.reporting import IngestReport
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, StoredDocument

@@ -6,6 +6,7 @@ Range(field='year', low=2024, high=None, low_open=False, high_open=False)
 Terms(field='folder', values=('pdf', 'docx'))
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,14 +88,10 @@ def require_reasonable(filter_: Filter) -> None:
                 f"the filter has more than {MAX_FILTER_PARTS} parts, "
                 f"or more than {MAX_FILTER_DEPTH} in a row"
             )
-        inner = (
-            part.parts
-            if isinstance(part, And | Or)
-            else (part.part,)
-            if isinstance(part, Not)
-            else ()
-        )
-        waiting += [(one, depth + 1) for one in inner]
+        if isinstance(part, And | Or):
+            waiting += [(inner, depth + 1) for inner in part.parts]
+        elif isinstance(part, Not):
+            waiting.append((part.part, depth + 1))
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:
@@ -102,8 +99,14 @@ def parse_all(conditions: Sequence[str]) -> Filter | None:
 
     Raises: UsageError.
     """
-    parts = tuple(parse(condition) for condition in conditions)
-    return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+    return _combine(tuple(parse(condition) for condition in conditions))
+
+
+def _combine(parts: tuple[Filter, ...]) -> Filter | None:
+    """Return a filter that passes what passes all parts; None without parts."""
+    if len(parts) > 1:
+        return And(parts)
+    return parts[0] if parts else None
 
 
 def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -- one for each form
@@ -159,7 +162,7 @@ def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PL
         case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if (
             _are_bounds(low, high)
         ):
-            return Range(field, low, high, low_open, high_open)
+            return Range(field=field, low=low, high=high, low_open=low_open, high_open=high_open)
     raise UsageError(f"expected a filter, found {str(written)[:MAX_SHOWN]!r}")
 
 
@@ -185,8 +188,8 @@ def to_filter(where: Where) -> Filter | None:
         case str():
             return parse(where)
         case Mapping() if all(isinstance(field, str) for field in where):
-            parts = tuple(Terms(field, _values(field, value)) for field, value in where.items())
-            return None if not parts else parts[0] if len(parts) == 1 else And(parts)
+            terms = (Terms(field, _values(field, value)) for field, value in where.items())
+            return _combine(tuple(terms))
         case Sequence() if all(isinstance(condition, str) for condition in where):
             return parse_all(where)
         case Terms() | Prefix() | Range() | And() | Or() | Not():
@@ -272,3 +275,27 @@ def format_value(value: Scalar) -> str:
 def is_number(value: Scalar | None) -> TypeGuard[int | float]:
     """Return whether a value is a number; a truth value is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def round_inwards(
+    low: float | None,
+    high: float | None,
+    limits: tuple[int, int],
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+) -> tuple[int, int]:
+    """Return the first and the last whole number between two bounds; `limits` if unbounded.
+
+    >>> round_inwards(1.5, 4, (0, 99)), round_inwards(1, 4, (0, 99), low_open=True, high_open=True)
+    ((2, 4), (2, 3))
+    >>> round_inwards(None, None, (0, 99))
+    (0, 99)
+    """
+    first, last = limits
+    if low is not None:
+        first = math.floor(low) + 1 if low_open else math.ceil(low)
+    if high is not None:
+        last = math.ceil(high) - 1 if high_open else math.floor(high)
+
+    return first, last

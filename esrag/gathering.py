@@ -15,18 +15,19 @@ from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
-from esrag.evidence import Statement
+from esrag.evidence import Statement, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.confidence import Signals, confidence
-from esrag.evidence.selection import EvidenceBudget, compress_evidence, select
+from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
 from esrag.records import Evidence
 from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
-from esrag.retrieving.legs import query_vector, retrieve
+from esrag.retrieving.legs import query_vector, search_legs
 from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
 
@@ -51,15 +52,27 @@ class Gathered:
     algorithm: str = ""
 
 
-def retrieve_hits(question: str, context: Context, where: Filter | None = None) -> SearchResult:
-    """Return the hits in the order of the rerankers, which look at more of them than come back."""
+def repair_spelling(
+    question: str, context: Context, where: Filter | None = None
+) -> tuple[str, tuple[Correction, ...]]:
+    """Return the question in the documents' spelling, if `retrieval.spelling` is on."""
+    if not context.settings.retrieval.spelling:
+        return question, ()
+    return repair(question, context.engine, context.embedder, where)
+
+
+def retrieve(question: str, context: Context, where: Filter | None = None) -> SearchResult:
+    """Return the hits of both legs, fused, in the order of the rerankers of `rerank.chain`.
+
+    The rerankers look at more hits than come back.
+    """
     wanted, limits = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
     deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
     wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
 
     found = [
-        retrieve(wording, context.engine, context.embedder, deep, where) for wording in wordings
+        search_legs(wording, context.engine, context.embedder, deep, where) for wording in wordings
     ]
     clock = Clock()
     hits = fuse_searches([each.hits for each in found], wanted.rank_constant)
@@ -70,7 +83,9 @@ def retrieve_hits(question: str, context: Context, where: Filter | None = None) 
         clock.lap("rerank")
 
     took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
-    return SearchResult(reranked.hits[: wanted.k], found[0].path, reranked.notes, took_ms)
+    return SearchResult(
+        hits=reranked.hits[: wanted.k], path=found[0].path, notes=reranked.notes, took_ms=took_ms
+    )
 
 
 def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -78,36 +93,71 @@ def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
 
 
-def gather_evidence(question: str, context: Context, where: Filter | None = None) -> Gathered:
-    """Return what the first sufficient search found, else the most confident one's.
+def select(question: str, query: str, result: SearchResult, context: Context) -> Gathered:
+    """Return the passages among a query's hits that may be cited, and how sure they make."""
+    clock = Clock()
+    evidence, stated = _select(question, result, context)
+
+    is_plain = query == question and not context.settings.retrieval.variants
+    closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
+    signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
+    sureness = confidence(signals)
+    clock.lap("evidence")
+
+    return Gathered(
+        retrieved=replace(result, took_ms={**result.took_ms, **clock.took_ms}),
+        evidence=evidence,
+        statements=stated,
+        signals=signals,
+        confidence=sureness,
+        lacks=_lack(result, sureness, context),
+        algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
+    )
+
+
+class Gathering:
+    """The searches for a question: the first sufficient one counts, else the most confident one.
 
     Of equally confident searches the earliest counts.
     """
-    steps: list[Step] = []
-    notes: list[str] = []
-    best: Gathered | None = None
 
-    for query in islice(_queries(question, context, notes), context.settings.answer.steps):
-        found = _gather(question, query, context, where)
-        steps.append(Step(query, len(found.retrieved.hits), found.confidence))
+    def __init__(self, question: str, context: Context, where: Filter | None) -> None:
+        self._question, self._context, self._where = question, context, where
+        self._steps: list[Step] = []
+        self._notes: list[str] = []
+        self._best: Gathered | None = None
+
+    def iter_queries(self) -> Iterator[str]:
+        """Yield the question, then other words for it, until one finds enough evidence."""
+        queries = _queries(self._question, self._context, self._notes)
+        for query in islice(queries, self._context.settings.answer.steps):
+            yield query
+            if self._best and not self._best.lacks:
+                return
+
+    def add(self, query: str, found: Gathered) -> None:
+        """Note what a query found."""
+        self._steps.append(Step(query, len(found.retrieved.hits), found.confidence))
+        best = self._best
         if best is None or (best.lacks and (not found.lacks or found.confidence > best.confidence)):
-            best = found
-        if not best.lacks:
-            break
-    if best is None:
-        raise AssertionError("the question itself is the first query")
+            self._best = found
 
-    retrieved = replace(best.retrieved, notes=(*best.retrieved.notes, *notes))
-    return replace(
-        best, retrieved=retrieved, lacks=_reason(best, steps, context, where), steps=tuple(steps)
-    )
+    def result(self) -> Gathered:
+        """Return what the search that counts found."""
+        best = self._best
+        if best is None:
+            raise AssertionError("the question itself is the first query")
+
+        retrieved = replace(best.retrieved, notes=(*best.retrieved.notes, *self._notes))
+        lacks = _reason(best, self._steps, self._context, self._where)
+        return replace(best, retrieved=retrieved, lacks=lacks, steps=tuple(self._steps))
 
 
 def _reason(
     found: Gathered, steps: Sequence[Step], context: Context, where: Filter | None
 ) -> Reason | None:
     """Return why the evidence does not suffice, as precisely as all searches tell."""
-    if found.lacks == "no-hits" and where and retrieve_hits(steps[0].query, context).hits:
+    if found.lacks == "no-hits" and where and retrieve(steps[0].query, context).hits:
         return "filtered-out"
     if found.lacks == "below-threshold" and 1 < len(steps) == context.settings.answer.steps:
         return "budget"
@@ -140,29 +190,6 @@ def _reformulate(question: str, queries: Sequence[str], context: Context, notes:
         return ""
 
 
-def _gather(question: str, query: str, context: Context, where: Filter | None) -> Gathered:
-    """Return what a query finds, and how well that answers the question."""
-    result = retrieve_hits(query, context, where)
-    clock = Clock()
-    evidence, stated = _select(question, result, context)
-
-    is_plain = query == question and not context.settings.retrieval.variants
-    closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
-    signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
-    sureness = confidence(signals)
-    clock.lap("evidence")
-
-    return Gathered(
-        retrieved=replace(result, took_ms={**result.took_ms, **clock.took_ms}),
-        evidence=evidence,
-        statements=stated,
-        signals=signals,
-        confidence=sureness,
-        lacks=_lack(result, sureness, context),
-        algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
-    )
-
-
 def _select(
     question: str, retrieved: SearchResult, context: Context
 ) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
@@ -184,7 +211,7 @@ def _select(
         enabled=limits.algorithms,
     )
     around = with_neighbours(hits, engine, limits.neighbours)
-    evidence = select(around, budget.without_sizes if compress else budget)
+    evidence = selection.select(around, budget.without_sizes if compress else budget)
     stated = statements(question, evidence, context.encode, whole=compress)
 
     return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated

@@ -151,7 +151,7 @@ def iter_events(body: Iterable[bytes]) -> Iterator[str]:
                 data = []
 
 
-def within(
+def iter_in_time(
     left_s: float, source: Callable[[], Iterator[Entry]], clock: Callable[[], float]
 ) -> Generator[Entry, None, None]:
     """Yield what the source gives, as it comes, until the time is over.
@@ -256,7 +256,7 @@ def redact(said: str, key: str) -> str:
     return line[:_SHOWN_CHARACTERS] or "no reason given"
 
 
-def sound_address(url: str, section: str) -> str:
+def check_address(url: str, section: str) -> str:
     """Return the address without a slash at its end.
 
     Raises: SettingsError, which does not quote the address: it may hold a password.
@@ -279,7 +279,7 @@ def sound_address(url: str, section: str) -> str:
     return url.rstrip("/")
 
 
-def sound_key(key: str, section: str) -> str:
+def check_key(key: str, section: str) -> str:
     """Return the key, if it fits into a header.
 
     Raises: SettingsError, which does not quote it.

@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 
-def new_owner() -> str:
+def make_owner() -> str:
     """Return a unique name for this process: the machine, the process number, a mark."""
     return f"{_machine()} {os.getpid()} {uuid4()}"
 

@@ -61,7 +61,7 @@ def names(stage: str) -> tuple[str, ...]:
 def plugins() -> tuple[Plugin, ...]:
     """Return all plugins by stage and name, without importing them."""
     return tuple(
-        Plugin(stage, entry.name, entry.value, _package(entry))
+        Plugin(stage=stage, name=entry.name, target=entry.value, package=_package(entry))
         for stage in STAGES
         for entry in _entries(stage).values()
     )

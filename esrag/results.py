@@ -174,7 +174,7 @@ class AskResult:
 
     def with_notes(self, notes: Sequence[str]) -> "AskResult":
         """Return the result with notes on its filter in front; these are not cached."""
-        return replace(self, retrieved=with_notes(self.retrieved, notes))
+        return replace(self, retrieved=self.retrieved.with_notes(notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +226,3 @@ def _evidence_to_dict(item: Evidence) -> dict[str, Any]:
 def is_brief(found: SearchResult) -> bool:
     """Whether hits are cached for a minute only, because none were found or a stage failed."""
     return not found.hits or bool(found.notes)
-
-
-def with_notes(found: SearchResult, notes: Sequence[str]) -> SearchResult:
-    """Return the hits with notes on their filter in front."""
-    return replace(found, notes=(*notes, *found.notes))

@@ -156,25 +156,37 @@ def stored(tmp_path_factory):
     for i, value in enumerate(VALUES):
         own = {KEYS[i % len(KEYS)]: VALUES[-1 - i]} if i % 2 else {}
         document = StoredDocument(
-            f"d{i}",
-            f"/{written(value)}",
-            "",
-            "",
-            f"k{i % 3}",
-            "",
-            1,
-            3,
-            2,
-            {KEYS[j]: value for j in range(i % 6)},
+            doc_id=f"d{i}",
+            source=f"/{written(value)}",
+            source_sha256="",
+            revision="",
+            kind=f"k{i % 3}",
+            title="",
+            characters=1,
+            page_count=3,
+            chunk_count=2,
+            metadata={KEYS[j]: value for j in range(i % 6)},
         )
         chunks = tuple(
-            Chunk((
-                f"d{i}::{n}"
-            ), f"d{i}", n, 0, 1, 1 + n * i % 3, 2 + n * i % 3, "word", written(value), f"Part {n}",
-                  ("K1", written(value))[: n + 1], own if n else {})
+            Chunk(
+                chunk_id=f"d{i}::{n}",
+                doc_id=f"d{i}",
+                ordinal=n,
+                start=0,
+                end=1,
+                start_page=1 + n * i % 3,
+                end_page=2 + n * i % 3,
+                text="word",
+                title=written(value),
+                section=f"Part {n}",
+                keywords=("K1", written(value))[: n + 1],
+                metadata=own if n else {},
+            )
             for n in range(2)
-        )  # fmt: skip
-        documents.append(Prepared(document, chunks, ("word",) * 2, None))
+        )
+        documents.append(
+            Prepared(document=document, chunks=chunks, indexed_texts=("word",) * 2, vectors=None)
+        )
         pairs += [(document, chunk) for chunk in chunks]
     with engine.writer(Fingerprint("none", 0, "none")) as writer:
         writer.replace(documents)

@@ -63,7 +63,12 @@ def test_an_installed_package_adds_a_stage(installed):
     )
     assert plugins.load("chunkers", "lines").__name__ == "Lines"
     assert (
-        plugins.Plugin("chunkers", "lines", "lines_for_esrag:Lines", "lines_for_esrag")
+        plugins.Plugin(
+            stage="chunkers",
+            name="lines",
+            target="lines_for_esrag:Lines",
+            package="lines_for_esrag",
+        )
         in plugins.plugins()
     )
 

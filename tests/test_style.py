@@ -19,6 +19,11 @@ IRREGULAR = re.compile(
     "seen|sent|shown|sought|spoken|spent|taken|taught|thrown|told|understood|won|"
     "worn|written"
 )
+ADJECTIVES = re.compile(
+    "all|already|best|closest|current|dead|existing|few|first|free|last|live|native|near|nearest|"
+    "new|next|not|one|other|plain|readable|sensible|sound|technical|top|unknown|unreadable|usable|"
+    "waiting"
+)
 
 
 def nodes(*kinds):
@@ -77,8 +82,16 @@ def is_participle(word):
     return bool(IRREGULAR.fullmatch(word) or re.fullmatch(r"[a-z]+(?<!e)(?<!emb)ed", word))
 
 
+def is_no_verb(word):
+    """Return whether a word is a past participle or one of the adjectives that names began with."""
+    return is_participle(word) or bool(ADJECTIVES.fullmatch(word))
+
+
 def test_functions_are_named_by_verbs():
-    """No public function or method begins with a past participle; properties are values."""
+    """No public function or method begins with a past participle or an adjective.
+
+    Properties are values.
+    """
     functions = [
         (where, node)
         for where, node in nodes(ast.FunctionDef)
@@ -93,7 +106,7 @@ def test_functions_are_named_by_verbs():
     assert [
         f"{where}: {node.name}"
         for where, node in functions
-        if node not in nested and is_participle(node.name.split("_")[0])
+        if node not in nested and is_no_verb(node.name.split("_")[0])
     ] == []
 
 
@@ -101,6 +114,35 @@ def test_participles_are_recognised():
     """By their ending or as irregular ones; names that begin with "_" have an empty first word."""
     assert all(map(is_participle, ["stored", "added", "found", "kept", "described"]))
     assert not any(map(is_participle, ["embed", "need", "store", "seed", "feed", "find", ""]))
+
+
+def test_conditional_expressions_are_not_nested():
+    """A chain of them is read from the inside; statements or a table are read in order."""
+    assert [
+        where
+        for where, node in nodes(ast.IfExp)
+        if sum(isinstance(inner, ast.IfExp) for inner in ast.walk(node)) > 1
+    ] == []
+
+
+def is_record(node):
+    """Return whether a class is a dataclass or a named tuple."""
+    return any(
+        re.search(r"\b(dataclass|NamedTuple)\b", ast.unparse(part))
+        for part in (*node.decorator_list, *node.bases)
+    )
+
+
+def test_records_of_many_fields_are_built_by_keyword():
+    """Up to three values can be told apart by their order."""
+    classes = [node for _, node in nodes(ast.ClassDef)]
+    others = {node.name for node in classes if not is_record(node)}
+    records = {node.name for node in classes} - others
+    assert [
+        f"{where}: {node.func.id}"
+        for where, node in nodes(ast.Call)
+        if isinstance(node.func, ast.Name) and node.func.id in records and len(node.args) > 3
+    ] == []
 
 
 def test_nothing_is_called_utils():

@@ -74,7 +74,13 @@ def _parse(
         data = read(source, max_bytes, request.get("root", ""))
         count, skipped = 0, []
         for part in parts(
-            Source(request["doc_id"], path_of(source).name, data, keep_hidden), max_characters
+            Source(
+                doc_id=request["doc_id"],
+                name=path_of(source).name,
+                data=data,
+                keep_hidden=keep_hidden,
+            ),
+            max_characters,
         ):
             if isinstance(part, Skipped):
                 skipped.append([part.where, part.reason])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from esrag.chunking import Chunker
 from esrag.chunking.outline import outline
 from esrag.records import Chunk, Document, Page
-from esrag.text.terms import technical_words
+from esrag.text.terms import find_technical_words
 
 # A file may call a megabyte a heading, and every chunk would carry it.
 _SHOWN_CHARACTERS = 200
@@ -40,7 +40,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
                 text=text,
                 title=_shown(document.title),
                 section=_joined(sections[bisect_right(section_starts, span.start) - 1].path),
-                keywords=technical_words(text),
+                keywords=find_technical_words(text),
                 metadata=document.metadata,
             )
         )

@@ -64,7 +64,7 @@ def ask(
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import ask as run
-    from esrag.runs.reading import check_target, write_record
+    from esrag.runs.record_files import check_target, write_record
 
     stop_unread()
     if stream and as_json:

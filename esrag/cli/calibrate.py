@@ -86,7 +86,7 @@ def _say_threshold(fitted: "Calibration", path: Path, *, write: bool) -> None:
 def _fitted(
     questions: Path, settings: "Settings", accuracy: float | None, *, write: bool
 ) -> "Calibration":
-    from esrag.cli.progress import few
+    from esrag.cli.progress import choose_brief_progress
     from esrag.context import open_context
     from esrag.evaluation.calibrating import MIN_QUESTIONS, read_labelled
     from esrag.evaluation.calibrating import calibrate as run
@@ -97,7 +97,7 @@ def _fitted(
             f"--write needs at least {MIN_QUESTIONS} questions, but {questions} has {len(labelled)}"
         )
         raise UsageError(came, hint="add questions, or omit --write to see the curve")
-    with few() as told:
+    with choose_brief_progress() as told:
         return run(_counted(labelled, told), open_context(settings), accuracy)
 
 

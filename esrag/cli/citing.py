@@ -10,7 +10,7 @@ from urllib.parse import quote
 import click
 
 from esrag.citations import MARKERS, CheckedSentence, name_of
-from esrag.cli.output import one_line, pages, print_text, remark
+from esrag.cli.output import pages, print_text, remark, to_one_line
 from esrag.records import Answer, Citation
 from esrag.results import Place
 
@@ -71,7 +71,7 @@ def _pieces(answer: Answer) -> Iterator[str]:
 
 def _subject(sentence: str, name: str) -> str:
     """Return the name to print after a sentence that lacks its subject; "" after any other."""
-    shown = one_line(name)[:_MAX_TITLE_CHARACTERS]
+    shown = to_one_line(name)[:_MAX_TITLE_CHARACTERS]
     return f" ({shown})" if shown and _LACKS_SUBJECT.match(sentence.lstrip()) else ""
 
 
@@ -87,14 +87,14 @@ def _line(citation: Citation) -> str:
 
 def _place(place: Citation | Place, *, is_link: bool = False) -> str:
     """Return title, section, pages and source of a passage."""
-    title, section = one_line(place.title), one_line(place.section)
+    title, section = to_one_line(place.title), to_one_line(place.section)
     name = section if section.startswith(title) else f"{title} > {section}".removesuffix(" > ")
-    line = f"{name or one_line(place.doc_id)}, {pages(place.start_page, place.end_page)}"
+    line = f"{name or to_one_line(place.doc_id)}, {pages(place.start_page, place.end_page)}"
     if not place.source:
         return line
 
     row = "".join(place.doc_id.partition("#")[1:])  # for a file with many documents
-    text = _relative(place.source) + one_line(row)
+    text = _relative(place.source) + to_one_line(row)
     return f"{line}: {_link(text, place) if is_link else text}"
 
 
@@ -102,7 +102,7 @@ def _relative(source: str) -> str:
     """Return a path below the current folder as a relative path, any other source unchanged."""
     path = Path(source)
     here = Path.cwd()
-    return one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
+    return to_one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
 
 
 def _link(text: str, citation: Citation | Place) -> str:

@@ -33,13 +33,13 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
     are commented out.
     """
     from esrag.settings import fields, mask_value, to_plain, value_of
-    from esrag.settings.layers import not_allowed
+    from esrag.settings.layers import trust_error
 
     resolved = look_at(**options)
     values = {key: mask_value(value_of(resolved.settings, key)) for key, _ in fields()}
     origins = {key: resolved.origins.get(key, "default") for key in values}
     for layer, keys in resolved.withheld:
-        remark(f"nothing is sent anywhere yet: {not_allowed(layer, keys)}")
+        remark(f"nothing is sent anywhere yet: {trust_error(layer, keys)}")
 
     if as_json:
         print_json({"schema": "esrag.settings/1", "values": values, "origins": origins})

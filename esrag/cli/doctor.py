@@ -174,7 +174,7 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
     """Report jobs that nothing is running, and failed files. Raises: EsragError."""
     from esrag.cli.watching import is_idle
     from esrag.engines import Finding
-    from esrag.jobs.reporting import last_words
+    from esrag.jobs.reporting import read_last_words
 
     ledger = work.ledger
     idle = [job for job in ledger.jobs() if is_idle(ledger, job, ledger.counts(job.job_id))]
@@ -191,7 +191,7 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
                 f"job {job.job_id} is open, and no worker or command is running it",
                 advice,
             )
-    failed = [word.job_id for word in last_words(work).values() if word.state == "failed"]
+    failed = [word.job_id for word in read_last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding(
             "warning",

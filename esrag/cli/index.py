@@ -127,7 +127,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     The two are compared first, and the former index is kept. No file is read again, and chunks stay
     the same. Without --to and --model, the copy gets the current settings, such as engine.shards.
     """
-    from esrag.cli.progress import progress
+    from esrag.cli.progress import choose_progress
     from esrag.context import open_context, open_engine
     from esrag.ingesting.batches import fingerprint
     from esrag.ingesting.migration import move, require_same_chunks
@@ -148,7 +148,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     moves = aim.engine.url != settings.engine.url
     source = open_engine(settings.engine) if moves else context.engine
     require_same_chunks(source.fingerprint(), fingerprint(aim, None))
-    with progress() as bar:
+    with choose_progress() as bar:
         moved = move(
             source,
             context.engine,

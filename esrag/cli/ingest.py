@@ -14,8 +14,8 @@ from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.ingesting.planning import Plan
-    from esrag.jobs.planning import IngestRequest
     from esrag.jobs.reporting import IngestReport
+    from esrag.jobs.request import IngestRequest
     from esrag.jobs.work import Work
 
 SHOWN_SKIPS = 50
@@ -58,8 +58,8 @@ def ingest(
     after a crash, the same command continues from there. If queue.url is set, the workers do the
     work (esrag worker), and Ctrl-C leaves the job to them.
     """
-    from esrag.jobs.planning import IngestRequest, plan_ingest, warn_of_long_chunks
     from esrag.jobs.recording import without_dead
+    from esrag.jobs.request import IngestRequest, plan_ingest, warn_of_long_chunks
     from esrag.jobs.work import Work
 
     names = ("include", "exclude", "keep_missing", "rebuild")
@@ -89,11 +89,11 @@ def ingest(
 
 
 def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "IngestReport":
-    from esrag.cli.progress import progress
+    from esrag.cli.progress import choose_progress
     from esrag.pipeline import ingest as run
 
     try:
-        with progress() as shown:
+        with choose_progress() as shown:
             return run(request, work, shown, eager=eager)
     except KeyboardInterrupt:
         goes_on = "interrupted; stored documents stay, and the same command continues from there"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
+_UNIT_MS = {"ms": 1, "s": 1000}
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md)."
@@ -140,7 +141,7 @@ def _milliseconds(
         return None
 
     written = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(ms|s)", given)
-    time_ms = round(float(written[1]) * (1000 if written[2] == "s" else 1)) if written else 0
+    time_ms = round(float(written[1]) * _UNIT_MS[written[2]]) if written else 0
     if not time_ms:
         hint = "write it as 800ms or 1.5s"
         raise UsageError(f"invalid --budget value {given!r}: expected a duration", hint=hint)

@@ -26,13 +26,13 @@ def print_text(text: str) -> None:
 
 def remark(text: str) -> None:
     """Print one line on stderr."""
-    click.echo(one_line(text), err=True)
+    click.echo(to_one_line(text), err=True)
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     r"""Return the text on one line, without anything that could control the terminal.
 
-    >>> one_line("a\x1b[2J\n b")
+    >>> to_one_line("a\x1b[2J\n b")
     'a[2J b'
     """
     return " ".join(_harmless(text).split())

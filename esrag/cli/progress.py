@@ -4,7 +4,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from esrag.cli.output import one_line, remark
+from esrag.cli.output import remark, to_one_line
 
 _MANY_DOCUMENTS = 10_000  # of one file; for fewer, the line at its end is enough
 
@@ -63,7 +63,7 @@ class BarProgress:
 
     def say(self, text: str) -> None:
         """Print a remark above the bar, where it does not disturb the bar."""
-        self.bar.console.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
+        self.bar.console.print(to_one_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 class LineProgress:
@@ -127,14 +127,14 @@ def _short(name: str) -> str:
     >>> _short("/docs/a\x1b[2J\nb.md")
     'a[2J b.md'
     """
-    return one_line(name.rpartition("/")[2])[:40]
+    return to_one_line(name.rpartition("/")[2])[:40]
 
 
-def progress() -> BarProgress | LineProgress:
+def choose_progress() -> BarProgress | LineProgress:
     """Return a bar if stderr is a terminal, otherwise lines."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 
 
-def few() -> BarProgress | FewLines:
+def choose_brief_progress() -> BarProgress | FewLines:
     """Return a bar if stderr is a terminal, otherwise at most ten lines."""
     return BarProgress() if sys.stderr.isatty() else FewLines()

@@ -35,7 +35,7 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     from esrag.pipeline import ask
     from esrag.runs import select_replayed
     from esrag.runs.comparing import compare
-    from esrag.runs.reading import check_target, read_record, write_record
+    from esrag.runs.record_files import check_target, read_record, write_record
 
     if save:
         check_target(save)
@@ -65,7 +65,7 @@ def diff(before: str, after: str, *, as_json: bool, **options: Any) -> int:
     """
     from esrag.runs.comparing import compare
     from esrag.runs.opening import open_runs
-    from esrag.runs.reading import read_record
+    from esrag.runs.record_files import read_record
 
     settings = settings_of(**options)
     first, second = (

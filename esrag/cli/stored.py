@@ -77,7 +77,7 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
 def _unknown(engine: "Engine", name: str) -> UsageError:
     """Return the error for an unknown id, with similar ids as a hint."""
     from esrag.filters import Terms
-    from esrag.text import closest
+    from esrag.text import find_closest
 
     doc_id, separator, _ = name.rpartition("::p")
     of_document = engine.chunks(Terms("doc_id", (doc_id,))) if separator else ()
@@ -85,6 +85,6 @@ def _unknown(engine: "Engine", name: str) -> UsageError:
         document.doc_id for document in engine.documents()
     ]
 
-    alike = closest(name, known) or closest(doc_id, known)
+    alike = find_closest(name, known) or find_closest(doc_id, known)
     hint = f"did you mean {' or '.join(alike)}?" if alike else "esrag docs lists the documents"
     return UsageError(f"the index has no document or chunk {name!r}", hint=hint)

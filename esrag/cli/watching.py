@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from esrag.cli.output import remark
-from esrag.cli.progress import BarProgress, LineProgress, progress
+from esrag.cli.progress import BarProgress, LineProgress, choose_progress
 from esrag.errors import EngineUnreachable
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
     started = time.perf_counter()
     try:
         if job.state == "open":
-            with progress() as shown, _until_interrupted() as require_calm:
+            with choose_progress() as shown, _until_interrupted() as require_calm:
                 watch = _Watch(work.ledger, job, shown)
                 for seen in sweeping.follow(work, queue, job.job_id):
                     watch.look(seen, queued=queue is not None)
@@ -90,7 +90,7 @@ def is_idle(ledger: "Ledger", job: "Job", counts: "Counts") -> bool:
         return all(
             is_dead(batch.owner) or batch.until_ms < round(1000 * time.time()) for batch in running
         )
-    due_ms = ledger.next_due_ms(job.job_id)
+    due_ms = ledger.find_next_due_ms(job.job_id)
     return due_ms is not None and due_ms <= round(1000 * time.time())
 
 

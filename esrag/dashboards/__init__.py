@@ -62,5 +62,8 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
         SavedObject(item["type"], item["id"], item["attributes"]["title"]) for item in objects
     )
     return Installed(
-        product, version, dashboard_link(client.shown_url, engine.index), tuple(stored)
+        product=product,
+        version=version,
+        url=dashboard_link(client.shown_url, engine.index),
+        objects=tuple(stored),
     )

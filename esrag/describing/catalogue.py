@@ -16,7 +16,7 @@ from esrag.describing.naming import (
 from esrag.engines import SearchResult
 from esrag.evidence.statements import strip_markers
 from esrag.filters import Filter
-from esrag.gathering import retrieve_hits
+from esrag.gathering import retrieve
 from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
 from esrag.routing import Route
 from esrag.text import format_count, sentence_spans
@@ -126,7 +126,7 @@ def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Desc
     """Return one line per document with a passage that has all words of the topic."""
     wanted = frozenset(terms(route.about))
     deep = context.with_settings({"retrieval.k": DEPTH})
-    found = retrieve_hits(route.about, deep, where) if wanted else SearchResult((), "records")
+    found = retrieve(route.about, deep, where) if wanted else SearchResult((), "records")
     best, scores = _rank(found.hits, wanted)
     least = MIN_SHARE * max(scores.values(), default=0.0)
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from esrag.context import Context
 from esrag.engines import Engine
 from esrag.filters import Filter
-from esrag.gathering import retrieve_hits
+from esrag.gathering import retrieve
 from esrag.records import Chunk, StoredDocument
 from esrag.text.edits import is_near, max_edits
 from esrag.text.terms import STOP_WORDS, terms
@@ -72,7 +72,7 @@ def _find_by_head(name: str, context: Context, where: Filter | None) -> list[str
     """
     if _INDEFINITE.match(name) or not any(each.isupper() or each.isdigit() for each in name):
         return []
-    found = retrieve_hits(name, context, where)
+    found = retrieve(name, context, where)
     phrase = _flatten(name)
     return [
         doc_id

@@ -5,21 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from esrag.citations import OnSentence
 from esrag.context import Context
 from esrag.describing.naming import find_documents
 from esrag.engines import SearchResult
 from esrag.evidence import Statement
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.confidence import Signals
 from esrag.evidence.statements import lines, to_line
 from esrag.filters import And, Filter, Terms
 from esrag.gathering import Gathered
-from esrag.generating import Draft
 from esrag.records import Chunk, Evidence
-from esrag.verifying.sources import name_sources
-from esrag.verifying.verify import Check, Rules
-from esrag.writing import Written, write_answer
 
 MAX_READ = 60  # chunks of a document; a summary is at its beginning, its main sections follow
 MAX_LEAD = 4  # chunks of an abstract
@@ -61,14 +55,12 @@ class _Sentence:
     chunk: Chunk
 
 
-def summarise(
-    question: str, name: str, context: Context, where: Filter | None, on_sentence: OnSentence
-) -> tuple[Gathered, Written] | None:
-    """Return a summary of the document with a name; None if no single document has it.
+def find_summary(
+    question: str, name: str, context: Context, where: Filter | None
+) -> Gathered | None:
+    """Return the sentences that sum up the document with a name; None if no document has it.
 
-    A language model writes it if one writes answers; otherwise it is the document's own sentences.
-
-    Raises: IndexMissing, GeneratorError, SettingsError.
+    Raises: IndexMissing.
     """
     named = find_documents(name, context, where)
     if not named:
@@ -78,19 +70,7 @@ def summarise(
     lead = _find_lead(chunks)
     most = 1 if _ONE.search(question) else context.settings.answer.max_sentences
     chosen = _choose(lead, chunks, most)
-    if not chosen:
-        return None
-
-    found = _gather(chosen, 1.0 if lead else WITHOUT_LEAD)
-    if context.generator().prompted:
-        return found, write_answer(question, found, context, on_sentence)
-
-    draft = " ".join(
-        f"{part} [{each.key}]" for each in found.statements for part in sentences(each.text)
-    )
-    check = Check(question, found.evidence, Rules("drop"), context.encode, on_sentence)
-    answer = name_sources(check.answer(draft), context.engine)
-    return found, Written(answer, Draft(draft))
+    return _gather(chosen, 1.0 if lead else WITHOUT_LEAD) if chosen else None
 
 
 def _gather(chosen: Sequence[_Sentence], sureness: float) -> Gathered:

@@ -101,7 +101,7 @@ class _Bert:
 
     def add_typed_embeddings(self) -> str:
         """Add token embeddings with a type for each token, for pairs."""
-        table = self.graph.constant("types", self._type_rows())
+        table = self.graph.add_constant("types", self._type_rows())
         words = self._embeddings(self._position_rows())
         return self.graph.add("Add", words, self.graph.add("Gather", table, TOKEN_TYPES))
 
@@ -120,7 +120,7 @@ class _Bert:
         if pooling == "cls":
             pooled = self._first(states)
         else:
-            tokens_axis = self.graph.constant("tokens_axis", np.array([1]))
+            tokens_axis = self.graph.add_constant("tokens_axis", np.array([1]))
             pooled = self.graph.add("ReduceMean", states, tokens_axis, keepdims=0)
         self.graph.add("LpNormalization", pooled, output=SENTENCE, axis=-1, p=2)
 
@@ -137,13 +137,14 @@ class _Bert:
 
     def _embeddings(self, positions: Floats) -> str:
         """Add the words' rows plus as many of the first positions as there are tokens."""
-        start = self.graph.constant("start", np.array([0]))
+        start = self.graph.add_constant("start", np.array([0]))
         one, two = (
-            self.graph.constant(name, np.array([value])) for name, value in (("one", 1), ("two", 2))
+            self.graph.add_constant(name, np.array([value]))
+            for name, value in (("one", 1), ("two", 2))
         )
         length = self.graph.add("Slice", self.graph.add("Shape", TOKEN_IDS), one, two)
         rows = self.graph.add(
-            "Slice", self.graph.constant("positions", positions), start, length, start
+            "Slice", self.graph.add_constant("positions", positions), start, length, start
         )
         return self.graph.add("Add", self._word_rows(), rows)
 
@@ -153,11 +154,11 @@ class _Bert:
             "embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size
         )
         if self.precision == "fp32":
-            return self.graph.add("Gather", self.graph.constant("words", table), TOKEN_IDS)
+            return self.graph.add("Gather", self.graph.add_constant("words", table), TOKEN_IDS)
         quantised, scale = quantise_rows(table)
-        rows = self.graph.add("Gather", self.graph.constant("words", quantised), TOKEN_IDS)
+        rows = self.graph.add("Gather", self.graph.add_constant("words", quantised), TOKEN_IDS)
         scales = self.graph.add(
-            "Gather", self.graph.constant("words.scale", scale[:, None]), TOKEN_IDS
+            "Gather", self.graph.add_constant("words.scale", scale[:, None]), TOKEN_IDS
         )
         return self.graph.add("Mul", self.graph.add("Cast", rows, to=_FLOAT32), scales)
 
@@ -204,16 +205,16 @@ class _Bert:
         biases = np.concatenate([self.weights.rows(f"{part}.bias", hidden) for part in parts])
         weight, bias = (
             f"{layer}.attention.self.weight",
-            self.graph.constant(f"{layer}.attention.self.bias", biases),
+            self.graph.add_constant(f"{layer}.attention.self.bias", biases),
         )
 
         if self.precision == "fp32":
-            inputs = (states, self.graph.constant(weight, rows.T), bias)
+            inputs = (states, self.graph.add_constant(weight, rows.T), bias)
             return self.graph.add("Attention", *inputs, domain=MICROSOFT, num_heads=heads)
 
         columns, column_scales = self._quantised_columns(weight, rows)
         quantised, scale, zero_point = self.graph.quantise_linearly(states)
-        weight_zero_point = self.graph.constant("weight_zero_point", np.int8(0))
+        weight_zero_point = self.graph.add_constant("weight_zero_point", np.int8(0))
         inputs8 = (
             quantised,
             columns,
@@ -228,10 +229,10 @@ class _Bert:
 
     def _dense(self, values: str, name: str, width_out: int, width_in: int) -> str:
         rows = self.weights.rows(f"{name}.weight", width_out, width_in)
-        bias = self.graph.constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))
+        bias = self.graph.add_constant(f"{name}.bias", self.weights.rows(f"{name}.bias", width_out))
         if self.precision == "fp32":
             product = self.graph.add(
-                "MatMul", values, self.graph.constant(f"{name}.weight", rows.T)
+                "MatMul", values, self.graph.add_constant(f"{name}.weight", rows.T)
             )
             return self.graph.add("Add", product, bias)
         columns, scales = self._quantised_columns(f"{name}.weight", rows)
@@ -242,7 +243,9 @@ class _Bert:
     def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
         """Add a matrix with a column for each output, and each column's scale."""
         quantised, scale = quantise_rows(rows)
-        return self.graph.constant(name, quantised.T), self.graph.constant(f"{name}.scale", scale)
+        return self.graph.add_constant(name, quantised.T), self.graph.add_constant(
+            f"{name}.scale", scale
+        )
 
     def _activation(self, values: str) -> str:
         form = _GELU_FORM.get(self.checkpoint.config.hidden_act)
@@ -255,7 +258,7 @@ class _Bert:
     def _norm(self, values: str, name: str, output: str = "") -> str:
         hidden, epsilon = self.checkpoint.config.hidden_size, self.checkpoint.config.layer_norm_eps
         parameters = (
-            self.graph.constant(f"{name}.{part}", self.weights.rows(f"{name}.{part}", hidden))
+            self.graph.add_constant(f"{name}.{part}", self.weights.rows(f"{name}.{part}", hidden))
             for part in ("weight", "bias")
         )
         return self.graph.add(
@@ -263,12 +266,14 @@ class _Bert:
         )
 
     def _first(self, states: str) -> str:
-        return self.graph.add("Gather", states, self.graph.constant("first", np.int64(0)), axis=1)
+        return self.graph.add(
+            "Gather", states, self.graph.add_constant("first", np.int64(0)), axis=1
+        )
 
     def _parameters(self, name: str, width_out: int, width_in: int) -> tuple[str, str]:
-        weight = self.graph.constant(
+        weight = self.graph.add_constant(
             f"{name}.weight", self.weights.rows(f"{name}.weight", width_out, width_in)
         )
-        return weight, self.graph.constant(
+        return weight, self.graph.add_constant(
             f"{name}.bias", self.weights.rows(f"{name}.bias", width_out)
         )

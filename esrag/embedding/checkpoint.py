@@ -103,7 +103,12 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         )
 
     require_files(folder, "tokenizer.json", WEIGHTS_FILE)
-    return Checkpoint(folder, config, _pooling(folder), _max_tokens(folder, config))
+    return Checkpoint(
+        folder=folder,
+        config=config,
+        pooling=_pooling(folder),
+        max_tokens=_max_tokens(folder, config),
+    )
 
 
 def require_files(folder: Path, *names: str) -> None:
@@ -161,8 +166,10 @@ def _pooling_mode(path: Path) -> Pooling:
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
 
     stated = values.get("pooling_mode")
-    flags = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
-    modes = flags if stated is None else stated if isinstance(stated, list) else [stated]
+    if stated is None:
+        modes = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
+    else:
+        modes = stated if isinstance(stated, list) else [stated]
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         raise ModelError(
             f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, "

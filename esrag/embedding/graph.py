@@ -39,7 +39,7 @@ class Graph:
     _nodes: list[Message] = field(default_factory=list)
     _constants: dict[str, npt.NDArray[np.generic]] = field(default_factory=dict)
 
-    def constant(self, name: str, value: npt.ArrayLike) -> str:
+    def add_constant(self, name: str, value: npt.ArrayLike) -> str:
         """Add a constant and return its name; the first value under a name stays."""
         self._constants.setdefault(name, np.asarray(value))
         return name
@@ -69,18 +69,18 @@ class Graph:
 
     def to_bytes(self) -> bytes:
         """Return the model, as onnxruntime reads it."""
-        graph = Message().text(2, "esrag")
+        graph = Message().add_text(2, "esrag")
         for node in self._nodes:
-            graph.message(1, node)
+            graph.add_message(1, node)
         for name, value in self._constants.items():
-            graph.message(5, _tensor(name, value))
+            graph.add_message(5, _tensor(name, value))
         for port in self.inputs:
-            graph.message(11, _value_info(port))
+            graph.add_message(11, _value_info(port))
         for port in self.outputs:
-            graph.message(12, _value_info(port))
-        model = Message().integer(1, _FORMAT_VERSION).text(2, "esrag").message(7, graph)
+            graph.add_message(12, _value_info(port))
+        model = Message().add_integer(1, _FORMAT_VERSION).add_text(2, "esrag").add_message(7, graph)
         for domain, version in _OPERATOR_SETS.items():
-            model.message(8, Message().text(1, domain).integer(2, version))
+            model.add_message(8, Message().add_text(1, domain).add_integer(2, version))
         return model.to_bytes()
 
     def _add(
@@ -93,37 +93,42 @@ class Graph:
     ) -> None:
         node = Message()
         for name in inputs:
-            node.text(1, name)
+            node.add_text(1, name)
         for name in outputs:
-            node.text(2, name)
-        node.text(3, outputs[0]).text(4, operator)
+            node.add_text(2, name)
+        node.add_text(3, outputs[0]).add_text(4, operator)
         for name, value in attributes.items():
-            node.message(5, _attribute(name, value))
-        self._nodes.append(node.text(7, domain))
+            node.add_message(5, _attribute(name, value))
+        self._nodes.append(node.add_text(7, domain))
 
 
 def _attribute(name: str, value: Attribute) -> Message:
-    message = Message().text(1, name)
+    message = Message().add_text(1, name)
     if isinstance(value, float):
-        return message.real(2, value).integer(20, _FLOAT_ATTRIBUTE)
+        return message.add_real(2, value).add_integer(20, _FLOAT_ATTRIBUTE)
     if isinstance(value, int):
-        return message.integer(3, value).integer(20, _INTEGER_ATTRIBUTE)
-    return message.text(4, value).integer(20, _STRING_ATTRIBUTE)
+        return message.add_integer(3, value).add_integer(20, _INTEGER_ATTRIBUTE)
+    return message.add_text(4, value).add_integer(20, _STRING_ATTRIBUTE)
 
 
 def _tensor(name: str, value: npt.NDArray[np.generic]) -> Message:
     message = Message()
     for size in value.shape:
-        message.integer(1, size)
+        message.add_integer(1, size)
     raw = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
-    return message.integer(2, _ELEMENT_TYPES[value.dtype.name]).text(8, name).data(9, raw)
+    return (
+        message.add_integer(2, _ELEMENT_TYPES[value.dtype.name]).add_text(8, name).add_data(9, raw)
+    )
 
 
 def _value_info(port: Port) -> Message:
     shape = Message()
     for size in port.shape:
-        shape.message(
-            1, Message().integer(1, size) if isinstance(size, int) else Message().text(2, size)
+        shape.add_message(
+            1,
+            Message().add_integer(1, size)
+            if isinstance(size, int)
+            else Message().add_text(2, size),
         )
-    tensor_type = Message().integer(1, _ELEMENT_TYPES[port.element_type]).message(2, shape)
-    return Message().text(1, port.name).message(2, Message().message(1, tensor_type))
+    tensor_type = Message().add_integer(1, _ELEMENT_TYPES[port.element_type]).add_message(2, shape)
+    return Message().add_text(1, port.name).add_message(2, Message().add_message(1, tensor_type))

@@ -48,7 +48,9 @@ def share(resource: str, cost: float, per_minute: int) -> Share:
     (Share(resource='requests', cost=1, burst=12, per_second=1.8166666666666667), 1.0)
     """
     burst = max_burst(per_minute)
-    return Share(resource, cost, burst, (per_minute - burst + 1) / 60)
+    return Share(
+        resource=resource, cost=cost, burst=burst, per_second=(per_minute - burst + 1) / 60
+    )
 
 
 def max_burst(per_minute: int) -> int:

@@ -32,7 +32,7 @@ class OnnxEmbedder:
 
     def __init__(self, options: EmbedderOptions) -> None:
         self._options = options
-        self._workers = Workers(options.workers or usable_cores())
+        self._workers = Workers(options.workers or count_cores())
 
     @property
     def fingerprint(self) -> str:
@@ -131,7 +131,7 @@ class OnnxClassifier:
     """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do."""
 
     def __init__(self, options: EmbedderOptions) -> None:
-        self._workers = Workers(options.workers or usable_cores())
+        self._workers = Workers(options.workers or count_cores())
         self._options = options
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
@@ -190,7 +190,7 @@ class Workers:
         return self._pool.map(function, items)
 
 
-def usable_cores() -> int:
+def count_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -1,4 +1,4 @@
-"""The embedder that the settings name."""
+"""Open the embedder that the settings name."""
 
 from esrag import plugins
 from esrag.embedding import Embedder, EmbedderOptions

@@ -36,7 +36,7 @@ class Message:
     It keeps pieces and joins them once at the end: the weights, most of a model's bytes, are not
     copied at every level.
 
-    >>> Message().integer(1, 150).text(2, "hi").to_bytes().hex()
+    >>> Message().add_integer(1, 150).add_text(2, "hi").to_bytes().hex()
     '08960112026869'
     """
 
@@ -46,23 +46,23 @@ class Message:
         self._pieces: list[bytes | memoryview] = []
         self._size = 0
 
-    def integer(self, number: int, value: int) -> Self:
+    def add_integer(self, number: int, value: int) -> Self:
         """Append an integer or an enumeration's value."""
         return self._append(_key(number, _VARINT), varint(value))
 
-    def real(self, number: int, value: float) -> Self:
+    def add_real(self, number: int, value: float) -> Self:
         """Append a number of 32 bits."""
         return self._append(_key(number, _FIXED_32), struct.pack("<f", value))
 
-    def text(self, number: int, value: str) -> Self:
+    def add_text(self, number: int, value: str) -> Self:
         """Append a string."""
-        return self.data(number, value.encode())
+        return self.add_data(number, value.encode())
 
-    def data(self, number: int, value: bytes | memoryview) -> Self:
+    def add_data(self, number: int, value: bytes | memoryview) -> Self:
         """Append bytes; a memoryview must be one of bytes."""
         return self._append(_key(number, _LENGTH_DELIMITED), varint(len(value)), value)
 
-    def message(self, number: int, value: "Message") -> Self:
+    def add_message(self, number: int, value: "Message") -> Self:
         """Append a message inside this one."""
         return self._append(_key(number, _LENGTH_DELIMITED), varint(value._size), *value._pieces)  # noqa: SLF001 -- own class
 

@@ -21,7 +21,7 @@ from esrag.embedding import EmbedderOptions, Kind, Vectors, check_vectors
 from esrag.embedding.limits import Limits, max_burst
 from esrag.embedding.windows import TokenIds, pool_windows
 from esrag.errors import EmbeddingError, ServiceBusy
-from esrag.http import Failed, redact, sound_address, sound_key
+from esrag.http import Failed, check_address, check_key, redact
 
 TIMEOUT_S = 60.0
 TRIES = 6
@@ -62,8 +62,8 @@ class ServiceEmbedder(ABC):
         Raises: SettingsError for an invalid address or key.
         """
         self._model = options.model
-        self._url = sound_address(options.url or self.default_url, "embedding")
-        self._key = sound_key(options.api_key, "embedding")
+        self._url = check_address(options.url or self.default_url, "embedding")
+        self._key = check_key(options.api_key, "embedding")
         self._sleep, self._timeout_s = sleep, timeout_s
         self._max_tokens = (
             max_burst(options.tokens_per_minute) if options.tokens_per_minute else None

@@ -22,7 +22,7 @@ The contract for every class registered under `esrag.engines`:
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -105,6 +105,10 @@ class SearchResult:
     path: str
     notes: tuple[str, ...] = ()
     took_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def with_notes(self, notes: Sequence[str]) -> "SearchResult":
+        """Return the hits with notes on their filter in front."""
+        return replace(self, notes=(*notes, *self.notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,12 +48,12 @@ def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -
     )
     return tuple(
         Hit(
-            chunks[key],
-            score,
-            keyword_ranks.get(key),
-            vector_ranks.get(key),
-            keyword.get(key),
-            vector.get(key),
+            chunk=chunks[key],
+            score=score,
+            keyword_rank=keyword_ranks.get(key),
+            vector_rank=vector_ranks.get(key),
+            keyword_score=keyword.get(key),
+            vector_score=vector.get(key),
         )
         for key, score in scores.items()
     )

@@ -84,14 +84,14 @@ def require_index_name(name: str) -> None:
         raise UsageError(f"no index can have the name {name!r}", hint=hint)
 
 
-def already_in_use(name: str) -> UsageError:
+def swap_error(name: str) -> UsageError:
     """Return the error for an attempt to swap an index with itself."""
     return UsageError(
         f"the index {name} is in use already", hint="esrag index list shows all indexes"
     )
 
 
-def first_generation(beyond: int) -> int:
+def choose_first_generation(beyond: int) -> int:
     """Return the first generation of a new index: the time in ms, or `beyond` if that is later.
 
     This way a new index never repeats a generation of an earlier index at the same place, or at the

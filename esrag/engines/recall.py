@@ -38,14 +38,20 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
         return None
 
     sought = np.stack([vector for _, vector in asked])
-    found = [nearest(engine, vector, k, candidates) for vector in sought]
+    found = [find_nearest(engine, vector, k, candidates) for vector in sought]
     best, scores, chunks = _compared(engine, sought, found, k)
     wanted = min(k, chunks)
     least = np.sort(best, axis=1)[:, -wanted] - _SAME
     shares = [
         sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)
     ]
-    return Recall(k, round(sum(shares) / len(shares), 4), round(min(shares), 4), len(asked), chunks)
+    return Recall(
+        k=k,
+        mean=round(sum(shares) / len(shares), 4),
+        worst=round(min(shares), 4),
+        questions=len(asked),
+        chunks=chunks,
+    )
 
 
 def lot(chunk_id: str) -> bytes:
@@ -53,7 +59,7 @@ def lot(chunk_id: str) -> bytes:
     return blake2b(chunk_id.encode()).digest()
 
 
-def nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
+def find_nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
     """Return the ids of the `k` nearest chunks that the vector leg finds, best first."""
     request = SearchRequest("", vector, method="vector", size=k, candidates=candidates)
     return [hit.chunk.chunk_id for hit in engine.search(request).hits]

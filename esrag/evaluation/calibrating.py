@@ -141,7 +141,15 @@ def calibrate(
     low, high = _equally_good(fitted, best) if accuracy is None else _reaching(fitted, accuracy)
     chosen_by = _choice(len(judged), low, high, accuracy)
     threshold = DEFAULT if chosen_by in {"too few", "default"} else best
-    return Calibration(threshold, low, high, chosen_by, len(fitted), len(reported), curve(reported))
+    return Calibration(
+        threshold=threshold,
+        low=low,
+        high=high,
+        chosen_by=chosen_by,
+        fitted_questions=len(fitted),
+        reported_questions=len(reported),
+        curve=curve(reported),
+    )
 
 
 def _choice(questions: int, low: float, high: float, accuracy: float | None) -> Choice:

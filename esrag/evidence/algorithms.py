@@ -32,9 +32,9 @@ class _Stretch:
     def keys(self, start: int, end: int) -> list[str]:
         """Return the first key whose passage contains the span, else all keys that overlap it."""
         whole = [part.key for part in self.parts if part.start <= start and end <= part.end]
-        return whole[:1] or self.all_keys(start, end)
+        return whole[:1] or self.list_keys(start, end)
 
-    def all_keys(self, start: int, end: int) -> list[str]:
+    def list_keys(self, start: int, end: int) -> list[str]:
         """Return the keys of passages that overlap a span."""
         return [part.key for part in self.parts if part.start < end and start < part.end]
 
@@ -94,7 +94,7 @@ def with_steps(
         ]
         for stretch in _stretches(near):
             if number and (found := block(stretch.text, number)):
-                held = stretch.all_keys(*found)
+                held = stretch.list_keys(*found)
                 return (
                     *(replace(hit, chunk=item.chunk) for item in near if item.key in held),
                     *hits,

@@ -10,7 +10,7 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.statements import MAX_CHARACTERS, lines, to_line
 from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
-from esrag.text.figures import header_units, in_figures, is_unit
+from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.terms import terms
 
 MAX_CELLS = 3  # more of them are the whole row
@@ -132,7 +132,7 @@ def _quarter(question: str) -> int:
 
 
 def _terms(text: str) -> set[str]:
-    return set(terms(in_figures(text)))
+    return set(terms(to_figures(text)))
 
 
 def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Candidate]:

@@ -81,7 +81,9 @@ def _sentences(
             or "|" in said[n]
             or bool(_PARTICULAR.search(said[n]) or named & set(terms(said[n])))
         )
-        yield _Sentence(place, start, end, cost, is_needed, fits[n])
+        yield _Sentence(
+            place=place, start=start, end=end, cost=cost, is_needed=is_needed, fit=fits[n]
+        )
 
 
 def _with_headers(said: Sequence[str], fits: Sequence[float]) -> list[float]:

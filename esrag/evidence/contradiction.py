@@ -8,7 +8,7 @@ from itertools import combinations
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.tables import CAPTION, parse_named_row
 from esrag.records import Chunk, Evidence
-from esrag.text.figures import in_figures, uses
+from esrag.text.figures import to_figures, uses
 from esrag.text.terms import terms
 
 _FIGURE = re.compile(r"\d[\d.,]*")
@@ -75,7 +75,7 @@ def _said(text: str) -> _Said:
 
     The 768 in ML-KEM-768 is part of a word, 1.70 equals 1.7, and the 3 of "Table 3" is ignored.
     """
-    text = in_figures(CAPTION.sub("", text, count=1) if CAPTION.match(text) else text)
+    text = to_figures(CAPTION.sub("", text, count=1) if CAPTION.match(text) else text)
     label = _label(text)
     found = frozenset(terms(text))
     figures = frozenset(term for term in found if _FIGURE.fullmatch(term))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from esrag.evidence import Statement
 from esrag.evidence.questions import Asked, read_question
 from esrag.records import Evidence
-from esrag.text.figures import in_figures, numbers, uses
+from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.terms import compounds, rarities, shares, terms
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Stateme
 
 
 def _read_question(question: str) -> _Question:
-    plain, named = in_figures(question), compounds(question)
+    plain, named = to_figures(question), compounds(question)
     return _Question(
         asked=read_question(question),
         text=plain,
@@ -146,7 +146,7 @@ def _read_question(question: str) -> _Question:
 
 
 def _read_statement(statement: Statement) -> _Said:
-    text = in_figures(statement.text)
+    text = to_figures(statement.text)
     words = terms(text)
     return _Said(text, words, frozenset(words), "|" in statement.source)
 

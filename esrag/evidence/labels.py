@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from esrag.evidence import Statement
 from esrag.records import Chunk, Evidence
-from esrag.text.figures import in_figures, uses
+from esrag.text.figures import to_figures, uses
 from esrag.text.terms import STOP_WORDS, terms
 
 Labels = Mapping[str, set[str]]  # keyed by the preceding word: {"lamp": {"7"}}
@@ -35,7 +35,7 @@ _MONTHS = re.compile(
 _DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
 
 
-def of_the_same(
+def drop_other_members(
     question: str, statements: Sequence[Statement], evidence: Sequence[Evidence]
 ) -> list[Statement]:
     """Return the statements that are not about another member of a series than the question names.
@@ -43,11 +43,11 @@ def of_the_same(
     A number that the question gives as a label has to occur in the evidence. Otherwise nothing is
     returned.
     """
-    asked = _labels(in_figures(question))
+    asked = _labels(to_figures(question))
     if not asked:
         return list(statements)
 
-    texts = {item.key: in_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
+    texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
     if any(
         not _is_spoken_of(labels, texts.values())
         for word, labels in asked.items()
@@ -55,11 +55,11 @@ def of_the_same(
     ):
         return []
 
-    titles = {item.key: in_figures(_title(item.chunk)) for item in evidence}
+    titles = {item.key: to_figures(_title(item.chunk)) for item in evidence}
     return [
         one
         for one in statements
-        if not _is_of_another(asked, in_figures(one.text), titles[one.key])
+        if not _is_of_another(asked, to_figures(one.text), titles[one.key])
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import in_figures, uses
+from esrag.text.figures import to_figures, uses
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.
@@ -15,7 +15,7 @@ _BOUND = re.compile(
 )
 
 
-def of_the_same_quantity(question: str, statements: Sequence[Statement]) -> list[Statement]:
+def drop_other_quantities(question: str, statements: Sequence[Statement]) -> list[Statement]:
     """Return the statements that give no other quantity in the unit of one in the question."""
     asked = _quantities(question) if _PICKS_OUT.match(question) else {}
     if not asked:
@@ -35,7 +35,7 @@ def _quantities(text: str) -> dict[str, set[str]]:
     {'liter': {'80'}, 'hour': {'2'}}
     """
     found: dict[str, set[str]] = defaultdict(set)
-    for use in uses(_BOUND.sub(" ", in_figures(text))):
+    for use in uses(_BOUND.sub(" ", to_figures(text))):
         if use.unit:
             found[use.unit].add(use.number)
     return dict(found)

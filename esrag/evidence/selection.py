@@ -7,7 +7,7 @@ from sys import maxsize
 from esrag.errors import ContextTooLarge
 from esrag.evidence import Statement
 from esrag.evidence.compression import select_spans
-from esrag.evidence.steps import readable
+from esrag.evidence.steps import split_steps
 from esrag.models import PromptDocument
 from esrag.records import Evidence, Hit
 
@@ -87,14 +87,19 @@ def render_passage(item: Evidence) -> str:
     """Return the part of a passage that is sent, laid out for reading; " … " marks a gap."""
     text = item.chunk.text
     if not item.kept:
-        return readable(text)
-    return " … ".join(["", *(readable(text[start:end]) for start, end in item.kept), ""]).strip()
+        return split_steps(text)
+    return " … ".join(["", *(split_steps(text[start:end]) for start, end in item.kept), ""]).strip()
 
 
 def documents(evidence: Iterable[Evidence]) -> tuple[PromptDocument, ...]:
     """Return the passages for a service that takes documents."""
     return tuple(
-        PromptDocument(item.key, item.chunk.title, item.chunk.section, render_passage(item))
+        PromptDocument(
+            key=item.key,
+            title=item.chunk.title,
+            section=item.chunk.section,
+            text=render_passage(item),
+        )
         for item in evidence
     )
 

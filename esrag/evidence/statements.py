@@ -15,8 +15,8 @@ from esrag.citations import MARKERS
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.features import NAMES, Scores, measure
-from esrag.evidence.labels import of_the_same
-from esrag.evidence.quantities import of_the_same_quantity
+from esrag.evidence.labels import drop_other_members
+from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Evidence
@@ -68,8 +68,8 @@ def statements(
     series than the question names (lamp 8 instead of lamp 7) are left out, and so are those that
     give another quantity ("which lamp burns 80 litres?").
     """
-    found = of_the_same(question, _found(evidence), evidence)
-    found = of_the_same_quantity(question, found)
+    found = drop_other_members(question, _found(evidence), evidence)
+    found = drop_other_quantities(question, found)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(
         replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
@@ -89,7 +89,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                 and line not in seen
             ):
                 seen.add(line)
-                found.append(Statement(item.key, len(found), line, source))
+                found.append(Statement(key=item.key, order=len(found), text=line, source=source))
 
     return found
 

@@ -35,14 +35,14 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LOOP = re.compile(r"(?<=[\w)\]};.])[^\S\n]+(?=for \([^()\n;]*[=←][^()\n;]*;[^()\n;]*;[^()\n]*\))")
 
 
-def readable(text: str) -> str:
+def split_steps(text: str) -> str:
     r"""Return the text with each step and loop of a numbered algorithm on its own line.
 
     A loop is `for (…; …; …)`.
 
     Only white space changes, and table rows stay the same.
 
-    >>> print(readable("1: i ← 0\n2: while i < 9 do 3: call f(i,\nn) 4: end while"))
+    >>> print(split_steps("1: i ← 0\n2: while i < 9 do 3: call f(i,\nn) 4: end while"))
     1: i ← 0
     2: while i < 9 do
     3: call f(i, n)

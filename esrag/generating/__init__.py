@@ -1,4 +1,4 @@
-"""Answering: hits → a cited answer, or the refusal.
+"""Generating: evidence → a draft, which is checked before it becomes an answer.
 
 The contract, for every class registered under `esrag.generators`:
 

@@ -14,7 +14,7 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.questions import read_sides
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
-from esrag.text.figures import in_figures
+from esrag.text.figures import to_figures
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
@@ -130,11 +130,11 @@ def _of_each_side(question: str, ranked: Sequence[Statement]) -> list[Statement]
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
     """Return the statements, except those that only introduce a list or repeat the question."""
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
-    known = Counter(terms(in_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
+    known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
     return [
         each
         for each in found
-        if not (each.text.endswith(":") or Counter(terms(in_figures(each.text))) <= known)
+        if not (each.text.endswith(":") or Counter(terms(to_figures(each.text))) <= known)
     ]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from esrag.text.terms import STOP_WORDS, technical_words, terms
+from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 
 _OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
 _PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
@@ -113,11 +113,11 @@ def _join(words: list[str]) -> str:
 def _is_name(word: str, place: int) -> bool:
     if not word or word.lower() in STOP_WORDS:
         return False
-    return bool(technical_words(word)) or (place > 0 and word[0].isupper())
+    return bool(find_technical_words(word)) or (place > 0 and word[0].isupper())
 
 
 def _leans(question: str) -> bool:
-    is_short = len(set(terms(question))) <= _MIN_TERMS and not technical_words(question)
+    is_short = len(set(terms(question))) <= _MIN_TERMS and not find_technical_words(question)
     return is_short or bool(_LEANS.search(question))
 
 
@@ -133,7 +133,7 @@ def _find_subject(question: str, before: Turn) -> list[str]:
         people = [name for name in added if " " in name and not _DIGITS.search(name)]
         return people[:1] or asked
     if _ASKS_NAME.match(before.question):
-        return [name for name in added if technical_words(name)][:1] or asked or added[:1]
+        return [name for name in added if find_technical_words(name)][:1] or asked or added[:1]
     return asked
 
 
@@ -167,7 +167,7 @@ def _exchange_name(phrase: str, before: str) -> str:
     if len(named) != 1 or set(terms(phrase)) - set(terms(named[0])):
         return ""
 
-    others = [*technical_words(before), *find_names(before)]
+    others = [*find_technical_words(before), *find_names(before)]
     form = _DIGITS.sub("#", named[0])
     alike = [each for each in others if each != named[0] and _DIGITS.sub("#", each) == form]
     only = find_names(before)

@@ -47,16 +47,16 @@ VARIABLES: dict[str, frozenset[str]] = {
 EXAMPLE = Evidence(
     "c1",
     Chunk(
-        "kettle::p0001::c001",
-        "kettle",
-        0,
-        0,
-        23,
-        1,
-        2,
-        "It is red.\nIt is large.",
-        "Kettle",
-        "Size",
+        chunk_id="kettle::p0001::c001",
+        doc_id="kettle",
+        ordinal=0,
+        start=0,
+        end=23,
+        start_page=1,
+        end_page=2,
+        text="It is red.\nIt is large.",
+        title="Kettle",
+        section="Size",
     ),
     1,
 )
@@ -107,8 +107,8 @@ class Prompts:
                 raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
-        self.rewriting("How large?", ())
-        self.reformulating("How large?", ())
+        self.render_rewriting("How large?", ())
+        self.render_reformulating("How large?", ())
 
     def prompt(
         self,
@@ -127,7 +127,7 @@ class Prompts:
         system += f"\n{self._filled(QUOTES)}" if quotes else ""
         return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
 
-    def rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
+    def render_rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
         """Return the prompt for a question that depends on earlier ones.
 
         Raises: SettingsError.
@@ -138,7 +138,7 @@ class Prompts:
         ]
         return Prompt(self._filled(REWRITE), "\n".join(asked))
 
-    def reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
+    def render_reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
         """Return the prompt for another query, after some that found too little.
 
         Raises: SettingsError.
@@ -234,10 +234,10 @@ def _passage(item: Evidence) -> Passage:
     last = "" if chunk.start_page == chunk.end_page else f"–{chunk.end_page}"
     source = _one_line(f"{chunk.doc_id}, page {chunk.start_page}{last}, {chunk.chunk_id}")
     return Passage(
-        item.key,
-        source,
-        _one_line(chunk.section or chunk.title),
-        tuple(normalise(render_passage(item)).split("\n")),
+        key=item.key,
+        source=source,
+        section=_one_line(chunk.section or chunk.title),
+        lines=tuple(normalise(render_passage(item)).split("\n")),
     )
 
 

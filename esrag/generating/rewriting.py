@@ -8,7 +8,7 @@ from esrag.citations import MARKERS
 from esrag.errors import GeneratorError
 from esrag.generating.followups import LEANING, Turn, make_standalone
 from esrag.models import LanguageModel, Prompt
-from esrag.text.terms import technical_words, terms
+from esrag.text.terms import find_technical_words, terms
 from esrag.verifying.verify import is_refusal
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def rewrite(
         return question
     asked = [turn.question for turn in earlier]
     try:
-        line = _line(model, prompts.rewriting(question, asked[-REMEMBERED:]))
+        line = _line(model, prompts.render_rewriting(question, asked[-REMEMBERED:]))
     except GeneratorError:
         line = ""
     return (
@@ -49,7 +49,7 @@ def reformulate(
 
     Raises: GeneratorError.
     """
-    return _line(model, prompts.reformulating(question, searched))
+    return _line(model, prompts.render_reformulating(question, searched))
 
 
 def _line(model: LanguageModel, prompt: Prompt) -> str:
@@ -76,5 +76,5 @@ def _words(text: str) -> set[str]:
 
 def subject(before: str) -> str:
     """Return what a question is about: its technical words, else all its search terms."""
-    named = list(dict.fromkeys(technical_words(before)))
+    named = list(dict.fromkeys(find_technical_words(before)))
     return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))

@@ -97,11 +97,11 @@ class Ingestion:
         """
         self._warm_up(tasks)
         left = budgets or Budgets(self._limits.budget_s)
-        batch = _Batch(progress.step, heartbeat, left, self._limits.max_bytes)
+        batch = _Batch(progress.step, heartbeat, left, max_bytes=self._limits.max_bytes)
         encoding = self._open_encoding(target, heartbeat)
 
         for _ in range(_READINGS):
-            with Portions(target.writing, encoding, batch.current) as portions:
+            with Portions(target.writing, encoding, batch.keep_current) as portions:
                 for task, parsed in batch.read(tasks, self._parser):
                     chunks = 0
                     for one in self._all_prepared(task, parsed, batch, target.made, progress):
@@ -161,12 +161,17 @@ class Ingestion:
             metadata=document.metadata,
             source_documents=parsed.count,
         )
-        return Prepared(stored, cut, tuple(text_to_index(chunk) for chunk in cut), None)
+        return Prepared(
+            document=stored,
+            chunks=cut,
+            indexed_texts=tuple(text_to_index(chunk) for chunk in cut),
+            vectors=None,
+        )
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Return the outcomes of the files so far, by source."""
+    """The outcomes of the files so far, by source."""
 
     step: Callable[[str, str], None]
     heartbeat: Callable[[], None]
@@ -246,7 +251,7 @@ class _Batch:
             self.outcomes[task.source] = replace(outcome, hidden=self.hidden.pop(task.source, 0))
             self.untold[task.source] = chunks
 
-    def current(self, documents: Sequence[Prepared]) -> list[Prepared]:
+    def keep_current(self, documents: Sequence[Prepared]) -> list[Prepared]:
         """Return the documents whose file is unchanged since it was read, under the writer's lock.
 
         Otherwise a batch that was delayed for long could replace a newer state by an old one.
@@ -274,7 +279,7 @@ class _Batch:
 
     def tell(self, portions: Portions) -> None:
         """Report the files that have nothing left to store, and not before."""
-        waiting = portions.waiting() | self.changed
+        waiting = portions.list_waiting() | self.changed
         for source in [source for source in self.untold if source not in waiting]:
             chunks = self.untold.pop(source)
             if reasons := portions.refused.get(source):
@@ -308,9 +313,13 @@ class _Batch:
 
     def result(self, encoding: Encoding | None) -> Result:
         """Return the outcome of the batch."""
-        parts = tuple(part for found in self.parts.values() for part in found)
-        vectors = (encoding.embedded, encoding.reused) if encoding else (0, 0)
-        return Result(tuple(self.outcomes.values()), parts, self.chunks, *vectors)
+        return Result(
+            outcomes=tuple(self.outcomes.values()),
+            parts=tuple(part for found in self.parts.values() for part in found),
+            chunks=self.chunks,
+            embedded=encoding.embedded if encoding else 0,
+            reused=encoding.reused if encoding else 0,
+        )
 
 
 def _folder_of(task: Task) -> str:

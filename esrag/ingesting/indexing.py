@@ -110,7 +110,7 @@ class Portions:
         if sum(len(one.chunks) for one in self._gathered) >= PORTION_CHUNKS:
             self._store()
 
-    def waiting(self) -> set[str]:
+    def list_waiting(self) -> set[str]:
         """Return the sources of documents that were added but not stored yet."""
         return {one.document.source for one in self._gathered}
 

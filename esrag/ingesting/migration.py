@@ -11,7 +11,7 @@ from esrag.context import Context
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.preconditions import require_generation
-from esrag.engines.recall import lot, nearest
+from esrag.engines.recall import find_nearest, lot
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
 from esrag.ingesting import Progress
 from esrag.ingesting.indexing import Encoding, Portions
@@ -77,33 +77,33 @@ def move(
     except those with cached vectors; otherwise the vectors are copied. The former index is kept. If
     both engines are one, the index in use takes another's place.
 
-    Raises: EngineError if the two differ, IndexBusy if the source changed meanwhile; then nothing
-    has changed.
+    Raises, with nothing changed: EngineError if the two differ, IndexBusy if the source changed.
     """
     before = source.generation()
-    embedder = anew.embedder if anew else None
-    made = _made(source.fingerprint(), embedder)
+    made = _made(source.fingerprint(), anew.embedder if anew else None)
     name = target.create(made)
 
     try:
         fresh = at(name)
-        encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
-        with (
-            fresh.writer(made) as writer,
-            Portions(lambda: nullcontext(writer), encoding) as portions,
-        ):
-            _copy(source, portions, progress, with_vectors=embedder is None)
-        _require_taken(portions)
+        embedded = _fill(fresh, made, source, anew, progress)
         require_generation(source.generation(), before)
-        likeness = _compared(source, fresh, made)
+        agreement, found_again = _compared(source, fresh, made)
         held = fresh.info()
         require_generation(source.generation(), before)
     except BaseException as error:  # what is left of it the next move removes
         _drop_failed(target, name, error)
         raise
+
     former = _swap(target, name, before if source is target else None)
-    embedded = encoding.embedded if encoding else 0
-    return Moved(name, former, held.documents, held.chunks, embedded, *likeness)
+    return Moved(
+        name=name,
+        former=former,
+        documents=held.documents,
+        chunks=held.chunks,
+        embedded=embedded,
+        agreement=agreement,
+        found_again=found_again,
+    )
 
 
 def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
@@ -126,6 +126,23 @@ def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
     return Fingerprint(embedder.fingerprint, embedder.dimensions, of_source.chunker)
 
 
+def _fill(
+    fresh: Engine, made: Fingerprint, source: Engine, anew: Context | None, progress: Progress
+) -> int:
+    """Copy everything into a new index, and return how many chunks were embedded."""
+    embedder = anew.embedder if anew else None
+    encoding = Encoding(embedder, fresh.vectors_of, anew.vectors) if anew and embedder else None
+
+    with (
+        fresh.writer(made) as writer,
+        Portions(lambda: nullcontext(writer), encoding) as portions,
+    ):
+        _copy(source, portions, progress, with_vectors=encoding is None)
+
+    _require_taken(portions)
+    return encoding.embedded if encoding else 0
+
+
 def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vectors: bool) -> None:
     progress.start(source.info().documents)
     for prepared in _stored(source, with_vectors=with_vectors):
@@ -144,7 +161,12 @@ def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
         pairs = list(islice(vectors, len(own))) if vectors else []
         _require_whole(document, own, pairs if vectors else None)
         rows = np.array([vector for _, vector in pairs], dtype=np.float32) if vectors else None
-        yield Prepared(document, own, tuple(map(text_to_index, own)), rows)
+        yield Prepared(
+            document=document,
+            chunks=own,
+            indexed_texts=tuple(map(text_to_index, own)),
+            vectors=rows,
+        )
 
 
 def _require_taken(portions: Portions) -> None:
@@ -207,7 +229,7 @@ def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)
-    near = (nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
+    near = (find_nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
     return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
 
 

@@ -136,10 +136,19 @@ def _tasks(
         digest, before = digests[source], known.get(source)
         if before and before.complete and before.sha256 == digest:
             continue
-        state: State = "changed" if before else "renamed" if gone[digest] else "added"
-        gone[digest] -= state == "renamed"
+        state: State = "changed" if before else "added"
+        if gone[digest] and not before:
+            state = "renamed"
+            gone[digest] -= 1
         folder = Path(file.relative).parent.as_posix().removeprefix(".")
-        yield Task(source, ids[source], normalise(folder), state, digest, file.root)
+        yield Task(
+            source=source,
+            doc_id=ids[source],
+            folder=normalise(folder),
+            state=state,
+            sha256=digest,
+            root=file.root,
+        )
 
 
 def is_emptied(source: str) -> bool:

@@ -73,7 +73,7 @@ class Queue:
         with self._channel() as channel:
             return int(channel.client.llen(QueueName.INGEST))
 
-    def next(self) -> str:
+    def find_oldest(self) -> str:
         """Return the id of the batch that has waited longest.
 
         "" if none waits, or if the oldest message is not one of esrag's.

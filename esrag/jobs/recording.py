@@ -108,11 +108,11 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
             state: BatchState = "dead" if batch.state == "dead" else "pending"
             error, trace = batch.error, batch.traceback
             yield Batch(
-                "",
-                "",
-                tuple(same),
-                state,
-                attempts,
+                batch_id="",
+                job_id="",
+                tasks=tuple(same),
+                state=state,
+                attempts=attempts,
                 error=error,
                 traceback=trace,
                 alone=batch.alone,
@@ -137,7 +137,7 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
     dead = {
         task.source: (task, batch)
-        for batch in ledger.dead()
+        for batch in ledger.iter_dead()
         if batch.job_id in job_ids
         for task in batch.left
     }

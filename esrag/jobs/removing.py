@@ -12,7 +12,7 @@ from esrag.loading.listing import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.conditions import check_filter, require_of_documents
-from esrag.text import closest
+from esrag.text import find_closest
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _by_source(
 def _require_known(what: str, name: str, known: Collection[str]) -> None:
     """Raise UsageError for a name that the index does not have."""
     if name not in known:
-        alike = closest(name, known)
+        alike = find_closest(name, known)
         hint = (
             f"did you mean {' or '.join(alike)}?"
             if alike

@@ -12,7 +12,7 @@ from esrag.jobs.running import is_still_gone
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
-from esrag.ledger.rows import GIVEN_UP
+from esrag.ledger.store import GIVEN_UP
 from esrag.text import format_count
 
 
@@ -107,7 +107,7 @@ def problems(work: Work) -> Iterator[Finding]:
 def _disagreements(work: Work) -> Iterator[str]:
     """Yield a line for each kind of difference between the index and the ledger."""
     # Before the index is read: a batch that ends in between is pending here.
-    words = last_words(work)
+    words = read_last_words(work)
     stored = group_by_source(work.context.engine.documents())
     said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
     removed = (
@@ -145,7 +145,7 @@ class LastWord:
     sha256: str = ""
 
 
-def last_words(work: Work) -> Mapping[str, LastWord]:
+def read_last_words(work: Work) -> Mapping[str, LastWord]:
     """Return the last record of each source of the index.
 
     A file that cannot be processed keeps the record before.
@@ -197,4 +197,5 @@ def _outcomes(batch: Batch) -> Iterator[tuple[str, LastWord]]:
         if outcome.state == "failed":
             yield outcome.source, LastWord(batch.job_id, "failed", outcome.at_ms)
         elif outcome.state != "skipped":
-            yield outcome.source, LastWord(batch.job_id, "stored", outcome.at_ms, outcome.sha256)
+            word = LastWord(batch.job_id, "stored", outcome.at_ms, sha256=outcome.sha256)
+            yield outcome.source, word

@@ -5,14 +5,15 @@ The process that finds a job without work left ends it.
 
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
+from esrag.embedding import Vectors
 from esrag.engines import Writer
 from esrag.errors import (
     EngineUnreachable,
@@ -119,7 +120,7 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
     budgets = Budgets(work.settings.loading.budget_s)
 
     while True:
-        for waiting in ledger.waiting(_AT_ONCE, job.job_id):
+        for waiting in ledger.list_due(_AT_ONCE, job.job_id):
             batch = ledger.claim(waiting.batch_id, work.owner)
             try:
                 if batch:
@@ -131,11 +132,45 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
                     raise
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
-        if (ledger.next_due_ms(job.job_id) or 0) <= 1000 * time.time():
+        if (ledger.find_next_due_ms(job.job_id) or 0) <= 1000 * time.time():
             # Batches that were queued belong to this command now.
             ledger.requeue(round(1000 * time.time()) + 1)
             ledger.reap(is_dead)
         time.sleep(_LOOKS_S)
+
+
+@contextmanager
+def open_target(work: Work, *, rebuild: bool = False) -> Iterator[Target]:
+    """Yield the index to fill, which nobody else writes meanwhile.
+
+    A rebuild makes another one, and trusts no stored vectors.
+    """
+    engine = work.context.engine
+    with engine.writer(work.made, rebuild=rebuild) as writer:
+        known = _no_vectors if rebuild else engine.vectors_of
+        yield Target(work.made, lambda: nullcontext(writer), known)
+
+
+def _no_vectors(_texts: Sequence[str]) -> Mapping[str, Vectors]:
+    return {}
+
+
+def finish_earlier_jobs(
+    work: Work, key: str, target: Target, progress: Progress, *, eager: bool
+) -> int:
+    """Process what other ingests into the same index left to do, and return how many files.
+
+    Called under the writer's lock. Raises: as `run_job`.
+    """
+    files = 0
+    for job in take_over(work, key, progress.say):
+        files += files_left(work, job)
+        progress.start(files)
+        run_job(job, work, target, progress, eager=eager)
+        with target.writing() as writer:
+            remove_gone(writer, job)
+        work.ledger.end(job.job_id)
+    return files
 
 
 def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]:

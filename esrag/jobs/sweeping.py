@@ -24,7 +24,7 @@ def sweep(work: Work, queue: Queue) -> None:
     Raises: QueueUnreachable, LedgerError, EngineError.
     """
     limits, ledger = work.settings.queue, work.ledger
-    with ledger.sweeping(3 * limits.sweep_s) as mine:
+    with ledger.claim_sweep(3 * limits.sweep_s) as mine:
         if not mine:
             return
         ledger.reap(is_dead)
@@ -49,7 +49,7 @@ def _lost_before_ms(work: Work, queue: Queue) -> int:
     that is just being claimed is queued twice.
     """
     now_ms = round(1000 * (time.time() - work.settings.queue.sweep_s))
-    batch_id = queue.next()
+    batch_id = queue.find_oldest()
     if not batch_id:
         return 0 if queue.depth() else now_ms
     try:
@@ -73,7 +73,7 @@ def _offered(work: Work) -> Iterator[str]:
     for job in _for_workers(work):
         yield from (
             batch.batch_id
-            for batch in work.ledger.waiting(work.settings.queue.window_batches, job.job_id)
+            for batch in work.ledger.list_due(work.settings.queue.window_batches, job.job_id)
         )
 
 

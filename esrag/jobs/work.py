@@ -11,7 +11,7 @@ from esrag.errors import SettingsError
 from esrag.ingesting.batches import Ingestion, fingerprint
 from esrag.ledger.ledger import Ledger
 from esrag.ledger.opening import open_ledger
-from esrag.liveness import new_owner
+from esrag.liveness import make_owner
 from esrag.records import Fingerprint
 from esrag.settings import Settings
 
@@ -24,7 +24,7 @@ class Work:
     """
 
     settings: Settings = field(repr=False)
-    owner: str = field(default_factory=new_owner)
+    owner: str = field(default_factory=make_owner)
     own_files: Sequence[str] = ()
     _engines: dict[str, Engine] = field(default_factory=dict, init=False, repr=False)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from esrag.ledger import Batch, Job
-from esrag.ledger.rows import (
+from esrag.ledger.store import (
     NEW,
     OUTCOMES,
     Query,

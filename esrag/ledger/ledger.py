@@ -16,7 +16,7 @@ from esrag.errors import JobMissing, LedgerError
 from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import TAKEN_OVER, Batch, BatchState, Counts, Job
 from esrag.ledger.integrity import problems
-from esrag.ledger.rows import (
+from esrag.ledger.store import (
     GIVEN_UP,
     OUTCOMES,
     PAGE_ROWS,
@@ -113,7 +113,7 @@ class Ledger:
         """Yield the batches of a job by id, all or those in some states."""
         return map(batch_of, iter_rows(self._store, Query("batch", job_id, states)))
 
-    def dead(self) -> Iterator[Batch]:
+    def iter_dead(self) -> Iterator[Batch]:
         """Yield the dead batches of all jobs."""
         return map(batch_of, iter_rows(self._store, Query("batch", states=("dead",))))
 
@@ -128,16 +128,21 @@ class Ledger:
             )
         )
         batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
-        files = {name: sums.get(name, 0) for name in OUTCOMES}
-        return Counts(batches, files, *(sums.get(name, 0) for name in SUMS[len(OUTCOMES) :]))
+        return Counts(
+            batches=batches,
+            files={name: sums.get(name, 0) for name in OUTCOMES},
+            chunks=sums.get("chunks", 0),
+            embedded=sums.get("embedded", 0),
+            reused=sums.get("reused", 0),
+        )
 
-    def waiting(self, limit: int, job_id: str = "") -> Sequence[Batch]:
+    def list_due(self, limit: int, job_id: str = "") -> Sequence[Batch]:
         """Return batches of open jobs that are due and not queued, the oldest first."""
         jobs = [it for it in [job_id] if self._is_open(it)] if job_id else self._open_jobs()
         offered = (row for one in jobs for row in self._offered(one, limit))
         return [batch_of(row) for row in islice(offered, limit)]
 
-    def next_due_ms(self, job_id: str) -> int | None:
+    def find_next_due_ms(self, job_id: str) -> int | None:
         """Return when the first pending batch of a job is due; None if no batch is pending."""
         total = self._store.totals(job_id).get("pending")
         return total.due_ms if total else None
@@ -352,13 +357,14 @@ class Ledger:
         self._remove(known)
 
     @contextmanager
-    def sweeping(self, for_s: float) -> Iterator[bool]:
+    def claim_sweep(self, for_s: float) -> Iterator[bool]:
         """Yield whether this process is now the sweeper; there is one at a time on all machines.
 
         It stays the sweeper for `for_s` seconds at most.
         """
         now_ms, holder = self._now_ms(), uuid4().hex
-        row = next(iter(self._store.get([_SWEEPER])), Row(_SWEEPER, "lock", "", ""))
+        new = Row(key=_SWEEPER, kind="lock", job_id="", state="")
+        row = next(iter(self._store.get([_SWEEPER])), new)
         mine = replace(row, state="held", due_ms=now_ms + round(1000 * for_s), body=holder)
 
         if row.due_ms > now_ms or not all(self._store.write([mine])):
@@ -529,8 +535,13 @@ def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch 
 
 def _both(one: Result, other: Result) -> Result:
     """Return two results of one batch, about different files, as one."""
-    sums = (one.chunks + other.chunks, one.embedded + other.embedded, one.reused + other.reused)
-    return Result((*one.outcomes, *other.outcomes), (*one.parts, *other.parts), *sums)
+    return Result(
+        outcomes=(*one.outcomes, *other.outcomes),
+        parts=(*one.parts, *other.parts),
+        chunks=one.chunks + other.chunks,
+        embedded=one.embedded + other.embedded,
+        reused=one.reused + other.reused,
+    )
 
 
 def _growing_s(wait_s: float, turned_away: int) -> float:

@@ -1,12 +1,12 @@
-"""The ledger that the settings name."""
+"""Open the ledger that the settings name."""
 
 from pathlib import Path
 
 from esrag.engines import engine_options
 from esrag.errors import SettingsError
 from esrag.ledger.ledger import Ledger
-from esrag.ledger.rows import Store
 from esrag.ledger.sqlite import SqliteStore
+from esrag.ledger.store import Store
 from esrag.settings import Settings, is_address
 
 FILE = "ledger.sqlite3"

@@ -8,10 +8,10 @@ from uuid import uuid4
 from esrag.engines.server.connection import Connection, refusal
 from esrag.engines.server.siblings import CONFLICT, NOT_FOUND, Kind, Sibling
 from esrag.errors import LedgerError
-from esrag.ledger.rows import GIVEN_UP, NEW, SCHEMA_VERSION, SUMS, Query, Row, Total, batch_of
+from esrag.ledger.store import GIVEN_UP, NEW, SCHEMA_VERSION, SUMS, Query, Row, Total, batch_of
 
 _FIELDS = ("key", "kind", "job_id", "state", "due_ms", "queued_ms", "body")
-_LEDGER = Kind("ledger", "ledger", SCHEMA_VERSION, LedgerError)
+_LEDGER = Kind(name="ledger", noun="ledger", schema=SCHEMA_VERSION, error=LedgerError)
 
 
 class ServerStore:

@@ -23,7 +23,7 @@ from esrag.engines.embedded.databases import (
     value,
 )
 from esrag.errors import LedgerError
-from esrag.ledger.rows import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
+from esrag.ledger.store import NEW, SCHEMA_VERSION, SUMS, Query, Row, Total
 from esrag.private import make_folder
 
 APPLICATION_ID = 1702063207  # 0x65736c67, "eslg": says that a SQLite file is ours
@@ -278,7 +278,17 @@ def _is_written(connection: apsw.Connection, row: Row) -> bool:
 
 def _row(values: Sequence[Any]) -> Row:
     key, kind, job_id, state, due_ms, queued_ms, *sums, version, body = values
-    return Row(key, kind, job_id, state, due_ms, queued_ms, tuple(sums), body, (version,))
+    return Row(
+        key=key,
+        kind=kind,
+        job_id=job_id,
+        state=state,
+        due_ms=due_ms,
+        queued_ms=queued_ms,
+        sums=tuple(sums),
+        body=body,
+        version=(version,),
+    )
 
 
 def _marks(values: object) -> str:

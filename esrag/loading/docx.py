@@ -7,7 +7,7 @@ from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.headers import repeat_text
-from esrag.loading.layout import Layout, count_characters, one_line, sensible_title
+from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
@@ -60,7 +60,7 @@ class DocxLoader:
             separate_raised(_raised_runs(note))
             layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
         properties = document.core_properties
-        title = one_line(" ".join(titles)) or sensible_title(properties.title)
+        title = join_lines(" ".join(titles)) or clean_title(properties.title)
         yield layout.document(source, "docx", title, {"author": properties.author})
 
 

@@ -8,7 +8,7 @@ from email.message import EmailMessage, MIMEPart
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, html
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.layout import Layout, one_line
+from esrag.loading.layout import Layout, join_lines
 from esrag.records import Document, Source
 from esrag.text import normalise
 
@@ -54,10 +54,10 @@ class EmlLoader:
 def _header(message: EmailMessage, name: str) -> str:
     """Return a header's text, as it is written if it breaks the rules."""
     try:
-        return one_line(normalise(str(message[name] or "")))
+        return join_lines(normalise(str(message[name] or "")))
     except _BROKEN:
         raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-        return one_line(normalise(str(raw)))
+        return join_lines(normalise(str(raw)))
 
 
 def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> Iterator[Skipped]:
@@ -104,4 +104,4 @@ def _attachments(message: EmailMessage) -> Iterator[str]:
         except _BROKEN:
             name = "without a readable name"
         if name:
-            yield one_line(normalise(name))
+            yield join_lines(normalise(name))

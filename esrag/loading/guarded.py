@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from esrag.errors import LoadingError, ParsingError
 from esrag.loading import Skipped
 from esrag.loading.detect import loader_for
-from esrag.loading.layout import one_line
+from esrag.loading.layout import join_lines
 from esrag.records import Document, Source
 from esrag.text import format_count
 
@@ -66,7 +66,9 @@ def _words(error: Exception) -> str:
     kind = type(error)
     speaks_of_format = kind.__module__.partition(".")[0] in _OF_FORMATS
     return (
-        one_line(f"{kind.__name__}: {error}")[:_MAX_MESSAGE] if speaks_of_format else kind.__name__
+        join_lines(f"{kind.__name__}: {error}")[:_MAX_MESSAGE]
+        if speaks_of_format
+        else kind.__name__
     )
 
 

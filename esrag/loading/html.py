@@ -8,7 +8,7 @@ from typing import Any
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
-from esrag.loading.layout import Layout, one_line, sensible_title
+from esrag.loading.layout import Layout, clean_title, join_lines
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -65,7 +65,7 @@ class HtmlLoader:
         if tree is not None:
             if _prepare(layout, tree, keep_hidden=source.keep_hidden):
                 text = as_text(tree)
-            titles = (sensible_title(found.text_content()) for found in tree.iter("title", "h1"))
+            titles = (clean_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
             write(layout, main_content(text, tree))
         yield layout.document(source, "html", title)
@@ -276,7 +276,7 @@ class _Writer:
         if not text.strip():
             return
         if not self._preformatted:
-            text = "\n".join(one_line(line) for line in text.strip().split("\n"))
+            text = "\n".join(join_lines(line) for line in text.strip().split("\n"))
         if self._tables:
             row = (self._rows or self._new_row())[-1]
             row[-1:] = [f"{row[-1]} {text}" if row else text]

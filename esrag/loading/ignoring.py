@@ -31,7 +31,7 @@ class IgnoreRules:
     own: tuple[tuple[str, "GitIgnoreSpec"], ...] = ()
     in_repository: bool = False
 
-    def entering(self, folder: Path) -> "IgnoreRules":
+    def enter(self, folder: Path) -> "IgnoreRules":
         """Return the rules inside a folder below.
 
         Raises: ParsingError for an ignore file that cannot be used.
@@ -66,7 +66,7 @@ def rules_above(folder: Path) -> IgnoreRules:
     rules = IgnoreRules()
 
     for number in range(top, 0, -1):
-        rules = rules.entering(places[number])
+        rules = rules.enter(places[number])
         if rules.ignores(places[number - 1], is_folder=True):
             rules = IgnoreRules(in_repository=True)
     return rules

@@ -9,7 +9,7 @@ from html import unescape
 from itertools import accumulate, groupby
 
 from esrag.loading.layout import Layout, trim
-from esrag.loading.raised import joint
+from esrag.loading.raised import choose_joint
 from esrag.records import Span
 from esrag.text import normalise
 
@@ -80,11 +80,11 @@ def add_without_marks(
         layout.mark_table(Span(starts[table.start], min(whole, starts[table.end + 1] - 1)))
 
 
-def plain(text: str) -> str:
+def strip_marks(text: str) -> str:
     r"""Return a paragraph without its inline marks; it has as many lines as before.
 
-    >>> plain("**Never** run `rm **`<br>as *root* &mdash; see [the guide](a.md), 10 m<sup>2</sup>")
-    'Never run rm ** as root — see the guide, 10 m^2'
+    >>> strip_marks("**Never** run `rm **`<br>as *root* &mdash; see [it](a.md), 10 m<sup>2</sup>")
+    'Never run rm ** as root — see it, 10 m^2'
     """
     held: list[str] = []
 
@@ -106,12 +106,12 @@ def without_entities(text: str) -> str:
     return _ENTITY.sub(_character, text)
 
 
-def plain_rst(text: str) -> str:
+def strip_rst_marks(text: str) -> str:
     r"""Return a paragraph of reStructuredText without its inline marks, in as many lines.
 
-    >>> plain_rst("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open` or `more`_")
+    >>> strip_rst_marks("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open` or `more`_")
     'Read __doc__ and PEP 8, open or more'
-    >>> plain_rst("See `the guide <https://a.example>`_")
+    >>> strip_rst_marks("See `the guide <https://a.example>`_")
     'See the guide'
     """
     held: list[str] = []
@@ -145,7 +145,7 @@ def _role(match: re.Match[str]) -> str:
 
 def _raised(match: re.Match[str]) -> str:
     """Return a superscript, separated from the text before it."""
-    return match[1] + joint(match[1], match[2]) + match[2]
+    return match[1] + choose_joint(match[1], match[2]) + match[2]
 
 
 def _character(entity: re.Match[str]) -> str:

@@ -158,8 +158,9 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
             areas += _path(handle, order, matrix, is_whole=is_whole)
         else:
+            box = _placed(_bounds(handle), matrix)
             is_image = kind == pdfium.FPDF_PAGEOBJ_IMAGE
-            areas.append(_Area(order, _placed(_bounds(handle), matrix), None, is_image))
+            areas.append(_Area(order=order, box=box, colour=None, is_image=is_image))
     return texts, areas
 
 

@@ -163,7 +163,12 @@ class Parser:
                 return _ERRORS.get(kind, ParsingError)(message, hint=hint)
             case {"documents": int(count), "sha256": sha256, "skipped": skipped}:
                 parts = tuple(Skipped(where, reason) for where, reason in skipped)
-                parsed = Parsed(sha256, count, self._documents(worker, count), parts)
+                parsed = Parsed(
+                    sha256=sha256,
+                    count=count,
+                    documents=self._documents(worker, count),
+                    skipped=parts,
+                )
             case _:  # its last line is cut off
                 return self._death(worker)
         if count > _MAX_HELD:

@@ -60,7 +60,7 @@ class Layout:
 
     def heading(self, text: str, level: int) -> None:
         """Append a heading on a line of its own; level 1 is the outermost."""
-        title = one_line(text)
+        title = join_lines(text)
         if span := self.add(title):
             self.mark_heading(span.start, level, title)
 
@@ -107,7 +107,7 @@ class Layout:
             doc_id=source.doc_id,
             kind=kind,
             text="".join(self._parts),
-            title=one_line(normalise(title)),
+            title=join_lines(normalise(title)),
             pages=(*self._pages, *self._current_page()),
             sections=sections(self._headings, self._length),
             tables=tuple(self._tables),
@@ -149,7 +149,7 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
     >>> table_lines([["a", "", "b"], ["", "", ""], ["c", "", "d"]])
     ['a | b', 'c | d']
     """
-    grid = [[one_line(cell) for cell in row] for row in rows]
+    grid = [[join_lines(cell) for cell in row] for row in rows]
     used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
     return [
         " | ".join(row[column] for column in used if column < len(row)).rstrip(" |")
@@ -208,18 +208,18 @@ def count_characters(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Return the text with each run of white space as one space."""
     return " ".join(text.split())
 
 
-def sensible_title(title: str) -> str:
+def clean_title(title: str) -> str:
     """Return a title from a file's properties, or "" for one that a program filled in.
 
-    >>> sensible_title("Microsoft Word - draft3.doc"), sensible_title("Annual report")
+    >>> clean_title("Microsoft Word - draft3.doc"), clean_title("Annual report")
     ('', 'Annual report')
     """
-    title = one_line(normalise(title))
+    title = join_lines(normalise(title))
     filled_in = re.search(
         r"^untitled|^microsoft (word|powerpoint|excel)\b|^(word|powerpoint) "
         r"(document|presentation)$"
@@ -253,7 +253,7 @@ def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
 
 def _scalar(value: object) -> Scalar | None:
     if isinstance(value, str):
-        text = one_line(normalise(value))
+        text = join_lines(normalise(value))
         return scalar(text) if text else None
     if isinstance(value, date):
         return value.isoformat()

@@ -278,7 +278,7 @@ class _Walk:
         if not self.selection.ignore_files:
             return above
         try:
-            return above.entering(self._in_root(place))
+            return above.enter(self._in_root(place))
         except ParsingError as error:
             self._problems.append(Problem(source_of(place), error.line))
             return above

@@ -8,8 +8,8 @@ import yaml
 
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.inline import add_without_marks, plain, without_entities
-from esrag.loading.layout import Layout, count_characters, one_line, split_rows
+from esrag.loading.inline import add_without_marks, strip_marks, without_entities
+from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import read_caption
@@ -55,7 +55,7 @@ class MarkdownLoader:
         lines = list(_lines(body))
         found = list(headings(lines))
         kept = [(line, code) for _, line, code in lines]
-        add_without_marks(layout, kept, plain, found, tables(lines))
+        add_without_marks(layout, kept, strip_marks, found, tables(lines))
         first = next((title for _, level, title in found if level == 1), "")
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
@@ -101,7 +101,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
         fields = yaml.safe_load(match[1] or "")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # ValueError: a date such as 2024-13-01.
-        return {}, text, f"is not YAML: {one_line(str(error))[:120]}"
+        return {}, text, f"is not YAML: {join_lines(str(error))[:120]}"
     if fields is not None and not isinstance(fields, dict):
         return {}, text, ""  # a thematic break, not front matter
     return fields or {}, text[match.end() :], ""
@@ -136,7 +136,7 @@ def title_of(text: str) -> str:
     """
     text = re.sub(r"\{[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
     text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
-    return one_line(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
+    return join_lines(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
 
 
 def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
@@ -164,7 +164,7 @@ def _with_short_tables(body: str) -> str:
             for line in body[max(table.start - _MAX_ABOVE, 0) : table.start].split("\n")
             if line.strip()
         ]
-        parts = list(split_rows([header, *rows], plain(read_caption(above))))
+        parts = list(split_rows([header, *rows], strip_marks(read_caption(above))))
         if len(parts) > 1 and header.count("|") > 1:
             pieces.append(body[done : table.start])
             pieces.append("\n\n".join(_with_rule(part, header, rule) for part in parts))

@@ -6,7 +6,7 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import archive
-from esrag.loading.layout import Layout, count_characters, sensible_title
+from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
@@ -55,7 +55,7 @@ class OdtLoader:
         )
         _write(layout, body)
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
-        yield layout.document(source, "odt", sensible_title(title))
+        yield layout.document(source, "odt", clean_title(title))
 
 
 def _hidden_styles(parts: Iterable[Any]) -> set[str]:

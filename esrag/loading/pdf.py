@@ -10,7 +10,7 @@ from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import GAP, find_gaps, with_gaps
 from esrag.loading.invisible import remove_invisible
-from esrag.loading.layout import Layout, one_line, sections, sensible_title
+from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
@@ -90,7 +90,7 @@ class PdfLoader:
             layout.page(number)
             _write(layout, lines, separator)
             separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
-        title, author = sensible_title(properties.get("Title", "")), properties.get("Author", "")
+        title, author = clean_title(properties.get("Title", "")), properties.get("Author", "")
         document = layout.document(source, "pdf", title, {"author": author})
         headings = _placed(outline, document.text, document.pages)
         yield replace(document, sections=sections(headings, len(document.text)))
@@ -154,7 +154,7 @@ def _outline(pdf: Any) -> list[tuple[int, int, str]]:
     for mark in pdf.get_toc():
         target = mark.get_dest()
         index = target.get_index() if target else None
-        if index is not None and (title := one_line(normalise(mark.get_title()))):
+        if index is not None and (title := join_lines(normalise(mark.get_title()))):
             marks.append((index, mark.level + 1, title))
     return marks
 
@@ -213,10 +213,10 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def _keys(line: str, page: int) -> set[str]:
     """Return the line, and variants with one number replaced by its distance to the page number."""
-    keys = {one_line(line).casefold()}
+    keys = {join_lines(line).casefold()}
     for match in re.finditer(r"\d{1,6}", line):
         distance = f"#{int(match[0]) - page}"
-        keys.add(one_line(line[: match.start()] + distance + line[match.end() :]).casefold())
+        keys.add(join_lines(line[: match.start()] + distance + line[match.end() :]).casefold())
     return keys
 
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
-from esrag.loading.layout import Layout, count_characters, sensible_title
+from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
 
@@ -57,7 +57,7 @@ class PptxLoader:
                 layout.add(slide.notes_slide.notes_text_frame.text)
         properties = presentation.core_properties
         yield layout.document(
-            source, "pptx", sensible_title(properties.title), {"author": properties.author}
+            source, "pptx", clean_title(properties.title), {"author": properties.author}
         )
 
 

@@ -19,12 +19,14 @@ _INLINE = re.compile(
 )
 
 
-def joint(before: str, mark: str, *, is_link: bool = False) -> str:
+def choose_joint(before: str, mark: str, *, is_link: bool = False) -> str:
     """Return what separates a text from what is raised behind it, so that two words stay two.
 
-    >>> joint("10", "2"), joint("9 m", "2"), joint("the system", "1"), joint("the 19", "th")
-    ('^', '^', ' ', '')
-    >>> joint("", "1")
+    >>> choose_joint("10", "2"), choose_joint("9 m", "2")
+    ('^', '^')
+    >>> choose_joint("the system", "1"), choose_joint("the 19", "th")
+    (' ', '')
+    >>> choose_joint("", "1")
     ''
     """
     if (
@@ -56,7 +58,7 @@ def separate_raised(elements: Iterable[Any]) -> None:
 
 def _joint(element: Any, raised: AbstractSet[Any]) -> str:
     is_link = next(element.iter("a"), None) is not None
-    return joint(_before(element, raised), _text(element), is_link=is_link)
+    return choose_joint(_before(element, raised), _text(element), is_link=is_link)
 
 
 def _before(element: Any, raised: AbstractSet[Any]) -> str:

@@ -38,7 +38,7 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
             if data is not None:
                 return data
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise access_error(path, error) from error
     except ValueError as error:  # a NUL in the name
         raise ParsingError(f"cannot be read: {error}") from error
     raise ParsingError(CHANGES)
@@ -62,7 +62,7 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
         with open(path, "rb", opener=_without_waiting) as file:
             return _sha256_of_file(file, max_bytes)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise access_error(path, error) from error
 
 
 def _sha256_of_file(file: BinaryIO, max_bytes: int) -> str:
@@ -90,7 +90,7 @@ def stamp(source: str) -> str:
     try:
         status = path.stat()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise access_error(path, error) from error
 
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
@@ -109,7 +109,7 @@ def read_unlinked(path: Path, max_bytes: int) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise access_error(path, error) from error
 
 
 def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
@@ -147,7 +147,7 @@ def _without_links(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
-def unreadable(path: Path, error: OSError) -> ParsingError:
+def access_error(path: Path, error: OSError) -> ParsingError:
     """Return the error for a file that the system refuses to open."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
         return ParsingError("is a link that leads nowhere")

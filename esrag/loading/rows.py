@@ -12,7 +12,7 @@ from typing import Any, Self
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import HEAD_ROWS, count_header_rows, join_header
-from esrag.loading.layout import Layout, one_line
+from esrag.loading.layout import Layout, join_lines
 from esrag.records import Document, Source
 from esrag.text import normalise
 
@@ -71,7 +71,7 @@ class JsonlLoader:
             try:
                 fields = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield Skipped(f"line {number}", f"is not JSON: {one_line(str(error))[:120]}")
+                yield Skipped(f"line {number}", f"is not JSON: {join_lines(str(error))[:120]}")
                 continue
             if isinstance(fields, dict):
                 nested = fields.pop("metadata", None)
@@ -101,7 +101,7 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
     if not head:
         yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
         return
-    headers = [[one_line(normalise(name)) for name in cells] for cells in head]
+    headers = [[join_lines(normalise(name)) for name in cells] for cells in head]
     count = count_header_rows(headers)
     names = [
         name or f"column {number}"
@@ -232,7 +232,7 @@ def _whole_table(
 ) -> Document:
     layout = Layout()
     lines = (
-        "; ".join(f"{n}: {one_line(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
+        "; ".join(f"{n}: {join_lines(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
         for cells in rows
     )
     if span := layout.add("\n".join(lines)):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.inline import add_without_marks, plain_rst
-from esrag.loading.layout import Layout, one_line, trim
+from esrag.loading.inline import add_without_marks, strip_rst_marks
+from esrag.loading.layout import Layout, join_lines, trim
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -44,9 +44,13 @@ class RstLoader:
             for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
         }
         add_without_marks(
-            layout, [(line, start in literal) for start, line in lines], plain_rst, found, spans
+            layout,
+            [(line, start in literal) for start, line in lines],
+            strip_rst_marks,
+            found,
+            spans,
         )
-        fields = top_fields(lines)
+        fields = read_top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
 
@@ -60,7 +64,7 @@ def _with_rows(text: str) -> tuple[str, list[Span]]:
     for table in tables(_lines(text)):
         before = text[max(table.start - _MAX_ABOVE, done) : table.start]
         above = [line.strip() for line in before.split("\n") if line.strip()]
-        written = write_rows(text[table.start : table.end], plain_rst, read_caption(above))
+        written = write_rows(text[table.start : table.end], strip_rst_marks, read_caption(above))
         if written == text[table.start : table.end]:
             continue
         length += table.start - done
@@ -117,7 +121,7 @@ def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
         style = under[0] * (2 if over else 1)
         if style not in styles:
             styles.append(style)
-        yield above[0] if over else start, styles.index(style) + 1, one_line(title)
+        yield above[0] if over else start, styles.index(style) + 1, join_lines(title)
 
 
 def _is_title(title: str, under: str, *, over: bool) -> bool:
@@ -157,7 +161,7 @@ def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
     ]
 
 
-def top_fields(lines: Sequence[Line]) -> dict[str, str]:
+def read_top_fields(lines: Sequence[Line]) -> dict[str, str]:
     """Return the fields before the first blank line, if that block has nothing but fields."""
     fields: dict[str, str] = {}
     last = ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-from esrag.loading.layout import one_line, split_rows
+from esrag.loading.layout import join_lines, split_rows
 
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
 _SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
@@ -31,7 +31,7 @@ def write_rows(table: str, plain: Callable[[str], str], caption: str = "") -> st
     if not rows or "|" in "".join(cell for row in rows for cell in row):
         return table
 
-    shown = [" | ".join(plain(one_line(cell)) for cell in row).rstrip(" |") for row in rows]
+    shown = [" | ".join(plain(join_lines(cell)) for cell in row).rstrip(" |") for row in rows]
     return "\n\n".join("\n".join(part) for part in split_rows(shown, caption))
 
 

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 from esrag.loading import archive
 from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
-from esrag.loading.layout import Layout, count_characters, sensible_title
+from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.records import Document, Source
 
 _PIECE_BYTES = 2**20
@@ -80,7 +80,7 @@ class XlsxLoader:
                 layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
         properties = book.properties
         yield layout.document(
-            source, "xlsx", sensible_title(properties.title or ""), {"author": properties.creator}
+            source, "xlsx", clean_title(properties.title or ""), {"author": properties.creator}
         )
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from esrag.citations import ignore
 from esrag.errors import GeneratorError, SettingsError
-from esrag.http import Failed, redact, sound_address, sound_key, within
+from esrag.http import Failed, check_address, check_key, iter_in_time, redact
 from esrag.models import Cited, Completion, ModelOptions, OnPiece, Prompt, Tokens
 from esrag.settings import variable
 from esrag.text import drop_unshowable, normalise
@@ -43,8 +43,8 @@ class ServiceModel(ABC):
         Raises: SettingsError if the model or the key is missing, or cannot be one.
         """
         self._section = f"models.{options.profile}"
-        self._url = sound_address(options.url or self.default_url, self._section)
-        self._key = sound_key(options.api_key, self._section)
+        self._url = check_address(options.url or self.default_url, self._section)
+        self._key = check_key(options.api_key, self._section)
         self._model = self.model = options.model.strip()
         self._options, self._sleep, self._clock = options, sleep, clock
         self._max_bytes = max(MIN_BYTES, 1024 * options.max_output_tokens)
@@ -97,7 +97,7 @@ class ServiceModel(ABC):
         """Return the completion; each piece is passed on and added to `came` as it comes."""
         tokens, cited = None, []
 
-        with closing(within(left_s, lambda: self._read(prompt), self._clock)) as parts:
+        with closing(iter_in_time(left_s, lambda: self._read(prompt), self._clock)) as parts:
             for part in parts:
                 if isinstance(part, Tokens):
                     tokens = part
@@ -109,7 +109,9 @@ class ServiceModel(ABC):
                     came.append(shown)
                     on_piece(shown)
 
-        return Completion(normalise("".join(came)), tokens, self.model, tuple(cited))
+        return Completion(
+            text=normalise("".join(came)), tokens=tokens, model=self.model, cited=tuple(cited)
+        )
 
     def _read(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the parts; errors that `on_piece` raises are not among those translated here."""

@@ -9,12 +9,12 @@ from esrag.chunking.cut import text_to_index
 from esrag.errors import RerankError, SettingsError
 from esrag.http import (
     Failed,
+    check_address,
+    check_key,
     cohere_client,
     cohere_failures,
+    iter_in_time,
     redact,
-    sound_address,
-    sound_key,
-    within,
 )
 from esrag.plugins import require_extra
 from esrag.records import Hit
@@ -35,12 +35,12 @@ class CohereReranker:
 
     def __init__(self, options: RerankOptions) -> None:
         require_extra("the reranker 'cohere'", "cohere")
-        self._key = sound_key(options.api_key, "rerank")
+        self._key = check_key(options.api_key, "rerank")
         if not self._key:
             raise SettingsError(
                 "the reranker 'cohere' needs a key", hint=f"set {variable('rerank.api_key')}"
             )
-        self._url = sound_address(options.url or _URL, "rerank")
+        self._url = check_address(options.url or _URL, "rerank")
         self._model = options.model or _MODEL
         # Now: importing it takes longer than an answer may.
         self._client = cohere_client(self, self._url, self._key, _MAX_WAIT_S)
@@ -64,7 +64,7 @@ class CohereReranker:
 
         Raises: Failed; ValueError, TypeError, … for an answer of another form.
         """
-        (answer,) = within(within_s, partial(self._ask, question, texts), time.monotonic)
+        (answer,) = iter_in_time(within_s, partial(self._ask, question, texts), time.monotonic)
         found = {result.index: float(result.relevance_score) for result in answer.results}
         if not all(0 <= score <= 1 for score in found.values()) or len(found) != len(
             answer.results

@@ -23,7 +23,7 @@ from esrag.filters import (
     scalar,
 )
 from esrag.records import Scalar, StoredDocument
-from esrag.text import closest
+from esrag.text import find_closest
 
 MAX_LISTED = 20  # values of a field that has few, and an unknown one of which is taken for a slip
 MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
@@ -142,7 +142,7 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
     if isinstance(leaf, Range):
         return note
     values = stored.values(leaf.field)
-    alike = closest(_text(leaf), values)
+    alike = find_closest(_text(leaf), values)
     suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
 
     has_few = kinds == {"text"} and len(values) <= MAX_LISTED and leaf.field not in _IDENTIFYING
@@ -159,7 +159,7 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
 
 
 def _unknown_field(name: str, known: Sequence[str]) -> UsageError:
-    alike = closest(name, known, 1)
+    alike = find_closest(name, known, 1)
     suggestion = f"did you mean {alike[0]}? " if alike else ""
     return UsageError(
         f"no passage has a field {_cut(name)!r}", hint=f"{suggestion}there are {', '.join(known)}"

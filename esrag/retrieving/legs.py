@@ -32,7 +32,7 @@ def _build_request(
     )
 
 
-def retrieve(
+def search_legs(
     question: str,
     engine: Engine,
     embedder: Embedder | None,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from esrag.engines.fusion import rrf
 from esrag.errors import SettingsError
 from esrag.records import Hit
-from esrag.text.terms import technical_words
+from esrag.text.terms import find_technical_words
 
 MAX_VARIANTS = 6  # each is a search of its own
 
@@ -77,7 +77,7 @@ def fuse_searches(results: Sequence[Sequence[Hit]], rank_constant: int = 60) -> 
 
 def _made(question: str, operations: Mapping[str, str]) -> Iterator[str]:
     yield question
-    words = technical_words(question)
+    words = find_technical_words(question)
     if words:
         yield " ".join(words)
     named = dict(_named(question, words, operations))

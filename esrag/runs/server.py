@@ -9,10 +9,10 @@ from esrag.engines.server.connection import Connection, Refused, refusal
 from esrag.engines.server.siblings import CONFLICT, FORBIDDEN, Kind, Sibling
 from esrag.errors import EsragError
 from esrag.runs import Feedback, Verdict
-from esrag.runs.store import Record, find_oldest, rate_now, serialise, unknown_run
+from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
 from esrag.settings import RunsSettings
 
-_RUNS = Kind("runs", "store of runs", 1, EsragError)
+_RUNS = Kind(name="runs", noun="store of runs", schema=1, error=EsragError)
 _PAGE_RUNS = 50  # of whole records some 5 MB
 _PAGE_SIZES = 1000
 _MAX_FEEDBACK = 10_000  # as many as both servers return at once
@@ -115,7 +115,7 @@ class ServerRuns:
             "_source": ["run_id"],
         }
         known = self._sibling.search(body, refresh=True)["hits"]["hits"]
-        raise unknown_run(run_id, [entry["_source"]["run_id"] for entry in known])
+        raise run_id_error(run_id, [entry["_source"]["run_id"] for entry in known])
 
     def _feedback(self, run_ids: Sequence[str]) -> Mapping[str, tuple[Feedback, ...]]:
         """Return the feedback by run, the oldest first."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from esrag.errors import EsragError
 from esrag.private import make_file, make_folder
 from esrag.runs import Feedback, Verdict
-from esrag.runs.store import Record, find_oldest, rate_now, serialise, unknown_run
+from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
 from esrag.settings import RunsSettings
 
 APPLICATION_ID = 1702065010
@@ -82,7 +82,7 @@ class SqliteRuns:
 
     def _require_file(self, run_id: str) -> None:
         if not self._path.exists():
-            raise unknown_run(run_id, [])
+            raise run_id_error(run_id, [])
 
     def _ids(self, connection: sqlite3.Connection) -> list[str]:
         """Return the ids of the runs that are not too old, the newest first."""
@@ -95,7 +95,7 @@ class SqliteRuns:
         sql = "SELECT record FROM runs WHERE run_id = ? AND at >= ?"
         row = connection.execute(sql, (run_id, find_oldest(self._settings))).fetchone()
         if row is None:
-            raise unknown_run(run_id, self._ids(connection))
+            raise run_id_error(run_id, self._ids(connection))
 
         sql = "SELECT run_id, verdict, note, at FROM feedback WHERE run_id = ? ORDER BY at, rowid"
         rows = connection.execute(sql, (run_id,))

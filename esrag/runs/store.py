@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from esrag.errors import EsragError, UsageError
 from esrag.runs import Feedback, Verdict, remove_texts
 from esrag.settings import RunsSettings
-from esrag.text import closest
+from esrag.text import find_closest
 
 MAX_NOTE_CHARACTERS = 2000
 Record = dict[str, Any]
@@ -66,11 +66,11 @@ def rate_now(run_id: str, verdict: Verdict, note: str) -> Feedback:
     return Feedback(run_id=run_id, verdict=verdict, note=note, at=at)
 
 
-def unknown_run(run_id: str, known: Sequence[str]) -> UsageError:
+def run_id_error(run_id: str, known: Sequence[str]) -> UsageError:
     """Return the error for an id under which nothing is kept."""
     hint = "esrag runs list shows what is kept"
     if not known:
         hint = "set runs.keep to keep runs from now on"
-    elif alike := closest(run_id, known):
+    elif alike := find_closest(run_id, known):
         hint = f"did you mean {alike[0]}?"
     return UsageError(f"no run {run_id!r} is kept", hint=hint)

@@ -109,7 +109,7 @@ def resolve(
     resolved = read_settings(flags, environ, folder, is_code=is_code)
 
     for layer, keys in resolved.withheld:
-        raise not_allowed(layer, keys)
+        raise trust_error(layer, keys)
     require_tls(resolved.settings)
 
     return resolved
@@ -234,7 +234,7 @@ def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
     return Path(environ.get("ESRAG_CONFIG") or project_folder(folder) / SETTINGS_FILE)
 
 
-def not_allowed(layer: Layer, keys: Sequence[str]) -> SettingsError:
+def trust_error(layer: Layer, keys: Sequence[str]) -> SettingsError:
     """Return the error for a settings file that has to be allowed, with the command for it."""
     why = (
         "has changed since it was allowed" if layer.standing == "changed" else "was not allowed to"

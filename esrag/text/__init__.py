@@ -281,11 +281,13 @@ def _goes_on(text: str, span: tuple[int, int], block_start: int, end: int) -> bo
     )
 
 
-def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+def find_closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return the known names with the most similar spelling, best first, ignoring case.
 
-    >>> closest("PDF", ["eml", "pdf"]), closest("yaer", ["year", "author"]), closest("x", ["year"])
-    (['pdf'], ['year'], [])
+    >>> find_closest("PDF", ["eml", "pdf"]), find_closest("yaer", ["year", "author"])
+    (['pdf'], ['year'])
+    >>> find_closest("x", ["year"])
+    []
     """
     from difflib import get_close_matches
 

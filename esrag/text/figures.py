@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from esrag.text.terms import technical_words
+from esrag.text.terms import find_technical_words
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905 -- twenty words
@@ -160,12 +160,12 @@ class Use:
 _COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")
 
 
-def in_figures(text: str) -> str:
+def to_figures(text: str) -> str:
     """Return the text on one line, with numbers as figures that are separated from their units.
 
-    >>> in_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two")
+    >>> to_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two")
     '31 days, 1184 bytes, 80 kg, the 16, one of two'
-    >>> in_figures("a five-litre pot, two hundred and five%")
+    >>> to_figures("a five-litre pot, two hundred and five%")
     'a 5 litre pot, 205 percent'
     """
     text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text.replace("−", "-"))
@@ -205,7 +205,7 @@ def numbers(text: str) -> list[str]:
     >>> numbers("ML-KEM-768 has 1184 bytes.")
     ['1184']
     """
-    for word in technical_words(text, len(text)):
+    for word in find_technical_words(text, len(text)):
         text = text.replace(word, " ")
     return _NUMBER.findall(text)
 

@@ -80,7 +80,7 @@ def compounds(text: str) -> set[str]:
     >>> compounds("What is the size of ML-KEM-768?")
     {'ml-kem-768'}
     """
-    return {term for word in technical_words(text) for term in terms(word)[:1]}
+    return {term for word in find_technical_words(text) for term in terms(word)[:1]}
 
 
 def rarities(asked: Iterable[str], held: Sequence[Collection[str]]) -> dict[str, float]:
@@ -98,12 +98,12 @@ def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> lis
     ]
 
 
-def technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
+def find_technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
     """Return at most `limit` distinct identifiers and compounds of a text, as written, in order.
 
-    >>> technical_words("K-PKE.Encrypt calls SHAKE128 (see snake_case), a well-known XOF; SHAKE128")
+    >>> find_technical_words("K-PKE.Encrypt is SHAKE128 (snake_case), a well-known XOF; SHAKE128")
     ('K-PKE.Encrypt', 'SHAKE128', 'snake_case', 'XOF')
-    >>> technical_words("3.14 rounds")
+    >>> find_technical_words("3.14 rounds")
     ()
     """
     found = dict.fromkeys(map(_trimmed, filter(_is_technical, _pieces(text))))

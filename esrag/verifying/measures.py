@@ -30,7 +30,7 @@ class _Measure:
     is_of_caption: bool = False
 
 
-def other_measure(
+def find_other_measure(
     sentence: str, lines: Sequence[Line], texts: Sequence[str], titles: Sequence[str]
 ) -> str:
     """Return the first number that the lines have only in another unit or power of ten.

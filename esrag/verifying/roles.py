@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import chain, combinations
 
-from esrag.text.terms import STOP_WORDS, technical_words, terms
+from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 from esrag.verifying.clauses import clauses, with_clauses
 
 MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
@@ -160,7 +160,9 @@ def _named(sentence: str) -> list[tuple[int, int]]:
     """Return the spans of names and technical words; adjacent ones are one name."""
     spans: list[tuple[int, int]] = []
     for word in _COMPOUND.finditer(sentence):
-        if word[0].lower() not in STOP_WORDS and (word[0][0].isupper() or technical_words(word[0])):
+        if word[0].lower() not in STOP_WORDS and (
+            word[0][0].isupper() or find_technical_words(word[0])
+        ):
             goes_on = bool(spans) and sentence[spans[-1][1] : word.start()] == " "
             spans.append((spans.pop()[0] if goes_on else word.start(), word.end()))
     return spans

@@ -7,16 +7,16 @@ from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.statements import Encode, Line, iter_statements, lines, strip_markers, to_line
-from esrag.evidence.steps import readable
+from esrag.evidence.steps import split_steps
 from esrag.evidence.tables import Row
 from esrag.records import Chunk
 from esrag.text import sentence_spans
-from esrag.text.figures import in_figures, numbers
-from esrag.text.terms import STOP_WORDS, compounds, technical_words, terms
+from esrag.text.figures import numbers, to_figures
+from esrag.text.terms import STOP_WORDS, compounds, find_technical_words, terms
 from esrag.verifying.clauses import clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
-from esrag.verifying.measures import other_measure
+from esrag.verifying.measures import find_other_measure
 from esrag.verifying.roles import find_other_role, names_in
 
 # Share of a sentence's words that its passages must have; a paraphrase keeps most of its nouns.
@@ -127,14 +127,14 @@ def _lines(text: str) -> tuple[Line, ...]:
 
 def _flat_row(row: Row) -> Row:
     cells = tuple((_flat(name), _flat(cell)) for name, cell in row.cells)
-    return Row(_flat(row.above), cells, _flat(row.header), _flat(row.line))
+    return Row(above=_flat(row.above), cells=cells, header=_flat(row.header), line=_flat(row.line))
 
 
 @lru_cache(maxsize=64)
 def _own(text: str) -> frozenset[str]:
     """Return the whole sentences, statements and steps of a passage, without parts of them."""
     spans = (text[start:end] for start, end in sentence_spans(text))
-    steps = (line for line in readable(text).split("\n") if _STEP.match(line))
+    steps = (line for line in split_steps(text).split("\n") if _STEP.match(line))
     whole = {
         to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)
     }
@@ -148,7 +148,7 @@ def _flat(text: str) -> str:
 
     Number words become figures, characters NFKC, and 2⁸ becomes 2^8.
     """
-    return in_figures(
+    return to_figures(
         strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
     )
 
@@ -159,7 +159,7 @@ def _require_particulars(
     """Raise Unsupported for a number, technical word, name, link or quotation that texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
-    words = technical_words(sentence, len(sentence))
+    words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
         words,
@@ -181,7 +181,7 @@ def _require_measures(
     sentence: str, found: Sequence[Line], texts: Sequence[str], titles: Sequence[str]
 ) -> None:
     """Raise Unsupported if a number has another power of ten or unit in the passages."""
-    if other := other_measure(sentence, found, texts, titles):
+    if other := find_other_measure(sentence, found, texts, titles):
         raise Unsupported(f"the number {other} is not in")
 
 

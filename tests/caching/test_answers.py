@@ -31,14 +31,14 @@ class Made:
 
 
 CHUNK = Chunk(
-    "c",
-    "d",
-    0,
-    0,
-    3,
-    1,
-    1,
-    "a\u2028é",
+    chunk_id="c",
+    doc_id="d",
+    ordinal=0,
+    start=0,
+    end=3,
+    start_page=1,
+    end_page=1,
+    text="a\u2028é",
     keywords=("x",),
     metadata={"a": 1, "b": 1.0, "c": True, "d": "1"},
 )

@@ -76,7 +76,9 @@ def test_usage_and_clear(cache):
     assert before.size_bytes > 0
     assert cache.clear() == 5
     assert cache.get_many(["e:1", "a:1"]) == {}
-    assert cache.usage() == Usage(0, 0, 0, 0, cache.usage().size_bytes, {})
+    assert cache.usage() == Usage(
+        vectors=0, answers=0, queries=0, responses=0, size_bytes=cache.usage().size_bytes, counts={}
+    )
 
 
 def test_counters_add_up_and_do_not_expire(cache):

@@ -58,7 +58,12 @@ def test_sections_title_words_and_metadata_come_along():
     """
     sections = (Section(("Keys",), 0, 16), Section(("Keys", "Sizes"), 5, 16))
     document = Document(
-        "a", "plain", "Key\n\nML-KEM-768.", "The  title", sections=sections, metadata={"year": 2024}
+        doc_id="a",
+        kind="plain",
+        text="Key\n\nML-KEM-768.",
+        title="The  title",
+        sections=sections,
+        metadata={"year": 2024},
     )
     first, second = chunks(document, SentenceChunker(6, 0, word_spans))
     assert (first.section, second.section) == ("Keys", "Keys > Sizes")
@@ -70,7 +75,10 @@ def test_headings_are_bounded():
     """A file that calls a megabyte a heading does not get it copied into every chunk."""
     text = "A b. C d."
     section = Section(("word " * 200_000,), 0, len(text))
-    made = chunks(Document("a", "plain", text, "t" * 1_000_000, sections=(section,)), SENTENCES)
+    made = chunks(
+        Document(doc_id="a", kind="plain", text=text, title="t" * 1_000_000, sections=(section,)),
+        SENTENCES,
+    )
     assert max(len(text_to_index(chunk)) for chunk in made) < 500
 
 

@@ -278,7 +278,7 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
     The error is shown by cause, and doctor counts the files until they are stored.
     """
     ledger = ledger_of(esrag)
-    ids = [batch.batch_id for batch in ledger.waiting(3, killed)]
+    ids = [batch.batch_id for batch in ledger.list_due(3, killed)]
     for batch_id in ids[:2]:
         ledger.give_up(ledger.claim(batch_id, "host 1 id"), "the encoder broke", "a long trace")
     ledger.put_back(ledger.claim(ids[2], "host 1 id"), "no server answers", wait_s=500)
@@ -314,7 +314,7 @@ def test_batches_that_were_given_up_are_shown_and_tried_again(esrag, killed):
 def test_a_retried_batch_is_done_by_the_next_ingest(esrag, killed):
     """From its first attempt on, and its job is done then."""
     ledger = ledger_of(esrag)
-    for batch in ledger.waiting(2, killed):
+    for batch in ledger.list_due(2, killed):
         ledger.give_up(ledger.claim(batch.batch_id, "host 1 id"), "the encoder broke")
     ledger.close()
     (esrag.folder / "other.txt").write_text("The lamp takes a bulb.")

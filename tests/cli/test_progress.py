@@ -42,7 +42,10 @@ def tasks(tmp_path):
     contents |= {"broken.pdf": BROKEN, "last.md": b"# Last\n\nThe lamp shines.\n"}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
-    return [Task(str(tmp_path / name), name, "", "added") for name in contents]
+    return [
+        Task(source=str(tmp_path / name), doc_id=name, folder="", state="added")
+        for name in contents
+    ]
 
 
 class Telling(Silent):

@@ -13,11 +13,16 @@ from esrag.dashboards.objects import build_objects
 from esrag.engines import EngineOptions
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.connection import Connection
-from esrag.engines.server.entries import chunk_entry, document_entry, failure_entry, near_hash
+from esrag.engines.server.entries import (
+    chunk_entry,
+    document_entry,
+    failure_entry,
+    hash_near_duplicates,
+)
 from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import Batch
-from esrag.ledger.rows import batch_row
 from esrag.ledger.server import ServerStore
+from esrag.ledger.store import batch_row
 
 INDEX = "library-1.0_x"
 OBJECTS = {(item["type"], item["id"]): item for item in build_objects(INDEX)}
@@ -223,7 +228,7 @@ def test_near_duplicates_share_a_hash(one, other, same):
     """Case, punctuation, order, repetition and inflection make no difference; one word
     of few does.
     """
-    assert (near_hash(one) == near_hash(other)) == same
+    assert (hash_near_duplicates(one) == hash_near_duplicates(other)) == same
 
 
 def test_a_word_of_many_makes_mostly_no_difference():
@@ -231,16 +236,16 @@ def test_a_word_of_many_makes_mostly_no_difference():
     share half none.
     """
     words = [f"word{n}" for n in range(100)]
-    of_all = near_hash(" ".join(words))
+    of_all = hash_near_duplicates(" ".join(words))
     changed = [" ".join([*words[:n], f"other{n}", *words[n + 1 :]]) for n in range(100)]
-    assert 75 <= sum(near_hash(text) == of_all for text in changed) <= 95
+    assert 75 <= sum(hash_near_duplicates(text) == of_all for text in changed) <= 95
     halves = [" ".join([*words[:50], *(f"other{n} {k}" for k in range(50))]) for n in range(100)]
-    assert of_all not in map(near_hash, halves)
+    assert of_all not in map(hash_near_duplicates, halves)
 
 
 def test_texts_without_terms_are_no_duplicates():
     """What holds no word is not counted as a copy of all else that holds none."""
-    assert {None} == {near_hash(text) for text in ("", "...", "of the")}
+    assert {None} == {hash_near_duplicates(text) for text in ("", "...", "of the")}
 
 
 @pytest.fixture
@@ -258,7 +263,7 @@ def filled(request, engine_name):
                 prepared("d2", ["RUN, zebra!", "an emu"]),
             ]
         )
-        index = engine._indexes.current().name
+        index = engine._indexes.find_current().name
         body = failure_entry(prepared("d3", ["x"]).document, "too large")
         engine._connection.request("POST", f"/{index}/_doc", body, refresh=True)
     yield engine, index
@@ -291,7 +296,7 @@ def test_everything_shown_can_be_asked_for(filled):
     assert named["sources"] == {"d1": 2, "d2": 2}
     assert named["sections"] == {"Part > 0": 2, "Part > 1": 2}
     assert named["lengths"] == {"0.0": 3, "400.0": 1}
-    assert named["copies"] == {near_hash("zebra run"): 2}
+    assert named["copies"] == {hash_near_duplicates("zebra run"): 2}
     assert list(named["ages"].values()) == [4]
 
     hits = {}
@@ -311,9 +316,17 @@ def batch(number, state="done", error="", reasons=()):
         Outcome("y.md", "added")
     ]
     tasks = tuple(
-        Task(name, name, "", "added") for name in (*(it.source for it in outcomes), "x.pdf")
+        Task(source=name, doc_id=name, folder="", state="added")
+        for name in (*(it.source for it in outcomes), "x.pdf")
     )
-    return Batch(f"j-{number}", "j", tasks, state, result=Result(tuple(outcomes)), error=error)
+    return Batch(
+        batch_id=f"j-{number}",
+        job_id="j",
+        tasks=tasks,
+        state=state,
+        result=Result(tuple(outcomes)),
+        error=error,
+    )
 
 
 @pytest.mark.live
@@ -360,7 +373,7 @@ def test_entries_hold_what_is_shown():
     document = prepared("d", ["The kettle.", "…"])
     first, second = chunk_entry(document, 0), chunk_entry(document, 1)
     assert (first["characters"], second["characters"]) == (11, 1)
-    assert (first["near_hash"], second["near_hash"]) == (near_hash("kettles"), None)
+    assert (first["near_hash"], second["near_hash"]) == (hash_near_duplicates("kettles"), None)
     stored = document_entry(document.document, ["a"])
     assert all(
         re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", entry["stored_at"])

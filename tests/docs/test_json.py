@@ -141,10 +141,22 @@ def ledger(esrag):
     ledger = open_ledger(
         resolve({"ledger.url": str(esrag.folder / "jobs.sqlite3")}, environ={}).settings
     )
-    batches = [[Task(f"{name}.txt", name, "", "added")] for name in "abc"]
-    job = ledger.open(Job("20261122", "key", "esrag", Fingerprint("", 0, ""), 1, files=3), batches)
+    batches = [
+        [Task(source=f"{name}.txt", doc_id=name, folder="", state="added")] for name in "abc"
+    ]
+    job = ledger.open(
+        Job(
+            job_id="20261122",
+            key="key",
+            index="esrag",
+            made=Fingerprint("", 0, ""),
+            created_ms=1,
+            files=3,
+        ),
+        batches,
+    )
     done, given_up, waiting = [
-        ledger.claim(batch.batch_id, "host 1 id") for batch in ledger.waiting(3, job.job_id)
+        ledger.claim(batch.batch_id, "host 1 id") for batch in ledger.list_due(3, job.job_id)
     ]
     ledger.finish(done, Result((Outcome("a.txt", "failed", "is empty"),)), 1)
     ledger.give_up(given_up, "the encoder broke")

@@ -41,13 +41,21 @@ def prepared(
     """A document of one chunk a text."""
     chunks = tuple(
         Chunk(
-            (
-                f"{doc_id}::c{i:03}"
-            ), doc_id, i, 10 * i, 10 * i + len(text), i + 1, i + 2, text, f"Title {doc_id}",
-            f"Part > {i}", ("ML-KEM", f"K{i}"), chunk_metadata or {},
+            chunk_id=f"{doc_id}::c{i:03}",
+            doc_id=doc_id,
+            ordinal=i,
+            start=10 * i,
+            end=10 * i + len(text),
+            start_page=i + 1,
+            end_page=i + 2,
+            text=text,
+            title=f"Title {doc_id}",
+            section=f"Part > {i}",
+            keywords=("ML-KEM", f"K{i}"),
+            metadata=chunk_metadata or {},
         )
         for i, text in enumerate(texts)
-    )  # fmt: skip
+    )
     named = {
         "source": f"/library/{doc_id}.md",
         "source_sha256": "0" * 64,
@@ -55,13 +63,16 @@ def prepared(
         "kind": "markdown",
     } | of_document
     stored = StoredDocument(
-        doc_id, **named, title=(
-            f"Title {doc_id}"
-        ), characters=sum(map(len, texts)), page_count=len(texts),
-        chunk_count=len(texts), metadata=metadata or {},
-    )  # fmt: skip
+        doc_id=doc_id,
+        **named,
+        title=f"Title {doc_id}",
+        characters=sum(map(len, texts)),
+        page_count=len(texts),
+        chunk_count=len(texts),
+        metadata=metadata or {},
+    )
     rows = unit_rows([seed, *doc_id.encode()], len(texts)) if vectors else None
-    return Prepared(stored, chunks, tuple(texts), rows)
+    return Prepared(document=stored, chunks=chunks, indexed_texts=tuple(texts), vectors=rows)
 
 
 def library(count=6, chunks=4):

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import WORDLESS, prepared
 
+from esrag.engines.embedded.index_folder import DATABASE
 from esrag.engines.embedded.searching import EVERYWHERE
-from esrag.engines.embedded.store import DATABASE
 from esrag.text.terms import terms
 
 SERVERS = ("opensearch", "elasticsearch")
@@ -109,7 +109,7 @@ def _stored(engine, field, text):
 def _analysed(engine, field, text):
     """What the server makes of an entry's field; in `terms` an entry holds esrag's tokens."""
     text = " ".join(terms(text)) if field == "terms" else text
-    index = engine._indexes.current().name
+    index = engine._indexes.find_current().name
     answer = engine._connection.request(
         "POST", f"/{index}/_analyze", {"field": field, "text": text}
     )

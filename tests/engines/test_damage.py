@@ -20,7 +20,7 @@ from esrag.engines import EngineOptions
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.errors import EsragError
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.settings.layers import resolve

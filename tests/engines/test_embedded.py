@@ -22,7 +22,7 @@ from made import FINGERPRINT, WORDLESS, content, library, prepared, texts_of, un
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.embedded.databases import connect, connect_immutable, use_checksums
-from esrag.engines.embedded.store import DATABASE, failures, transaction
+from esrag.engines.embedded.index_folder import DATABASE, failures, transaction
 from esrag.engines.fusion import ranking
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 
@@ -444,7 +444,7 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
     cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
     monkeypatch.setattr(
-        "esrag.engines.embedded.reading.open_reading", lambda _: connect_immutable(file, cannot)
+        "esrag.engines.embedded.snapshots.open_reading", lambda _: connect_immutable(file, cannot)
     )
     file = index / DATABASE
     reader, writing = (

@@ -28,7 +28,7 @@ from esrag.records import Fingerprint
 from esrag.settings import EngineSettings
 
 PRODUCTS, SIMILARITIES, QUANTISATIONS = map(get_args, (Product, Similarity, Quantisation))
-OTHER = VectorField("l2_norm", "int8", 32, 200)
+OTHER = VectorField(similarity="l2_norm", quantisation="int8", hnsw_m=32, hnsw_ef_construction=200)
 WIDE = Fingerprint("random", 64, "none")
 
 
@@ -183,13 +183,17 @@ def test_a_score_is_a_cosine_again(where, cosine):
 
 def test_only_quantised_vectors_are_compared_again():
     """A question says so in the server's own words."""
-    assert {} == VectorField().rescoring("elasticsearch") == VectorField().rescoring("opensearch")
-    assert {"rescore_vector": {"oversample": 3}} == VectorField(quantisation="int4").rescoring(
-        "elasticsearch"
+    assert (
+        {}
+        == VectorField().build_rescoring("elasticsearch")
+        == VectorField().build_rescoring("opensearch")
     )
-    assert {"rescore": {"oversample_factor": 2}} == VectorField(quantisation="int8").rescoring(
-        "opensearch"
-    )
+    assert {"rescore_vector": {"oversample": 3}} == VectorField(
+        quantisation="int4"
+    ).build_rescoring("elasticsearch")
+    assert {"rescore": {"oversample_factor": 2}} == VectorField(
+        quantisation="int8"
+    ).build_rescoring("opensearch")
 
 
 ALIASES = st.from_regex(r"[a0][a0-]{0,5}", fullmatch=True)
@@ -327,7 +331,7 @@ def test_a_late_entry_meets_a_strict_index(make, name):
     engine = make(name, shards=2)
     with engine.writer(FINGERPRINT) as writer:
         writer.replace(library(1))
-    index = engine._indexes.current()
+    index = engine._indexes.find_current()
     engine._connection.request("DELETE", f"/{index.name}")
     with pytest.raises(Refused) as caught:
         engine._connection.request(
@@ -349,7 +353,7 @@ def test_a_new_model_meets_no_former_template(make, name):
     for fingerprint in (FINGERPRINT, WORDLESS, WIDE):
         with engine.writer(fingerprint, rebuild=True):
             pass
-        described = engine._indexes.describe(engine._indexes.current().name)
+        described = engine._indexes.describe(engine._indexes.find_current().name)
         ((_, body),) = described.items()
         assert bool(fingerprint.dimensions) == ("embedding" in body["mappings"]["properties"])
         assert fingerprint == engine.fingerprint()

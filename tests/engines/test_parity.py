@@ -88,7 +88,7 @@ def sharded(opensearch):
 
 def asked(engine, request):
     """A question as it is put to a server, and the index."""
-    index = engine._indexes.current()
+    index = engine._indexes.find_current()
     return Search(engine._connection.server, FINGERPRINT, request, index.vectors), index.name
 
 

@@ -35,8 +35,12 @@ def store(tmp_path):
 
 def test_an_exact_search_finds_all(store):
     """Also where there are fewer chunks than hits wanted."""
-    assert recall(EmbeddedEngine(store), 50, 5, 100) == Recall(5, 1.0, 1.0, 24, 24)
-    assert recall(EmbeddedEngine(store), 7, 100, 100) == Recall(100, 1.0, 1.0, 7, 24)
+    assert recall(EmbeddedEngine(store), 50, 5, 100) == Recall(
+        k=5, mean=1.0, worst=1.0, questions=24, chunks=24
+    )
+    assert recall(EmbeddedEngine(store), 7, 100, 100) == Recall(
+        k=100, mean=1.0, worst=1.0, questions=7, chunks=24
+    )
 
 
 def test_what_is_not_found_is_missing(store):
@@ -45,9 +49,11 @@ def test_what_is_not_found_is_missing(store):
     Of the one nearest, none where it is a forgotten chunk.
     """
     assert recall(Forgetful(store), 24, 24, 100) == Recall(
-        24, round(20 / 24, 4), round(20 / 24, 4), 24, 24
+        k=24, mean=round(20 / 24, 4), worst=round(20 / 24, 4), questions=24, chunks=24
     )
-    assert recall(Forgetful(store), 24, 1, 100) == Recall(1, round(20 / 24, 4), 0.0, 24, 24)
+    assert recall(Forgetful(store), 24, 1, 100) == Recall(
+        k=1, mean=round(20 / 24, 4), worst=0.0, questions=24, chunks=24
+    )
 
 
 def test_no_vectors_no_recall(tmp_path):

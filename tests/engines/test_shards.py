@@ -79,7 +79,7 @@ def ids(result):
 
 def test_the_entries_are_spread(three):
     """Each of the three shards holds chunks, or the other tests would say nothing."""
-    index = three._indexes.current()
+    index = three._indexes.find_current()
     counts = three._connection.request("GET", f"/{index.name}/_stats/docs", level="shards")
     held = [
         shard["docs"]["count"]
@@ -221,7 +221,7 @@ def test_a_rebuild_is_cut_as_the_settings_say(make, name):
     for shards in (3, 2):
         with make(name, shards=shards).writer(FINGERPRINT, rebuild=True) as writer:
             writer.replace(library(2))
-        assert shards == engine._indexes.current().shards
+        assert shards == engine._indexes.find_current().shards
         assert before == list(engine.chunks())
         assert engine.generation() > generation
         generation = engine.generation()

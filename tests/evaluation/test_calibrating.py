@@ -466,7 +466,13 @@ def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
 def test_thresholds_at_which_hardly_anything_is_answered_are_not_drawn(chosen):
     """One wrong answer of a hundred would make the line drop to the ground."""
     points = [
-        Point(n / 2, coverage, 0.0 if n == 2 else 1.0, 1.0, 0.0)
+        Point(
+            threshold=n / 2,
+            coverage=coverage,
+            accuracy=0.0 if n == 2 else 1.0,
+            kept=1.0,
+            spared=0.0,
+        )
         for n, coverage in enumerate((1, 0.02, 0.01))
     ]
     drawing = ET.fromstring(render("calibration.svg.j2", points=points, chosen=points[chosen]))

@@ -25,7 +25,14 @@ def chunk(text, ordinal, doc_id="pots", start=None):
     first = 1000 * ordinal if start is None else start
     page = ordinal + 1
     return Chunk(
-        f"{doc_id}::p{page:04d}::c001", doc_id, ordinal, first, first + len(text), page, page, text
+        chunk_id=f"{doc_id}::p{page:04d}::c001",
+        doc_id=doc_id,
+        ordinal=ordinal,
+        start=first,
+        end=first + len(text),
+        start_page=page,
+        end_page=page,
+        text=text,
     )
 
 
@@ -154,7 +161,7 @@ def test_the_passages_of_the_steps_come_first():
 
     assert [hit.chunk.ordinal for hit in found] == [3, 2, 0, 3, 5]
     assert {hit.score for hit in found[:2]} == {hits[3].score}
-    chosen = select(found, EvidenceBudget(2, 10_000, 10_000, len))
+    chosen = select(found, EvidenceBudget(chunks=2, characters=10_000, tokens=10_000, count=len))
     assert extract_steps(QUESTION, chosen).startswith("1: t ← 0 [c1]")
     assert extract_steps(QUESTION, chosen).endswith("5: return t [c2]")
 

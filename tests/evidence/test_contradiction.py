@@ -16,7 +16,14 @@ QUESTION = "How much does the kettle hold?"
 def evidence(*doc_ids):
     """A passage of each document, c1…"""
     return [
-        Evidence(f"c{n}", Chunk(d, d, 0, 0, 1, 1, 1, "x"), 1.0) for n, d in enumerate(doc_ids, 1)
+        Evidence(
+            f"c{n}",
+            Chunk(
+                chunk_id=d, doc_id=d, ordinal=0, start=0, end=1, start_page=1, end_page=1, text="x"
+            ),
+            1.0,
+        )
+        for n, d in enumerate(doc_ids, 1)
     ]
 
 

@@ -13,10 +13,25 @@ from esrag.verifying.verify import verify
 def answer(question, *texts):
     """The checked extractive answer over a passage of each text."""
     chunks = [
-        Chunk(f"d{n}", f"d{n}", 0, 0, len(text), 1, 1, text) for n, text in enumerate(texts, 1)
+        Chunk(
+            chunk_id=f"d{n}",
+            doc_id=f"d{n}",
+            ordinal=0,
+            start=0,
+            end=len(text),
+            start_page=1,
+            end_page=1,
+            text=text,
+        )
+        for n, text in enumerate(texts, 1)
     ]
     given = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(chunks, 1))
-    task = GenerationTask(question, given, statements(question, given, None), 3)
+    task = GenerationTask(
+        question=question,
+        evidence=given,
+        statements=statements(question, given, None),
+        max_sentences=3,
+    )
     return verify(ExtractiveGenerator(GeneratorOptions()).generate(task).text, given)
 
 

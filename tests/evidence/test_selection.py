@@ -17,12 +17,26 @@ from esrag.text import word_spans
 
 def hit(n, score, text="Some words.", doc_id="d"):
     """A hit on the n-th chunk."""
-    return Hit(Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, len(text), n, n, text), score)
+    return Hit(
+        Chunk(
+            chunk_id=f"{doc_id}::p{n:04d}::c001",
+            doc_id=doc_id,
+            ordinal=n,
+            start=0,
+            end=len(text),
+            start_page=n,
+            end_page=n,
+            text=text,
+        ),
+        score,
+    )
 
 
 def room(chunks, characters, tokens=1000):
     """So much evidence; a word is a token."""
-    return EvidenceBudget(chunks, characters, tokens, lambda text: len(text.split()))
+    return EvidenceBudget(
+        chunks=chunks, characters=characters, tokens=tokens, count=lambda text: len(text.split())
+    )
 
 
 def test_a_chunk_counts_once_with_its_best_score():
@@ -99,7 +113,10 @@ def squeezed(given_evidence, characters, tokens):
     """What of them is sent within so much; a word, a figure or a mark is a token."""
     stated = statements("What is it?", given_evidence, None)
     wanted = EvidenceBudget(
-        len(given_evidence), characters, tokens, lambda text: len(word_spans(text))
+        chunks=len(given_evidence),
+        characters=characters,
+        tokens=tokens,
+        count=lambda text: len(word_spans(text)),
     )
     return compress_evidence("What is it?", given_evidence, stated, wanted)
 

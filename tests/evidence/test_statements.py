@@ -34,7 +34,16 @@ def evidence(texts, closeness=(0.6, 0.3)):
     return [
         Evidence(
             f"c{n}",
-            Chunk(f"d::p0001::c{n:03}", "d", n, 0, len(text), 1, 1, text),
+            Chunk(
+                chunk_id=f"d::p0001::c{n:03}",
+                doc_id="d",
+                ordinal=n,
+                start=0,
+                end=len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            ),
             1 / n,
             closeness=close,
         )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.steps import block, readable, steps
+from esrag.evidence.steps import block, split_steps, steps
 
 STIR = """Stirring is described by Algorithm 7 Pot.
 Algorithm 7 Stir(pot, n)
@@ -86,22 +86,22 @@ def test_steps_stand_on_lines_of_their_own(name):
     stays below.
     """
     text, expected = LAID_OUT[name]
-    assert readable(text) == expected
+    assert split_steps(text) == expected
 
 
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_what_is_no_algorithm_stays_as_it_is(name):
     """Numbers with a colon are everywhere; rows of tables stay rows."""
-    assert readable(LEFT_ALONE[name]) == LEFT_ALONE[name]
+    assert split_steps(LEFT_ALONE[name]) == LEFT_ALONE[name]
 
 
 def test_a_step_that_a_page_breaks_off_goes_on_but_a_page_of_prose_does_not():
     """A label after a blank line is the next step; a label a page further down is
     something else.
     """
-    assert readable("1: a ←\n\n2: b 3: c") == "1: a ←\n2: b\n3: c"
+    assert split_steps("1: a ←\n\n2: b 3: c") == "1: a ←\n2: b\n3: c"
     apart = "1: a\n" + "Much is said in between.\n" * 30 + "2: b"
-    assert readable(apart) == apart
+    assert split_steps(apart) == apart
 
 
 @given(
@@ -130,9 +130,9 @@ def test_a_step_that_a_page_breaks_off_goes_on_but_a_page_of_prose_does_not():
 )
 def test_only_white_space_changes(text):
     """Every word and figure survives in its order, and to do it again changes nothing."""
-    laid_out = readable(text)
+    laid_out = split_steps(text)
     assert "".join(laid_out.split()) == "".join(text.split())
-    assert readable(laid_out) == laid_out
+    assert split_steps(laid_out) == laid_out
 
 
 def said(text, number):
@@ -170,7 +170,7 @@ def test_a_block_reaches_from_the_heading_to_the_last_step():
 
 def test_the_steps_are_the_same_after_the_layout():
     """It makes no difference which of the two comes first."""
-    assert said(readable(STIR), 7) == said(STIR, 7)
+    assert said(split_steps(STIR), 7) == said(STIR, 7)
 
 
 def test_a_text_may_break_off_within_an_algorithm():
@@ -203,6 +203,6 @@ def test_a_mention_or_a_list_of_algorithms_has_no_steps(text):
 def test_hostile_texts_take_no_time(hostile):
     """White space without an end, and labels without an end."""
     started = time.perf_counter()
-    readable(hostile)
+    split_steps(hostile)
     steps(f"Algorithm 1 F\n{hostile}", 1)
     assert time.perf_counter() - started < 15

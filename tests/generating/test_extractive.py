@@ -20,7 +20,20 @@ SIZES = (
 def evidence(*texts):
     """Evidence c1… with these texts."""
     return tuple(
-        Evidence(f"c{n}", Chunk(f"d::p0001::c{n:03d}", "d", n, 0, len(text), 1, 1, text), 1 / n)
+        Evidence(
+            f"c{n}",
+            Chunk(
+                chunk_id=f"d::p0001::c{n:03d}",
+                doc_id="d",
+                ordinal=n,
+                start=0,
+                end=len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            ),
+            1 / n,
+        )
         for n, text in enumerate(texts, 1)
     )
 
@@ -33,7 +46,12 @@ def answer(question, *texts, max_sentences=1, encode=None):
 
 def draft(question, given, max_sentences=1, encode=None):
     """What the generator writes of this evidence."""
-    task = GenerationTask(question, given, statements(question, given, encode), max_sentences)
+    task = GenerationTask(
+        question=question,
+        evidence=given,
+        statements=statements(question, given, encode),
+        max_sentences=max_sentences,
+    )
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
 

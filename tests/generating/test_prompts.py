@@ -15,7 +15,19 @@ from esrag.records import Chunk, Evidence
 def passage(key, text, title="Kettles"):
     """Evidence with one chunk."""
     return Evidence(
-        key, Chunk("manual::p0003::c001", "manual", 0, 0, len(text), 3, 4, text, title), 0.5
+        key,
+        Chunk(
+            chunk_id="manual::p0003::c001",
+            doc_id="manual",
+            ordinal=0,
+            start=0,
+            end=len(text),
+            start_page=3,
+            end_page=4,
+            text=text,
+            title=title,
+        ),
+        0.5,
     )
 
 
@@ -202,8 +214,8 @@ def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
     [
         ("system", lambda prompts: prompts.prompt("How large?", [], 3)),
         ("quotes", lambda prompts: prompts.prompt("How large?", [], 3, quotes=True)),
-        ("rewrite", lambda prompts: prompts.rewriting("How large?", ["What is red?"])),
-        ("reformulate", lambda prompts: prompts.reformulating("How large?", ["large"])),
+        ("rewrite", lambda prompts: prompts.render_rewriting("How large?", ["What is red?"])),
+        ("reformulate", lambda prompts: prompts.render_reformulating("How large?", ["large"])),
     ],
 )
 def test_every_template_is_filled_in_before_anything_is_asked(own, name, filled):

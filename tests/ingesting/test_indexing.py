@@ -18,13 +18,33 @@ def prepared(number, texts):
     """A document of chunks with these texts."""
     doc_id = f"d{number:04}"
     chunks = tuple(
-        Chunk(f"{doc_id}::{n}", doc_id, n, 0, len(t), 1, 1, t) for n, t in enumerate(texts)
+        Chunk(
+            chunk_id=f"{doc_id}::{n}",
+            doc_id=doc_id,
+            ordinal=n,
+            start=0,
+            end=len(t),
+            start_page=1,
+            end_page=1,
+            text=t,
+        )
+        for n, t in enumerate(texts)
     )
     return Prepared(
-        StoredDocument(doc_id, f"/{doc_id}", "", "", "plain", "", 0, 0, len(texts)),
-        chunks,
-        texts,
-        None,
+        document=StoredDocument(
+            doc_id=doc_id,
+            source=f"/{doc_id}",
+            source_sha256="",
+            revision="",
+            kind="plain",
+            title="",
+            characters=0,
+            page_count=0,
+            chunk_count=len(texts),
+        ),
+        chunks=chunks,
+        indexed_texts=texts,
+        vectors=None,
     )
 
 

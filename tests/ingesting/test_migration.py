@@ -163,14 +163,14 @@ def test_a_move_from_server_to_server_and_over_three_shards(on_server, one, othe
     assert (moved.former, moved.documents, moved.chunks, moved.found_again) == ("", 20, 100, 1.0)
     assert moved.agreement >= 0.99
     assert before == content(target)
-    assert 3 == target._indexes.current().shards
+    assert 3 == target._indexes.find_current().shards
     copied = {key: vector.tolist() for key, vector in target.vectors()}
     assert vectors.keys() == copied.keys()
     assert all(copied[key] == pytest.approx(vectors[key], abs=1e-6) for key in vectors)
 
     back = move(target, source, lambda name: on_server(one, name), None, Silent())
     assert back.former == f"{first}-000001"
-    assert (before, 1) == (content(source), source._indexes.current().shards)
+    assert (before, 1) == (content(source), source._indexes.find_current().shards)
     assert [] == list(source.check())
     assert back.name == source.swap(back.former)
     assert before == content(source)

@@ -44,7 +44,7 @@ def open_store(url):
 
 def task(name):
     """One file."""
-    return Task(f"/docs/{name}.md", name, "", "added")
+    return Task(source=f"/docs/{name}.md", doc_id=name, folder="", state="added")
 
 
 def batches(*sizes):
@@ -55,7 +55,9 @@ def batches(*sizes):
 
 def a_job(name="job", *, key="key", index="docs", created_ms=1, files=0, **fields):
     """A job that is to be written down."""
-    return Job(name, key, index, MADE, created_ms, files, **fields)
+    return Job(
+        job_id=name, key=key, index=index, made=MADE, created_ms=created_ms, files=files, **fields
+    )
 
 
 def opened(ledger, *sizes, name="job", **fields):

@@ -12,7 +12,7 @@ from ledgers import ATTEMPTS, a_job, batches, opened, task
 
 from esrag.errors import LedgerError
 from esrag.ingesting import Outcome, Result, Skip, Task
-from esrag.ledger.rows import Query, Row, batch_row, iter_rows, job_row
+from esrag.ledger.store import Query, Row, batch_row, iter_rows, job_row
 from esrag.loading.sources import source_of
 
 STORES = [
@@ -38,7 +38,7 @@ def done(batch, state="added", **sums):
 def test_a_job_from_its_beginning_to_its_end(place, ledger):
     """What is written down is offered, worked on once and counted; then the job ends, once."""
     assert opened(ledger, 2, 1).state == "open"
-    assert [(batch.batch_id, len(batch.tasks)) for batch in ledger.waiting(9)] == [
+    assert [(batch.batch_id, len(batch.tasks)) for batch in ledger.list_due(9)] == [
         ("job-000001", 2),
         ("job-000002", 1),
     ]
@@ -48,7 +48,7 @@ def test_a_job_from_its_beginning_to_its_end(place, ledger):
         assert (batch.owner, batch.attempts, batch.state) == ("me", 1, "running")
         assert ledger.finish(batch, done(batch, state, chunks=3, embedded=2, reused=1), 17)
     other = place()
-    assert other.waiting(9) == []
+    assert other.list_due(9) == []
     assert other.batch("job-000002").took_ms == 17
     counts = other.counts("job")
     assert (counts.batches["done"], counts.open, counts.chunks, counts.embedded, counts.reused) == (
@@ -76,11 +76,11 @@ def test_a_ledger_that_is_not_there_holds_nothing(place, ledger):
     assert (
         list(ledger.jobs())
         == list(ledger.batches("job"))
-        == ledger.waiting(3)
+        == ledger.list_due(3)
         == ledger.problems()
         == []
     )
-    assert ledger.claim("job-000001", "me") is ledger.next_due_ms("job") is None
+    assert ledger.claim("job-000001", "me") is ledger.find_next_due_ms("job") is None
     assert (ledger.counts("job").open, ledger.end("job"), ledger.requeue(9), ledger.prune(9)) == (
         0,
         False,
@@ -182,20 +182,20 @@ def test_what_is_put_back_waits_and_fails_in_the_end(place, ledger):
     """
     opened(ledger, 2)
     ledger.put_back(ledger.claim("job-000001", "me"), "no room\nat all", "Traceback", wait_s=10)
-    assert ledger.waiting(1) == []
-    assert ledger.next_due_ms("job") == place.clock() * 1000 + 10_000
+    assert ledger.list_due(1) == []
+    assert ledger.find_next_due_ms("job") == place.clock() * 1000 + 10_000
     place.clock.advance(10)
-    (waiting,) = ledger.waiting(1)
+    (waiting,) = ledger.list_due(1)
     assert (waiting.attempts, waiting.error, waiting.traceback) == (
         1,
         "no room at all",
         "Traceback",
     )
     ledger.put_back(ledger.claim("job-000001", "me"), "the server is away", counted=False)
-    assert (ledger.batch("job-000001").attempts, ledger.next_due_ms("job")) == (1, 0)
+    assert (ledger.batch("job-000001").attempts, ledger.find_next_due_ms("job")) == (1, 0)
     ledger.put_back(ledger.claim("job-000001", "me"), "no room")
     assert (ledger.batch("job-000001").state, ledger.counts("job").files["failed"]) == ("failed", 2)
-    assert ledger.next_due_ms("job") is None
+    assert ledger.find_next_due_ms("job") is None
     assert ledger.end("job")
     assert ledger.problems() == []
 
@@ -316,7 +316,7 @@ def test_attempts_count_from_job_to_job(place, ledger):
         ("dead", ATTEMPTS, "f0"),
         ("pending", 1, "f1"),
     ]
-    assert [batch.job_id for batch in ledger.dead()] == ["job", "new"]
+    assert [batch.job_id for batch in ledger.iter_dead()] == ["job", "new"]
     assert ledger.problems() == []
 
 
@@ -386,16 +386,16 @@ def test_what_is_queued_is_not_offered_until_it_was_lost(place, ledger):
     """Published batches are not offered; those of before a moment are, when they count as lost."""
     opened(ledger, 1, 1, 1)
     ledger.mark_queued(["job-000001", "job-000002"])
-    assert [batch.batch_id for batch in ledger.waiting(9)] == ["job-000003"]
+    assert [batch.batch_id for batch in ledger.list_due(9)] == ["job-000003"]
     ledger.mark_queued(["job-000002"], queued=False)
-    assert [batch.batch_id for batch in ledger.waiting(9)] == ["job-000002", "job-000003"]
+    assert [batch.batch_id for batch in ledger.list_due(9)] == ["job-000002", "job-000003"]
     now_ms = round(1000 * place.clock())
     assert (ledger.requeue(now_ms), ledger.requeue(now_ms + 1), ledger.requeue(now_ms + 1)) == (
         0,
         1,
         0,
     )
-    assert [batch.batch_id for batch in ledger.waiting(2)] == ["job-000001", "job-000002"]
+    assert [batch.batch_id for batch in ledger.list_due(2)] == ["job-000001", "job-000002"]
     batch = ledger.claim("job-000001", "me")
     ledger.mark_queued(["job-000001"])  # its message was late
     assert (ledger.batch("job-000001"), ledger.problems()) == (batch, [])
@@ -407,7 +407,7 @@ def test_a_cancelled_job_stops_and_can_be_opened_again(ledger):
     batch = ledger.claim("job-000001", "me")
     ledger.cancel("job", "by hand")
     assert (ledger.job("job").state, ledger.job("job").note) == ("cancelled", "by hand")
-    assert ledger.waiting(9) == ledger.waiting(9, "job") == []
+    assert ledger.list_due(9) == ledger.list_due(9, "job") == []
     assert not ledger.renew(batch)
     assert ledger.claim("job-000002", "me") is None
     assert ledger.finish(batch, done(batch), 1)
@@ -418,7 +418,7 @@ def test_a_cancelled_job_stops_and_can_be_opened_again(ledger):
         "",
         0,
     )
-    assert [batch.batch_id for batch in ledger.waiting(9)] == ["job-000002"]
+    assert [batch.batch_id for batch in ledger.list_due(9)] == ["job-000002"]
     assert ledger.problems() == []
 
 
@@ -491,17 +491,17 @@ def test_one_sweeper_at_a_time(place, ledger):
 
     A late end does not end another's turn.
     """
-    with ledger.sweeping(30) as mine, place().sweeping(30) as yours:
+    with ledger.claim_sweep(30) as mine, place().claim_sweep(30) as yours:
         assert (mine, yours) == (True, False)
-    with ledger.sweeping(30) as mine:
+    with ledger.claim_sweep(30) as mine:
         place.clock.advance(30)
-        late = place().sweeping(30)
+        late = place().claim_sweep(30)
         assert mine
         assert late.__enter__()
-    with ledger.sweeping(30) as again:
+    with ledger.claim_sweep(30) as again:
         assert not again
     late.__exit__(None, None, None)
-    with ledger.sweeping(30) as again:
+    with ledger.claim_sweep(30) as again:
         assert again
 
 
@@ -516,7 +516,7 @@ def test_a_newer_job_takes_over_from_an_older_one(ledger):
     told = {job.job_id: (job.state, job.note) for job in ledger.jobs()}
     assert told["old"] == told["short"] == ("cancelled", "taken over by new")
     assert told["elsewhere"] == told["other"] == told["new"] == ("open", "")
-    assert {batch.job_id for batch in ledger.waiting(9)} == {"elsewhere", "new", "other"}
+    assert {batch.job_id for batch in ledger.list_due(9)} == {"elsewhere", "new", "other"}
     with pytest.raises(LedgerError, match="not recorded to its end"):
         ledger.reopen("short")
     assert ledger.problems() == []
@@ -548,7 +548,7 @@ def test_hostile_content_comes_back_as_it_was(place, ledger):
     What is no Unicode is spelled out.
     """
     hostile = "a'\"\n\r\0\\u0000 {} </script> \u202e 🎈" + source_of(Path("\udcff"))
-    tasks = [Task(hostile, hostile, hostile, "renamed", root=hostile)]
+    tasks = [Task(source=hostile, doc_id=hostile, folder=hostile, state="renamed", root=hostile)]
     ledger.open(a_job(files=1, gone=(hostile,), skips=(Skip(hostile, hostile),)), [tasks])
     assert ledger.batch("job-000001").tasks == tuple(tasks)
     batch = ledger.claim("job-000001", hostile)
@@ -623,7 +623,15 @@ def test_an_entry_that_cannot_be_read_is_named(ledger):
     ]
     assert ledger.batch("job-000001").state == "pending"
     ledger._store.write(
-        [Row("batch broken", "batch", "job", "pending", body='{"batch_id":"broken"}')]
+        [
+            Row(
+                key="batch broken",
+                kind="batch",
+                job_id="job",
+                state="pending",
+                body='{"batch_id":"broken"}',
+            )
+        ]
     )
     with pytest.raises(LedgerError, match="'batch broken' cannot be read: job_id: Field required"):
         ledger.batch("broken")
@@ -638,9 +646,9 @@ def test_recording_holds_little_in_memory(place, ledger):
         for number, batch in enumerate(batches(*[1] * 350)):
             if number in {150, 349}:
                 assert len(states(other)) >= number - 100
-                assert other.waiting(1) == []
+                assert other.list_due(1) == []
                 assert other.claim("job-000001", "me") is None
             yield batch
 
     assert ledger.open(a_job(files=350), watched()).state == "open"
-    assert len(other.waiting(1000)) == 350
+    assert len(other.list_due(1000)) == 350

@@ -58,7 +58,7 @@ def test_an_index_that_goes_is_not_made_by_a_late_write(place, ledger):
     opened(ledger, 1)
     batch = ledger.claim("job-000001", "me")
     request(place, "DELETE", "/esrag-ledger-1")
-    assert list(ledger.jobs()) == ledger.waiting(1) == []
+    assert list(ledger.jobs()) == ledger.list_due(1) == []
     assert not ledger.renew(batch)
     with pytest.raises(Refused):
         request(place, "GET", "/esrag-ledger")

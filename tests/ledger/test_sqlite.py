@@ -226,7 +226,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(place, ledger):
     assert "make room on the disk" in said
     assert (ledger.job("job").state, ledger.job("large").state) == ("open", "recording")
     assert ledger.problems() == []
-    assert {batch.job_id for batch in ledger.waiting(9)} == {"job"}
+    assert {batch.job_id for batch in ledger.list_due(9)} == {"job"}
 
 
 def test_killed_while_it_is_recorded(place, ledger):
@@ -241,7 +241,7 @@ def test_killed_while_it_is_recorded(place, ledger):
     killed.stdout.close()
     assert ledger.job("job").state == "recording"
     assert len(list(ledger.batches("job"))) >= 300
-    assert ledger.waiting(9) == ledger.waiting(9, "job") == []
+    assert ledger.list_due(9) == ledger.list_due(9, "job") == []
     assert ledger.claim("job-000001", "me") is None
     assert opened(ledger, 1, name="again", created_ms=2).state == "open"
     assert ledger.job("job").state == "cancelled"
@@ -262,7 +262,7 @@ def test_many_processes_make_it_at_once(place, ledger):
     for writer in writers:
         writer.communicate(timeout=60)
     assert [writer.returncode for writer in writers] == [0] * 4
-    assert len(ledger.waiting(9)) == 4
+    assert len(ledger.list_due(9)) == 4
     assert ledger.problems() == []
 
 
@@ -327,7 +327,7 @@ def test_ten_thousand_batches_are_quick(place, ledger):
     assert ledger.counts("job").files["pending"] == 10_000
     counted = time.perf_counter()
     for _ in range(100):
-        (batch,) = ledger.waiting(1, "job")
+        (batch,) = ledger.list_due(1, "job")
         ledger.give_up(ledger.claim(batch.batch_id, "me"), "")
     worked = time.perf_counter()
     assert recorded - started < 6

@@ -25,7 +25,9 @@ CHARACTERS = len("".join(SECRET.split()))
 
 
 def loaded(name, data, *, keep_hidden=False):
-    (document,) = parts(Source("d", name, data, keep_hidden), 1_000_000)
+    (document,) = parts(
+        Source(doc_id="d", name=name, data=data, keep_hidden=keep_hidden), 1_000_000
+    )
     return document
 
 

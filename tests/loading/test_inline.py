@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.loading.guarded import parts
-from esrag.loading.inline import plain, plain_rst
+from esrag.loading.inline import strip_marks, strip_rst_marks
 from esrag.records import Source
 
 MARKDOWN = """<!-- a note
@@ -32,7 +32,9 @@ The end &#x202e;of it\\*.
 
 
 def loaded(name, text, *, keep_hidden=False):
-    (document,) = parts(Source("d", name, text.encode(), keep_hidden), 1_000_000)
+    (document,) = parts(
+        Source(doc_id="d", name=name, data=text.encode(), keep_hidden=keep_hidden), 1_000_000
+    )
     return document
 
 
@@ -109,7 +111,7 @@ def test_restructured_text_is_what_a_reader_sees():
     assert text.endswith("The end.")
 
 
-@pytest.mark.parametrize("clean", [plain, plain_rst])
+@pytest.mark.parametrize("clean", [strip_marks, strip_rst_marks])
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -8,7 +8,7 @@ import pptx
 import pytest
 
 from esrag.loading.guarded import parts
-from esrag.loading.raised import joint
+from esrag.loading.raised import choose_joint
 from esrag.records import Source
 
 PIECES = [
@@ -146,4 +146,4 @@ def test_mail_and_tables_too():
 )
 def test_what_stands_between(before, mark, between):
     """A power, a footnote, an ending, or nothing to tell apart."""
-    assert joint(before, mark) == between
+    assert choose_joint(before, mark) == between

@@ -95,7 +95,18 @@ def relatives(listing):
 def stored_of(*sources):
     """What an index holds of sources that are as they were read."""
     return group_by_source(
-        StoredDocument(it, it, sha256_of(it), "", "plain", "", 1, 0, 1) for it in sources
+        StoredDocument(
+            doc_id=it,
+            source=it,
+            source_sha256=sha256_of(it),
+            revision="",
+            kind="plain",
+            title="",
+            characters=1,
+            page_count=0,
+            chunk_count=1,
+        )
+        for it in sources
     )
 
 

@@ -76,7 +76,15 @@ EVIDENCE = tuple(
     Evidence(
         f"c{n}",
         Chunk(
-            f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text, title="Kettle" if n < 3 else ""
+            chunk_id=f"d::p{n:04d}::c001",
+            doc_id="d",
+            ordinal=n,
+            start=0,
+            end=len(text),
+            start_page=n,
+            end_page=n,
+            text=text,
+            title="Kettle" if n < 3 else "",
         ),
         1 / n,
     )
@@ -87,7 +95,15 @@ PROMPT = Prompt(SYSTEM, QUESTION, documents(EVIDENCE))
 
 def write(model, said=lambda _: None):
     """The draft that the generator makes of the model's completion, about three passages."""
-    task = GenerationTask(QUESTION, EVIDENCE, (), 3, PROMPT, model, said)
+    task = GenerationTask(
+        question=QUESTION,
+        evidence=EVIDENCE,
+        statements=(),
+        max_sentences=3,
+        prompt=PROMPT,
+        model=model,
+        on_piece=said,
+    )
     return ModelGenerator(GeneratorOptions()).generate(task)
 
 

@@ -21,7 +21,7 @@ from esrag.evaluation.calibrating import Labelled, calibrate
 from esrag.generating import Draft
 from esrag.generating.prompts import Prompts
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
@@ -225,7 +225,16 @@ def test_the_prompt_forbids_particulars_and_shows_steps_by_the_line():
     And what a PDF ran together is apart.
     """
     text = f"Algorithm 2 STIR128(p)\n{' '.join(STEPS)}"
-    chunk = Chunk("pots::p0002::c001", "pots", 1, 0, len(text), 2, 2, text)
+    chunk = Chunk(
+        chunk_id="pots::p0002::c001",
+        doc_id="pots",
+        ordinal=1,
+        start=0,
+        end=len(text),
+        start_page=2,
+        end_page=2,
+        text=text,
+    )
     prompt = Prompts().prompt("How?", [Evidence("c1", chunk, 1.0)], 3)
 
     assert (

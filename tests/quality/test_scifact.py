@@ -16,7 +16,7 @@ import ir_measures
 import pytest
 
 from esrag.context import open_context
-from esrag.retrieving.legs import retrieve
+from esrag.retrieving.legs import search_legs
 from esrag.settings.layers import resolve
 
 FLOORS = {"vector": 0.635, "keyword": 0.670, "hybrid": 0.705}
@@ -76,7 +76,7 @@ def test_each_leg_and_the_hybrid_keep_their_floor(index, method, record_property
         if question["_id"] in wanted
         for rank, doc_id in enumerate(
             documents(
-                retrieve(question["text"], context.engine, context.embedder, settings.retrieval)
+                search_legs(question["text"], context.engine, context.embedder, settings.retrieval)
             )
         )
     ]

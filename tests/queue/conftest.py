@@ -21,9 +21,9 @@ from proxy import Proxy  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 from esrag import plugins  # noqa: E402
-from esrag.jobs.planning import IngestRequest  # noqa: E402
 from esrag.jobs.queue import Queue  # noqa: E402
 from esrag.jobs.reporting import problems  # noqa: E402
+from esrag.jobs.request import IngestRequest  # noqa: E402
 from esrag.jobs.sweeping import sweep  # noqa: E402
 from esrag.jobs.work import Work  # noqa: E402
 from esrag.pipeline import enqueue  # noqa: E402

@@ -12,11 +12,11 @@ import pytest
 from esrag.engines.embedded.databases import connect
 from esrag.ingesting import Silent
 from esrag.ingesting.batches import Target
-from esrag.jobs.planning import IngestRequest
 from esrag.jobs.reporting import problems
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
-from esrag.ledger.rows import batch_row
+from esrag.ledger.store import batch_row
 from esrag.pipeline import enqueue
 from esrag.settings.layers import resolve
 

@@ -223,7 +223,7 @@ def test_a_message_that_is_lost_while_others_wait(ingests, client):
 
 def taken(queue, client):
     """The batch that waited longest, which is not in the queue any more."""
-    batch_id = queue.next()
+    batch_id = queue.find_oldest()
     assert client.rpop(f"{PREFIX}{QueueName.INGEST}")
     return batch_id
 
@@ -252,7 +252,10 @@ def test_a_window_of_a_large_job(ingests, client):
     """Case 30: without workers no more than the window is queued, however large the job and however
     often it is swept; a million files, in batches of 64, take a few hundred kilobytes of the Redis.
     """
-    tasks = [Task(f"/docs/{number}.txt", str(number), "", "added") for number in range(2000)]
+    tasks = [
+        Task(source=f"/docs/{number}.txt", doc_id=str(number), folder="", state="added")
+        for number in range(2000)
+    ]
     ingests.reset(window_batches=100)
     template = ingests.begin(published=False)
     ingests.work.ledger.open(

@@ -11,7 +11,7 @@ from esrag.engines.server.connection import refusal
 from esrag.errors import EngineError
 from esrag.jobs.reporting import problems
 from esrag.jobs.running import line_of, trace_of
-from esrag.ledger.rows import Query, iter_rows
+from esrag.ledger.store import Query, iter_rows
 from esrag.loading.guarded import _words
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 from test_worker import APP, PLAIN
 
-from esrag.jobs.planning import IngestRequest
 from esrag.jobs.reporting import problems
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.running import run_batch
 from esrag.jobs.work import Work
 from esrag.pipeline import enqueue

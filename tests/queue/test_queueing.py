@@ -50,11 +50,11 @@ def test_a_message_holds_ids_only(queue, client):
 
 def test_what_waits_longest_is_known(queue, client):
     """The batch that is taken next; nothing of a stranger's message, whatever it holds."""
-    assert queue.next() == ""
+    assert queue.find_oldest() == ""
     queue.publish(["job-000001", "job-000002"])
-    assert queue.next() == "job-000001"
+    assert queue.find_oldest() == "job-000001"
     client.rpop(f"{PREFIX}ingest")
-    assert queue.next() == "job-000002"
+    assert queue.find_oldest() == "job-000002"
     for strange in (
         "",
         "{",
@@ -65,7 +65,7 @@ def test_what_waits_longest_is_known(queue, client):
         '{"body": "' + "W1tdXQ==" + '"}',
     ):
         client.rpush(f"{PREFIX}ingest", strange)
-        assert queue.next() == ""
+        assert queue.find_oldest() == ""
 
 
 def test_a_message_is_small(queue, client):

@@ -14,7 +14,19 @@ from esrag.reranking.chain import PROBED_HITS, Limits, rerank
 
 def hit(n, score, doc_id="d"):
     """A hit on the n-th chunk."""
-    return Hit(Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, 5, n, n, "Words"), score)
+    return Hit(
+        Chunk(
+            chunk_id=f"{doc_id}::p{n:04d}::c001",
+            doc_id=doc_id,
+            ordinal=n,
+            start=0,
+            end=5,
+            start_page=n,
+            end_page=n,
+            text="Words",
+        ),
+        score,
+    )
 
 
 HITS = [hit(n, 1 / n) for n in range(1, 11)]

@@ -19,7 +19,19 @@ from esrag.reranking.chain import Limits, rerank
 TEXTS = ("the dog ran far", "the cat sat on the mat", "rain fell all day")
 QUESTION = "cat mat"
 HITS = [
-    Hit(Chunk(f"d::p{n:04d}::c001", "d", n, 0, len(text), n, n, text), 1 / n)
+    Hit(
+        Chunk(
+            chunk_id=f"d::p{n:04d}::c001",
+            doc_id="d",
+            ordinal=n,
+            start=0,
+            end=len(text),
+            start_page=n,
+            end_page=n,
+            text=text,
+        ),
+        1 / n,
+    )
     for n, text in enumerate(TEXTS, start=1)
 ]
 cohere = pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")

@@ -19,7 +19,17 @@ ENCODER = HashingEmbedder(EmbedderOptions(""))
 def hit(n, score, text="", doc_id="d", **metadata):
     """A hit on the n-th chunk."""
     return Hit(
-        Chunk(f"{doc_id}::p{n:04d}::c001", doc_id, n, 0, len(text), n, n, text, metadata=metadata),
+        Chunk(
+            chunk_id=f"{doc_id}::p{n:04d}::c001",
+            doc_id=doc_id,
+            ordinal=n,
+            start=0,
+            end=len(text),
+            start_page=n,
+            end_page=n,
+            text=text,
+            metadata=metadata,
+        ),
         score,
     )
 
@@ -261,10 +271,10 @@ def opened(bert_folder, service):
         model = "" if name == "cohere" else str(bert_folder(labels=1))
         return load("rerankers", name)(
             RerankOptions(
-                Encoder(EmbedderOptions("")),
-                model,
-                service.url,
-                service.key,
+                embedder=Encoder(EmbedderOptions("")),
+                model=model,
+                url=service.url,
+                api_key=service.key,
                 authority={"gov": 0.1},
             )
         )

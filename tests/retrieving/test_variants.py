@@ -126,7 +126,20 @@ def test_operations_that_cannot_be_told_apart_are_refused(operations):
 
 def hit(name, score, **legs):
     """A hit on the chunk of that name."""
-    return Hit(Chunk(name, "d", 0, 0, 1, 1, 1, name), score, **legs)
+    return Hit(
+        Chunk(
+            chunk_id=name,
+            doc_id="d",
+            ordinal=0,
+            start=0,
+            end=1,
+            start_page=1,
+            end_page=1,
+            text=name,
+        ),
+        score,
+        **legs,
+    )
 
 
 def shown(hits):

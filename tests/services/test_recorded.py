@@ -31,14 +31,14 @@ QUESTION = "How much does the kettle hold?"
 TEXTS = ("The kettle holds 1.7 litres.", "It weighs 900 grams.", "The lamp has a dimmer.")
 CHUNKS = [
     Chunk(
-        f"d::p{n:04d}::c001",
-        "d",
-        n,
-        0,
-        len(text),
-        n,
-        n,
-        text,
+        chunk_id=f"d::p{n:04d}::c001",
+        doc_id="d",
+        ordinal=n,
+        start=0,
+        end=len(text),
+        start_page=n,
+        end_page=n,
+        text=text,
         title="Kettle",
         section="Use > Grüße",
     )
@@ -73,10 +73,10 @@ REPLAYED = [
     (
         chat,
         Completion(
-            "The kettle holds 1.7 litres. It weighs 900 grams.",
-            Tokens(586, 63),
-            "command-a-03-2025",
-            (Cited(17, 28, ("c1",)), Cited(39, 48, ("c1", "c2"))),
+            text="The kettle holds 1.7 litres. It weighs 900 grams.",
+            tokens=Tokens(586, 63),
+            model="command-a-03-2025",
+            cited=(Cited(17, 28, ("c1",)), Cited(39, 48, ("c1", "c2"))),
         ),
     ),
     (embed, [[0.6, 0.8, 0.0], [0.0, 0.0, -1.0]]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.text.terms import MAX_TERM, technical_words, terms
+from esrag.text.terms import MAX_TERM, find_technical_words, terms
 
 TOKENS = {
     "": "",
@@ -65,7 +65,7 @@ def test_tokens(text):
 @pytest.mark.parametrize("text", WORDS)
 def test_technical_words(text):
     """Identifiers and compounds come as written, once, in order."""
-    assert WORDS[text] == technical_words(text)
+    assert WORDS[text] == find_technical_words(text)
 
 
 @pytest.mark.parametrize("query", ["KeyGen", "keygen", "ML-KEM", "kem", "ml-kem.keygen"])
@@ -76,8 +76,8 @@ def test_a_part_finds_its_compound(query):
 
 def test_technical_words_are_bounded():
     """At most as many as asked for."""
-    assert 32 == len(technical_words(" ".join(f"X{i}" for i in range(100))))
-    assert ("X0", "X1") == technical_words("X0 X1 X2", limit=2)
+    assert 32 == len(find_technical_words(" ".join(f"X{i}" for i in range(100))))
+    assert ("X0", "X1") == find_technical_words("X0 X1 X2", limit=2)
 
 
 def test_long_runs_are_cut():
@@ -91,7 +91,7 @@ def test_any_text(text):
     made = terms(text)
     assert made == terms(text)
     assert all(term and not set(term) & set(' \t\n"') for term in made)
-    assert {term for word in technical_words(text) for term in terms(word)} <= set(made)
+    assert {term for word in find_technical_words(text) for term in terms(word)} <= set(made)
 
 
 @given(st.text(), st.text())

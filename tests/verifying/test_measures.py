@@ -140,5 +140,21 @@ def test_a_number_in_its_own_measure_is(text, draft):
 def judged(text, draft):
     """The draft over one passage."""
     return verify(
-        f"{draft} [c1]", (Evidence("c1", Chunk("d", "d", 0, 0, len(text), 1, 1, text), 1.0),)
+        f"{draft} [c1]",
+        (
+            Evidence(
+                "c1",
+                Chunk(
+                    chunk_id="d",
+                    doc_id="d",
+                    ordinal=0,
+                    start=0,
+                    end=len(text),
+                    start_page=1,
+                    end_page=1,
+                    text=text,
+                ),
+                1.0,
+            ),
+        ),
     )

@@ -28,7 +28,20 @@ KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}
 def evidence(texts):
     """One passage for each text."""
     return tuple(
-        Evidence(f"c{n}", Chunk(f"d{n}::p0001::c000", f"d{n}", 0, 0, len(text), 1, 1, text), 0.5)
+        Evidence(
+            f"c{n}",
+            Chunk(
+                chunk_id=f"d{n}::p0001::c000",
+                doc_id=f"d{n}",
+                ordinal=0,
+                start=0,
+                end=len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            ),
+            0.5,
+        )
         for n, text in enumerate(texts, 1)
     )
 

@@ -26,7 +26,16 @@ def passages(*texts, start=0):
     return tuple(
         Evidence(
             f"c{n}",
-            Chunk(f"d::p0001::c{n:03d}", "d", n, start, start + len(text), 1, 1, text),
+            Chunk(
+                chunk_id=f"d::p0001::c{n:03d}",
+                doc_id="d",
+                ordinal=n,
+                start=start,
+                end=start + len(text),
+                start_page=1,
+                end_page=1,
+                text=text,
+            ),
             1 / n,
         )
         for n, text in enumerate(texts, 1)
@@ -281,7 +290,10 @@ def test_the_extractive_answer_needs_no_other_quote(text):
     """Its sentences are the document's: it is the same with quotes as without."""
     given_evidence = passages(text, start=100)
     task = GenerationTask(
-        "key bytes", given_evidence, statements("key bytes", given_evidence, None), 3
+        question="key bytes",
+        evidence=given_evidence,
+        statements=statements("key bytes", given_evidence, None),
+        max_sentences=3,
     )
     draft = ExtractiveGenerator(GeneratorOptions()).generate(task).text
 

@@ -19,7 +19,16 @@ USES = "A key-encapsulation mechanism establishes a shared secret key over a pub
 def passage(key, text, page=48, end_page=None):
     """Evidence with one chunk."""
     last = page if end_page is None else end_page
-    chunk = Chunk(f"FIPS.203::p{page:04d}::c001", "FIPS.203", 0, 0, len(text), page, last, text)
+    chunk = Chunk(
+        chunk_id=f"FIPS.203::p{page:04d}::c001",
+        doc_id="FIPS.203",
+        ordinal=0,
+        start=0,
+        end=len(text),
+        start_page=page,
+        end_page=last,
+        text=text,
+    )
     return Evidence(key, chunk, 0.5)
 
 
@@ -213,7 +222,16 @@ def test_a_quotation_may_run_over_the_ends_of_lines():
 
 def test_a_citation_points_into_the_document():
     """Its offsets count the document's characters, not the chunk's."""
-    chunk = Chunk("d::p0001::c001", "d", 0, 100, 100 + len(SIZES), 1, 1, SIZES)
+    chunk = Chunk(
+        chunk_id="d::p0001::c001",
+        doc_id="d",
+        ordinal=0,
+        start=100,
+        end=100 + len(SIZES),
+        start_page=1,
+        end_page=1,
+        text=SIZES,
+    )
     (citation,) = verify(
         "The ciphertext has 1088 bytes. [c1]", (Evidence("c1", chunk, 1.0),)
     ).citations
@@ -616,7 +634,14 @@ def test_a_refusal_beside_an_answer_is_left_out_with_a_note():
 def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sentences():
     """Where two sentences rest on one passage, the weaker one says how well it is supported."""
     chunk = Chunk(
-        "d::p0048::c001", "the-document", 0, 0, 60, 48, 49, "It boils in three minutes. It is red."
+        chunk_id="d::p0048::c001",
+        doc_id="the-document",
+        ordinal=0,
+        start=0,
+        end=60,
+        start_page=48,
+        end_page=49,
+        text="It boils in three minutes. It is red.",
     )
     (citation,) = verify(
         "It is red. [c1] It boils in three minutes at most. [c1]", (Evidence("c1", chunk, 1.0),)

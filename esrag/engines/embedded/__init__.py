@@ -18,13 +18,10 @@ from esrag.engines import (
     Writer,
 )
 from esrag.engines.clock import Clock
-from esrag.engines.embedded import indexes, rows
+from esrag.engines.embedded import conversion, indexes
 from esrag.engines.embedded.diagnostics import examine
 from esrag.engines.embedded.filter_sql import select_rows
-from esrag.engines.embedded.integrity import problems
-from esrag.engines.embedded.reading import Reader
-from esrag.engines.embedded.searching import search
-from esrag.engines.embedded.store import (
+from esrag.engines.embedded.index_folder import (
     Places,
     failures,
     open_reading,
@@ -33,9 +30,12 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import map_vectors
+from esrag.engines.embedded.integrity import problems
+from esrag.engines.embedded.searching import search
+from esrag.engines.embedded.snapshots import Reader
+from esrag.engines.embedded.vector_file import map_vectors
 from esrag.engines.embedded.writing import EmbeddedWriter
-from esrag.engines.preconditions import already_in_use, require_generation
+from esrag.engines.preconditions import require_generation, swap_error
 from esrag.errors import EngineError, IndexMissing
 from esrag.filters import Filter
 from esrag.private import make_file, make_folder
@@ -77,9 +77,10 @@ class EmbeddedEngine:
         Raises: IndexMissing.
         """
         named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
-        sql = f"SELECT {rows.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
+        sql = f"SELECT {conversion.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
         return map(
-            rows.document, self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),))
+            conversion.document,
+            self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)),
         )
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
@@ -87,16 +88,16 @@ class EmbeddedEngine:
         allowed, values = (
             select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
         )
-        sql = f'{rows.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
-        return map(rows.chunk, self._streamed(sql, values))
+        sql = f'{conversion.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
+        return map(conversion.chunk, self._streamed(sql, values))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
         near = "d.doc_id = ? AND c.ordinal BETWEEN ? AND ? AND c.ordinal <> ?"
-        sql = f"{rows.CHUNK_SELECT} WHERE {near} ORDER BY c.ordinal"
+        sql = f"{conversion.CHUNK_SELECT} WHERE {near} ORDER BY c.ordinal"
         values = (chunk.doc_id, chunk.ordinal - window, chunk.ordinal + window, chunk.ordinal)
         with self._reader.snapshot() as snapshot:
-            return [rows.chunk(row) for row in snapshot.connection.execute(sql, values)]
+            return [conversion.chunk(row) for row in snapshot.connection.execute(sql, values)]
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Search both legs, apply the filter and fuse.
@@ -154,7 +155,7 @@ class EmbeddedEngine:
 
         Raises: IndexMissing, EngineError.
         """
-        for _ in self._streamed(rows.CHUNKS_READ, (json.dumps([*sources]),)):
+        for _ in self._streamed(conversion.CHUNKS_READ, (json.dumps([*sources]),)):
             pass
 
     def examine(self) -> Iterator[Finding]:
@@ -165,10 +166,10 @@ class EmbeddedEngine:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
-        folder = self._places.current()
+        folder = self._places.find_current()
         with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
             now = state(connection)
-            vectors = map_vectors(connection, folder, now).all()
+            vectors = map_vectors(connection, folder, now).read_all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
@@ -185,14 +186,14 @@ class EmbeddedEngine:
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Describe every index in the folder, by name; see `Engine.indexes`."""
-        return tuple(indexes.beside(self._places))
+        return tuple(indexes.describe_all(self._places))
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
         self.exists()  # raises if another program's folder or a damaged index is in the way
         with self._locked():
             indexes.drop_unfinished(self._places)
-            places = Places(self._places.url, indexes.free_name(self._places))
+            places = Places(self._places.url, indexes.choose_free_name(self._places))
             with failures(places.folder, writing=True):
                 make_folder(places.folder)
                 make_file(places.unfinished)
@@ -201,9 +202,9 @@ class EmbeddedEngine:
 
     def swap(self, name: str, since: int | None = None) -> str:
         """Exchange the names of two indexes; see `Engine.swap`."""
-        other = indexes.existing(self._places.url, name)
+        other = indexes.find_existing(self._places.url, name)
         if other == self._places:
-            raise already_in_use(name)
+            raise swap_error(name)
 
         with self._locked(), indexes.lock_index(other, self._options.lock_wait_s):
             former = self.generation() if self.exists() else None
@@ -215,7 +216,7 @@ class EmbeddedEngine:
 
     def drop(self, name: str) -> None:
         """Delete an index; see `Engine.drop`."""
-        places = indexes.existing(self._places.url, name)
+        places = indexes.find_existing(self._places.url, name)
         with indexes.lock_index(places, self._options.lock_wait_s):
             indexes.drop(places)
 
@@ -232,7 +233,7 @@ class EmbeddedEngine:
         places = self._places
         with (
             failures(places.folder),
-            closing(open_reading(places.current())) as connection,
+            closing(open_reading(places.find_current())) as connection,
             transaction(connection),
         ):
             yield from connection.execute(sql, tuple(values))

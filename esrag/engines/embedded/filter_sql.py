@@ -21,6 +21,7 @@ from esrag.filters import (
     format_value,
     is_number,
     require_reasonable,
+    round_inwards,
     scalar,
 )
 from esrag.records import Scalar
@@ -165,8 +166,8 @@ def _pages_between(
     """Match whole pages between two numbers."""
     if any(bound is not None and not math.isfinite(bound) for bound in (low, high)):
         return _NEVER
-    first = -(2**63) if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
-    last = 2**63 - 1 if high is None else math.ceil(high) - 1 if high_open else math.floor(high)
+    limits = _INTEGER_64[0], _INTEGER_64[-1]
+    first, last = round_inwards(low, high, limits, low_open=low_open, high_open=high_open)
     if first > last:
         return _NEVER
     return "c.end_page >= ? AND c.start_page <= ?", (_bindable(first), _bindable(last))

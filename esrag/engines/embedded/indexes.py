@@ -9,9 +9,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from esrag.engines import UNFINISHED, StoredIndex
-from esrag.engines.embedded import store
+from esrag.engines.embedded import index_folder
 from esrag.engines.embedded.databases import value
-from esrag.engines.embedded.store import Places, failures
+from esrag.engines.embedded.index_folder import Places, failures
 from esrag.engines.preconditions import require_index_name
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 from esrag.private import make_file, make_folder
@@ -24,7 +24,7 @@ def names(url: Path) -> list[str]:
     return sorted(path.name for path in url.iterdir() if path.name[0] != "." and _is_index(path))
 
 
-def existing(url: Path, name: str) -> Places:
+def find_existing(url: Path, name: str) -> Places:
     """Return the places of an existing index. Raises: IndexMissing, UsageError."""
     require_index_name(name)
     if name not in names(url):
@@ -32,7 +32,7 @@ def existing(url: Path, name: str) -> Places:
     return Places(url, name)
 
 
-def free_name(places: Places) -> str:
+def choose_free_name(places: Places) -> str:
     """Return the index's name with the first number that is not taken."""
     number = 1
     while (places.url / f"{places.name}-{number:06}").exists():
@@ -42,22 +42,30 @@ def free_name(places: Places) -> str:
 
 def read_stored_index(places: Places) -> StoredIndex:
     """Describe an index. Raises: IndexMissing, EngineError."""
-    folder = places.current()
+    folder = places.find_current()
     with (
         failures(folder),
-        closing(store.open_reading(folder)) as connection,
-        store.transaction(connection),
+        closing(index_folder.open_reading(folder)) as connection,
+        index_folder.transaction(connection),
     ):
-        made = store.state(connection).fingerprint
+        made = index_folder.state(connection).fingerprint
         documents = value(connection, "SELECT count(*) FROM documents")
         chunks = value(connection, "SELECT count(*) FROM chunks")
         size_bytes = sum(path.stat().st_size for path in folder.iterdir())
 
     problem = UNFINISHED if places.unfinished.exists() else ""
-    return StoredIndex(places.name, True, made, documents, chunks, size_bytes, problem)  # noqa: FBT003 -- in_use
+    return StoredIndex(
+        name=places.name,
+        in_use=True,
+        fingerprint=made,
+        documents=documents,
+        chunks=chunks,
+        size_bytes=size_bytes,
+        problem=problem,
+    )
 
 
-def beside(places: Places) -> Iterator[StoredIndex]:
+def describe_all(places: Places) -> Iterator[StoredIndex]:
     """Describe every index in the folder, by name."""
     for name in names(places.url):
         in_use = name == places.name
@@ -90,9 +98,9 @@ def lock_index(places: Places, wait_s: float) -> Iterator[None]:
 def raise_generation(places: Places, beyond: int) -> None:
     """Raise the generation of an index beyond its own and `beyond`, before it replaces another."""
     with failures(places.folder, writing=True):
-        with closing(store.open_reading(places.folder)) as connection:
-            made = store.state(connection).fingerprint
-        with closing(store.open_writing(places.folder, made)) as connection:
+        with closing(index_folder.open_reading(places.folder)) as connection:
+            made = index_folder.state(connection).fingerprint
+        with closing(index_folder.open_writing(places.folder, made)) as connection:
             connection.execute("UPDATE state SET generation = max(generation, ?) + 1", (beyond,))
 
 
@@ -130,7 +138,7 @@ def drop(places: Places) -> None:
 def discard(folder: Path) -> None:
     """Delete one of our folders. Raises: IndexMismatch if it belongs to another program."""
     if folder.exists():
-        if not store.is_ours_by_names(folder):
+        if not index_folder.is_ours_by_names(folder):
             hint = "move it away, or choose another engine.url"
             raise IndexMismatch(
                 f"{folder} holds something that is not an index of esrag", hint=hint
@@ -146,7 +154,7 @@ def _mend(places: Places) -> None:
     replaced it.
     """
     with failures(places.folder, writing=True):
-        for waiting, place in places.cut_short():
+        for waiting, place in places.iter_interrupted_swaps():
             waiting.rename(place if places.folder.exists() else places.folder)
         if places.old.exists() and not places.folder.exists():
             places.old.rename(places.folder)
@@ -156,9 +164,9 @@ def _mend(places: Places) -> None:
 
 def _is_index(folder: Path) -> bool:
     try:
-        begun = (folder / store.DATABASE).is_file() or Places(
+        begun = (folder / index_folder.DATABASE).is_file() or Places(
             folder.parent, folder.name
         ).unfinished.is_file()
-        return begun and store.is_ours_by_names(folder)
+        return begun and index_folder.is_ours_by_names(folder)
     except OSError:  # another user's folder
         return False

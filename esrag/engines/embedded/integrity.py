@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from esrag.engines.embedded.databases import value
-from esrag.engines.embedded.reading import Snapshot
+from esrag.engines.embedded.snapshots import Snapshot
 
 _EQUAL_COUNTS = {
     "chunks without a passage": (

@@ -8,10 +8,10 @@ import numpy as np
 
 from esrag.engines import SearchRequest, SearchResult, Vectors
 from esrag.engines.clock import Clock
+from esrag.engines.embedded.conversion import CHUNK_SELECT, chunk
 from esrag.engines.embedded.filter_sql import Condition, select_rows
-from esrag.engines.embedded.reading import Snapshot
-from esrag.engines.embedded.rows import CHUNK_SELECT, chunk
-from esrag.engines.embedded.vectors import Rows, best
+from esrag.engines.embedded.snapshots import Snapshot
+from esrag.engines.embedded.vector_file import Rows, select_best
 from esrag.engines.fusing import Leg, fuse_legs, hits
 from esrag.engines.fusion import ranking
 from esrag.engines.preconditions import question_vector
@@ -133,11 +133,11 @@ def _vector_leg(
     snapshot: Snapshot, vector: Vectors, depth: int, where: Condition | None
 ) -> dict[str, float]:
     """Return exact cosine similarities by chunk id, best first."""
-    rows, vector_rows = snapshot.live()
+    rows, vector_rows = snapshot.read_live_rows()
     if where:
         kept = np.isin(rows, _allowed(snapshot, where), assume_unique=True)
         rows, vector_rows = rows[kept], vector_rows[kept]
-    chosen, scores = best(snapshot.cache.vectors, vector_rows, vector, depth)
+    chosen, scores = select_best(snapshot.cache.vectors, vector_rows, vector, depth)
     return _cut(_by_id(snapshot, zip(rows[chosen].tolist(), scores.tolist(), strict=True)), depth)
 
 

@@ -9,11 +9,11 @@ import apsw
 import numpy as np
 
 from esrag.engines import Prepared, Vectors
-from esrag.engines.embedded import rows
+from esrag.engines.embedded import conversion
 from esrag.engines.embedded.databases import value
+from esrag.engines.embedded.index_folder import State, failures, state, transaction
 from esrag.engines.embedded.searching import EVERYWHERE
-from esrag.engines.embedded.store import State, failures, state, transaction
-from esrag.engines.embedded.vectors import BLOCK_ROWS, map_vectors, next_checksums, write
+from esrag.engines.embedded.vector_file import BLOCK_ROWS, map_vectors, update_checksums, write
 from esrag.engines.preconditions import check_rows, text_hash
 from esrag.text.terms import terms
 
@@ -94,7 +94,7 @@ class EmbeddedWriter:
             'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
         )
         live = self._connection.execute(sql).fetchall()
-        vectors = map_vectors(self._connection, self._folder, now).all()
+        vectors = map_vectors(self._connection, self._folder, now).read_all()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
         for start in range(0, len(live), BLOCK_ROWS):
             write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
@@ -138,9 +138,9 @@ class EmbeddedWriter:
         return 1
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
-        values = rows.document_row(prepared.document)
+        values = conversion.document_row(prepared.document)
         marks = ", ".join("?" * len(values))
-        sql = f"INSERT INTO documents ({rows.DOCUMENT_COLUMNS}) VALUES ({marks})"  # noqa: S608 -- a constant
+        sql = f"INSERT INTO documents ({conversion.DOCUMENT_COLUMNS}) VALUES ({marks})"  # noqa: S608 -- a constant
         self._connection.execute(sql, values)
         document = self._connection.last_insert_rowid()
         first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
@@ -150,15 +150,15 @@ class EmbeddedWriter:
         for index, (chunk, text) in enumerate(
             zip(prepared.chunks, prepared.indexed_texts, strict=True)
         ):
-            merged = rows.encode_json({**prepared.document.metadata, **chunk.metadata})
+            merged = conversion.encode_json({**prepared.document.metadata, **chunk.metadata})
             if merged not in facts:
                 facts[merged] = self._facts(merged)
             place = None if first_vector is None else first_vector + index
             described = (
                 chunk.title,
                 chunk.section,
-                rows.encode_json(chunk.keywords),
-                rows.encode_json(chunk.metadata),
+                conversion.encode_json(chunk.keywords),
+                conversion.encode_json(chunk.metadata),
             )
             span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
             linked = (facts[merged], text_hash(text), place)
@@ -188,7 +188,7 @@ class EmbeddedWriter:
         begun = self._connection.execute(
             "SELECT block, checksum FROM vector_blocks WHERE block = ?", (row // BLOCK_ROWS,)
         )
-        changed = next_checksums(dict(begun), row, vectors)
+        changed = update_checksums(dict(begun), row, vectors)
         self._connection.executemany(
             "INSERT OR REPLACE INTO vector_blocks VALUES (?, ?)", changed.items()
         )

@@ -1,7 +1,7 @@
 """Indexes on Elasticsearch or OpenSearch: an alias, and one index with a fingerprint behind it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from esrag.engines import (
     Vectors,
     Writer,
 )
-from esrag.engines.preconditions import already_in_use, require_generation, require_same, text_hash
+from esrag.engines.preconditions import require_generation, require_same, swap_error, text_hash
 from esrag.engines.server import filter_dsl
 from esrag.engines.server.connection import (
     RETRIES,
@@ -75,11 +75,11 @@ class ServerEngine:
 
     def fingerprint(self) -> Fingerprint:
         """Return the fingerprint of the index. Raises: IndexMissing."""
-        return self._indexes.current().made
+        return self._indexes.find_current().made
 
     def generation(self) -> int:
         """Return a number that grows with every change of content. Raises: IndexMissing."""
-        return generation(self._connection, self._indexes.current().name)
+        return generation(self._connection, self._indexes.find_current().name)
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> Iterator[StoredDocument]:
         """Yield the stored documents in the order of their ids, all or those of `doc_ids`.
@@ -114,12 +114,12 @@ class ServerEngine:
 
         Raises: IndexMissing, EngineError, UsageError.
         """
-        index = self._indexes.current()
+        index = self._indexes.find_current()
         asked = Search(self._connection.server, index.made, request, index.vectors)
 
         if asked.may_be_native and self._may_fuse(index):
             try:
-                return asked.native(self._connection, index.name)
+                return asked.search_natively(self._connection, index.name)
             except Refused as error:
                 # A trial licence may expire while we run; the question is answered anyway.
                 if not _cannot_fuse(error):
@@ -133,14 +133,14 @@ class ServerEngine:
 
         Raises: IndexMissing, EngineError.
         """
-        return count_terms(self._connection, self._indexes.current().name, terms, like)
+        return count_terms(self._connection, self._indexes.find_current().name, terms, like)
 
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
         """Return, for each filter, whether any chunk passes it.
 
         Raises: IndexMissing, EngineError, UsageError.
         """
-        return any_match(self._connection, self._indexes.current().name, filters)
+        return any_match(self._connection, self._indexes.find_current().name, filters)
 
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
@@ -161,7 +161,7 @@ class ServerEngine:
 
     def check(self) -> Sequence[str]:
         """Return one line per defect of the index; empty if it is sound. Raises: IndexMissing."""
-        index = self._indexes.current()
+        index = self._indexes.find_current()
         with suppress(Refused):  # a key restricted to the index may not query its health
             if self._connection.ask(f"/_cluster/health/{index.name}")["status"] == "red":
                 return [f"the index {index.name} is red: some of its data cannot be read"]
@@ -202,11 +202,11 @@ class ServerEngine:
 
     def info(self) -> StoredIndex:
         """Describe the index behind the alias. Raises: IndexMissing, EngineError."""
-        return self._indexes.summarise(self._indexes.current())
+        return self._indexes.summarise(self._indexes.find_current())
 
     def indexes(self) -> Sequence[StoredIndex]:
         """Describe every index of esrag on the server, by name; see `Engine.indexes`."""
-        return tuple(self._indexes.all())
+        return tuple(self._indexes.describe_all())
 
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
@@ -221,7 +221,7 @@ class ServerEngine:
         new, old = self._indexes.resolve(name), self._indexes.find()
         self._indexes.require_alias(old)
         if old == new:
-            raise already_in_use(name)
+            raise swap_error(name)
 
         both = [index for index in (old, new) if index]
         with ExitStack() as held:
@@ -327,7 +327,7 @@ class ServerEngine:
         tiny = SearchRequest("a", vector, size=1, candidates=1)
         try:
             asked = Search(self._connection.server, index.made, tiny, index.vectors)
-            asked.native(self._connection, index.name)
+            asked.search_natively(self._connection, index.name)
         except Refused as error:
             if _cannot_fuse(error):
                 return False
@@ -355,7 +355,7 @@ class ServerEngine:
 
         `shown` selects what each hit returns.
         """
-        index, after = self._indexes.current(), None
+        index, after = self._indexes.find_current(), None
         sort = [{field: "asc"} for field in order]
 
         while True:
@@ -401,8 +401,9 @@ def _cannot_fuse(error: Refused) -> bool:
 
 def _mappings(body: Any) -> Iterator[Mapping[str, Any]]:
     """Yield every mapping within a body, including the body itself."""
+    inner: Iterable[Any] = body if isinstance(body, list) else ()
     if isinstance(body, Mapping):
         yield body
-    inner = body.values() if isinstance(body, Mapping) else body if isinstance(body, list) else ()
+        inner = body.values()
     for part in inner:
         yield from _mappings(part)

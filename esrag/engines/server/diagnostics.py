@@ -78,7 +78,9 @@ def examine(
         yield Finding("error", str(error), error.hint)
         return
 
-    place = _Place(server, connection.shown_url, name, index, ask, fuses)
+    place = _Place(
+        server=server, url=connection.shown_url, name=name, index=index, ask=ask, fuses=fuses
+    )
     for part, look in _PARTS.items():
         try:
             yield from look(place)

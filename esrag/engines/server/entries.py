@@ -55,7 +55,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
         "terms": " ".join(terms(text)),
         "facts": facts(chunk, metadata, document.source, document.kind),
         "text_hash": text_hash(text),
-        "near_hash": near_hash(chunk.text),
+        "near_hash": hash_near_duplicates(chunk.text),
         "characters": len(chunk.text),
         "stored_at": _now(),
     }
@@ -83,7 +83,7 @@ def failure_entry(document: StoredDocument, reason: str) -> Entry:
     return {"entry": "failure", **named, "reason": reason, "stored_at": _now()}
 
 
-def near_hash(text: str) -> str | None:
+def hash_near_duplicates(text: str) -> str | None:
     """Return a hash that near-duplicates share; None for a text without terms.
 
     It covers the smallest hashes of the text's distinct terms (a sketch, Broder 1997). Order,
@@ -91,7 +91,8 @@ def near_hash(text: str) -> str | None:
     agree with probability s ** 8: 85 % of texts of a hundred terms that differ in one term, 0.4 %
     of texts that share half.
 
-    >>> near_hash("The keys are shared, by Alice.") == near_hash("Alice shares the KEY!")
+    >>> first = hash_near_duplicates("The keys are shared, by Alice.")
+    >>> first == hash_near_duplicates("Alice shares the KEY!")
     True
     """
     least = sorted(map(text_hash, set(terms(text))))[:_SKETCH_TERMS]

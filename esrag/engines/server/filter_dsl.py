@@ -22,6 +22,7 @@ from esrag.filters import (
     format_value,
     is_number,
     require_reasonable,
+    round_inwards,
     scalar,
 )
 from esrag.records import Chunk, Metadata, Scalar
@@ -150,8 +151,7 @@ def _pages_between(
         return _NEVER
 
     lowest, highest = _INTEGER_32
-    first = lowest if low is None else math.floor(low) + 1 if low_open else math.ceil(low)
-    last = highest if high is None else math.ceil(high) - 1 if high_open else math.floor(high)
+    first, last = round_inwards(low, high, _INTEGER_32, low_open=low_open, high_open=high_open)
     if first > last or first > highest or last < lowest:
         return _NEVER
 

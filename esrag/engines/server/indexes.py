@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esrag.engines import UNFINISHED, EngineOptions, StoredIndex
-from esrag.engines.preconditions import first_generation, require_index_name
+from esrag.engines.preconditions import choose_first_generation, require_index_name
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import STATE_ID
 from esrag.engines.server.lease import Lease
@@ -51,7 +51,7 @@ class Indexes:
         self._connection = connection
         self._options = options
 
-    def current(self) -> Index:
+    def find_current(self) -> Index:
         """Return the index behind the alias. Raises: IndexMissing, IndexMismatch, EngineError."""
         index = self.find()
         if index is None:
@@ -100,7 +100,7 @@ class Indexes:
         answer: dict[str, Any] | None = self._connection.get(f"/{name}", **parameters)
         return answer
 
-    def all(self) -> Iterator[StoredIndex]:
+    def describe_all(self) -> Iterator[StoredIndex]:
         """Describe every index of ours on the server, by name."""
         answer = self._connection.request("GET", "/_all", filter_path=_READ)
         for name in sorted(answer):
@@ -118,7 +118,13 @@ class Indexes:
         """Describe the content of an index. Raises: EngineError."""
         documents, chunks = (self._count(index.name, entry) for entry in ("document", "chunk"))
         return StoredIndex(
-            index.name, in_use, index.made, documents, chunks, self._size_bytes(index.name), problem
+            name=index.name,
+            in_use=in_use,
+            fingerprint=index.made,
+            documents=documents,
+            chunks=chunks,
+            size_bytes=self._size_bytes(index.name),
+            problem=problem,
         )
 
     def _count(self, name: str, entry: str) -> int:
@@ -134,7 +140,7 @@ class Indexes:
             return int(answer["_all"]["total"]["store"]["size_in_bytes"])
         return None
 
-    def free_name(self) -> str:
+    def choose_free_name(self) -> str:
         """Return the number after the highest one in use by the alias or kept from before."""
         numbered = re.compile(rf"{re.escape(self._options.index)}-(\d{{6}})")
         names = self.describe(f"{self._options.index}-*", filter_path="*.aliases") or ()
@@ -144,16 +150,18 @@ class Indexes:
     def make(self, fingerprint: Fingerprint) -> Index:
         """Create an index behind the alias; if another program was faster, return its index."""
         # Before the lookup: a program that comes in between has the same name, or is seen.
-        name = self.free_name()
+        name = self.choose_free_name()
         if self.find() is None:
             with suppress(_AlreadyThere):
                 self._create(name, fingerprint, 0, self._options.index)
-        return self.current()
+        return self.find_current()
 
     def make_beside(self, fingerprint: Fingerprint, generation: int = 0) -> str:
         """Create an empty index next to the one in use; an alias marks it as unfinished."""
         for _ in range(_TRIES):
-            name = self.free_name()  # before anything is dropped, so that no name is used twice
+            name = (
+                self.choose_free_name()
+            )  # before anything is dropped, so that no name is used twice
             self.drop_unfinished()
             with suppress(_AlreadyThere):  # another program was faster, or our response got lost
                 self._create(name, fingerprint, generation, self._unfinished)
@@ -171,7 +179,7 @@ class Indexes:
             raise (
                 _AlreadyThere if error.kind == "resource_already_exists_exception" else error
             ) from error
-        self.set_generation(name, first_generation(generation))
+        self.set_generation(name, choose_first_generation(generation))
 
     def _put_template(self, body: Mapping[str, Any]) -> None:
         """Store a template, so that a late entry recreates a deleted index with strict mappings."""
@@ -232,5 +240,8 @@ class Indexes:
 def _index(name: str, body: Mapping[str, Any]) -> Index:
     shards = int(body["settings"]["index"]["number_of_shards"])
     return Index(
-        name, fingerprint_of(body["mappings"], name), shards, vector_field_of(body["mappings"])
+        name=name,
+        made=fingerprint_of(body["mappings"], name),
+        shards=shards,
+        vectors=vector_field_of(body["mappings"]),
     )

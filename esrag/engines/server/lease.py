@@ -7,7 +7,7 @@ from typing import Any
 from esrag.engines.server.connection import Connection, Refused
 from esrag.engines.server.entries import Entry
 from esrag.errors import IndexBusy, IndexMissing
-from esrag.liveness import is_dead, new_owner
+from esrag.liveness import is_dead, make_owner
 
 _PATH = "_doc/lease"
 # Renewed with every batch. Parsing a file may take two minutes, and encoding a batch takes seconds.
@@ -27,7 +27,7 @@ class Lease:
     def __init__(self, connection: Connection, index: str) -> None:
         self._connection = connection
         self._path = f"/{index}/{_PATH}"
-        self._holder = new_owner()
+        self._holder = make_owner()
         self._index = index
         self._held: Mapping[str, Any] = {}
         self.after_a_death = False

@@ -63,7 +63,7 @@ class VectorField:
             return score - 1 if score >= 1 else 1 - 1 / score
         return 2 * score - 1
 
-    def rescoring(self, product: Product) -> dict[str, Any]:
+    def build_rescoring(self, product: Product) -> dict[str, Any]:
         """Return the options of a kNN query that make the scores of a quantised index exact."""
         if self.quantisation == "none":
             return {}
@@ -172,8 +172,12 @@ def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
         similarity = _inverse(_SPACES).get(space, plain.similarity)
         quantisation = "int8" if "encoder" in graph else plain.quantisation
 
-    built = graph.get("m", plain.hnsw_m), graph.get("ef_construction", plain.hnsw_ef_construction)
-    return VectorField(similarity, quantisation, *built)
+    return VectorField(
+        similarity=similarity,
+        quantisation=quantisation,
+        hnsw_m=graph.get("m", plain.hnsw_m),
+        hnsw_ef_construction=graph.get("ef_construction", plain.hnsw_ef_construction),
+    )
 
 
 def _inverse(names: Mapping[Any, str]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Search:
         scores, path = fuse_legs(self.request, legs)
         return self._result(connection, index, scores, legs, path)
 
-    def native(self, connection: Connection, index: str) -> SearchResult:
+    def search_natively(self, connection: Connection, index: str) -> SearchResult:
         """Search both legs and their fusion by the server in one request.
 
         The fused list provides the texts, and the legs provide the ranks. The server's order is not
@@ -253,7 +253,7 @@ class Search:
             "k": self.depth,
             "num_candidates": self._looked_at,
         }
-        return {"field": "embedding", **wanted, **self._field.rescoring("elasticsearch")}
+        return {"field": "embedding", **wanted, **self._field.build_rescoring("elasticsearch")}
 
     def _nearest(self) -> Query:
         """Return OpenSearch's query for the nearest neighbours."""
@@ -262,7 +262,7 @@ class Search:
             "k": self.depth,
             "method_parameters": {"ef_search": self._looked_at},
         }
-        return {**wanted, **self._field.rescoring("opensearch")}
+        return {**wanted, **self._field.build_rescoring("opensearch")}
 
     def _numbers(self) -> list[float]:
         if self.vector is None:

@@ -125,7 +125,14 @@ def batch_key(batch_id: str) -> str:
 
 def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
     """Return a job as a row."""
-    return Row(job_key(job.job_id), "job", job.job_id, job.state, body=_json(job), version=version)
+    return Row(
+        key=job_key(job.job_id),
+        kind="job",
+        job_id=job.job_id,
+        state=job.state,
+        body=_json(job),
+        version=version,
+    )
 
 
 def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
@@ -136,15 +143,15 @@ def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
         **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")},
     }
     return Row(
-        batch_key(batch.batch_id),
-        "batch",
-        batch.job_id,
-        batch.state,
-        due_ms,
-        batch.queued_ms,
-        tuple(sums.get(name, 0) for name in SUMS),
-        _json(batch),
-        version,
+        key=batch_key(batch.batch_id),
+        kind="batch",
+        job_id=batch.job_id,
+        state=batch.state,
+        due_ms=due_ms,
+        queued_ms=batch.queued_ms,
+        sums=tuple(sums.get(name, 0) for name in SUMS),
+        body=_json(batch),
+        version=version,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.engines import Vectors
-from esrag.engines.embedded.store import State, damage_error
+from esrag.engines.embedded.index_folder import State, damage_error
 from esrag.private import opener
 
 Rows = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class StoredVectors:
     checksums: Sequence[int]
     verified: set[int] = field(default_factory=set)
 
-    def all(self) -> Vectors:
+    def read_all(self) -> Vectors:
         """Return all rows, without a copy. Raises: EngineError if any is damaged."""
         for block in self.find_damaged_blocks():
             self._refuse(block)
@@ -94,7 +94,7 @@ def map_vectors(
     return stored
 
 
-def next_checksums(known: Mapping[int, int], row: int, vectors: Vectors) -> dict[int, int]:
+def update_checksums(known: Mapping[int, int], row: int, vectors: Vectors) -> dict[int, int]:
     """Return the checksums of the blocks that change when rows are appended at a row number.
 
     `known` holds the checksums so far.
@@ -129,7 +129,7 @@ def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
     return np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimensions)))
 
 
-def best(
+def select_best(
     stored: StoredVectors, rows: Rows, query: Vectors, count: int
 ) -> tuple[Rows, npt.NDArray[np.float64]]:
     """Return the positions in `rows` and the scores of the `count` best dot products with a query.
@@ -144,7 +144,7 @@ def best(
     # Not `vectors @ query`: over 100,000 rows of 384 that takes 24 ms instead of 16 ms, and its
     # threads keep spinning while the keyword leg needs the processor (which then took 98 ms instead
     # of 34).
-    vectors = stored.all()
+    vectors = stored.read_all()
     fast = np.vecdot(vectors, query)[rows]
     if not np.abs(fast).max() <= _MAX_COSINE:  # also true for NaN
         raise damage_error(stored.path, f"a cosine of {np.abs(fast).max():.3g}")

@@ -25,7 +25,7 @@ from esrag.engines.embedded.databases import (
     use_checksums,
     value,
 )
-from esrag.engines.preconditions import REBUILD_HINT, first_generation, require_same
+from esrag.engines.preconditions import REBUILD_HINT, choose_first_generation, require_same
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.private import make_folder
 from esrag.records import Fingerprint
@@ -102,17 +102,19 @@ class Places:
         """
         return self.url / f".{self.name}.FOR.{other}"
 
-    def cut_short(self) -> Iterator[tuple[Path, Path]]:
+    def iter_interrupted_swaps(self) -> Iterator[tuple[Path, Path]]:
         """Yield what a killed swap left: where the former index waits, and its final place."""
         for path in filter(is_ours_by_names, self.url.glob(f".{self.name}.FOR.*")):
             yield path, self.url / path.name.partition(".FOR.")[2]
 
-    def current(self) -> Path:
+    def find_current(self) -> Path:
         """Return the folder to read: the index, or the former one if a swap was interrupted."""
         if self.folder.exists():
             return self.folder
         waiting = (
-            path for path in (self.old, *(path for path, _ in self.cut_short())) if path.exists()
+            path
+            for path in (self.old, *(path for path, _ in self.iter_interrupted_swaps()))
+            if path.exists()
         )
         return next(waiting, self.folder)
 
@@ -164,7 +166,12 @@ def state(connection: apsw.Connection) -> State:
     """Return the row of the table `state`."""
     sql = "SELECT model, dimensions, chunker, generation, vector_file, vector_rows FROM state"
     model, dimensions, chunker, generation, vector_file, vector_rows = next(connection.execute(sql))
-    return State(Fingerprint(model, dimensions, chunker), generation, vector_file, vector_rows)
+    return State(
+        fingerprint=Fingerprint(model, dimensions, chunker),
+        generation=generation,
+        vector_file=vector_file,
+        vector_rows=vector_rows,
+    )
 
 
 @contextmanager
@@ -246,7 +253,7 @@ def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: i
     schema = (files("esrag.mappings") / "embedded.sql").read_text(encoding="utf-8")
     connection.execute(f"BEGIN IMMEDIATE;\n{schema}").fetchall()
     sql = "INSERT INTO state VALUES (1, ?, ?, ?, ?, 'vectors-0.f32', 0)"
-    first = first_generation(generation)
+    first = choose_first_generation(generation)
     connection.execute(sql, (fingerprint.model, fingerprint.dimensions, fingerprint.chunker, first))
     connection.execute("COMMIT")
 

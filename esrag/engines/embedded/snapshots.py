@@ -11,7 +11,7 @@ import numpy as np
 
 from esrag.engines import Vectors
 from esrag.engines.embedded.databases import is_outdated
-from esrag.engines.embedded.store import (
+from esrag.engines.embedded.index_folder import (
     Places,
     State,
     failures,
@@ -20,7 +20,7 @@ from esrag.engines.embedded.store import (
     state,
     transaction,
 )
-from esrag.engines.embedded.vectors import Rows, StoredVectors, map_vectors
+from esrag.engines.embedded.vector_file import Rows, StoredVectors, map_vectors
 from esrag.engines.preconditions import text_hash
 from esrag.text.edits import MAX_EDITS, is_near
 
@@ -47,7 +47,7 @@ class Snapshot:
     connection: apsw.Connection
     cache: Cache
 
-    def live(self) -> tuple[Rows, Rows]:
+    def read_live_rows(self) -> tuple[Rows, Rows]:
         """Return the rows of `chunks` that have a vector, and their rows in the vector file."""
         if not self.cache.live:
             sql = (
@@ -132,7 +132,7 @@ class Reader:
             self._connection, self._identity, self._cache = None, None, None
 
     def _opened(self) -> apsw.Connection:
-        folder = self._places.current()
+        folder = self._places.find_current()
         found = identity(folder)
         if self._connection is None or found != self._identity or is_outdated(self._connection):
             self.close()
@@ -143,5 +143,7 @@ class Reader:
         now = state(connection)
         if self._cache is None or self._cache.state != now:
             former = self._cache.vectors if self._cache else None
-            self._cache = Cache(now, map_vectors(connection, self._places.current(), now, former))
+            self._cache = Cache(
+                now, map_vectors(connection, self._places.find_current(), now, former)
+            )
         return self._cache
