@@ -28,7 +28,7 @@ from typing import Any
 import docx
 import lxml.html
 import openpyxl
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 
 from esrag.ingesting import Silent
 from esrag.jobs.work import Work

@@ -34,7 +34,7 @@ from esrag.evidence.selection import EvidenceBudget, select
 from esrag.evidence.statements import statements
 from esrag.gathering import retrieve
 from esrag.ingesting import Silent
-from esrag.jobs.planning import IngestRequest
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.records import Chunk, Evidence

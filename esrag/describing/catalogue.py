@@ -133,10 +133,10 @@ def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Desc
     documents = {each.doc_id: each for each in context.engine.documents([*best])}
     entries = [
         _Entry(
-            documents[doc_id],
-            chunk,
-            _name(documents[doc_id], chunk, context, wanted),
-            scores[doc_id],
+            document=documents[doc_id],
+            chunk=chunk,
+            name=_name(documents[doc_id], chunk, context, wanted),
+            score=scores[doc_id],
         )
         for doc_id, chunk in best.items()
         if scores[doc_id] >= least

@@ -86,7 +86,16 @@ def _find_by_head(name: str, context: Context, where: Filter | None) -> list[str
 
 def read_head(engine: Engine, doc_id: str, count: int = 1) -> Sequence[Chunk]:
     """Return the first chunks of a document."""
-    before_all = Chunk("", doc_id, -1, 0, 0, 0, 0, "")  # its neighbours are the first chunks
+    before_all = Chunk(  # its neighbours are the first chunks
+        chunk_id="",
+        doc_id=doc_id,
+        ordinal=-1,
+        start=0,
+        end=0,
+        start_page=0,
+        end_page=0,
+        text="",
+    )
     return engine.neighbours(before_all, count)
 
 

@@ -70,7 +70,9 @@ def find_summary(
     lead = _find_lead(chunks)
     most = 1 if _ONE.search(question) else context.settings.answer.max_sentences
     chosen = _choose(lead, chunks, most)
-    return _gather(chosen, 1.0 if lead else WITHOUT_LEAD) if chosen else None
+    if not chosen:
+        return None
+    return _gather(chosen, 1.0 if lead else WITHOUT_LEAD)
 
 
 def _gather(chosen: Sequence[_Sentence], sureness: float) -> Gathered:
@@ -81,7 +83,9 @@ def _gather(chosen: Sequence[_Sentence], sureness: float) -> Gathered:
         retrieved=SearchResult((), "document"),
         evidence=tuple(Evidence(keys[chunk.chunk_id], chunk, 1.0) for chunk in chunks),
         statements=tuple(
-            Statement(keys[each.chunk.chunk_id], n, each.text, each.text, 1.0)
+            Statement(
+                key=keys[each.chunk.chunk_id], order=n, text=each.text, source=each.text, fit=1.0
+            )
             for n, each in enumerate(chosen)
         ),
         signals=Signals(sureness, None),

@@ -148,7 +148,7 @@ def _read_question(question: str) -> _Question:
 def _read_statement(statement: Statement) -> _Said:
     text = to_figures(statement.text)
     words = terms(text)
-    return _Said(text, words, frozenset(words), "|" in statement.source)
+    return _Said(text=text, words=words, held=frozenset(words), is_row="|" in statement.source)
 
 
 def _compare_words(

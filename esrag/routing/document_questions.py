@@ -103,5 +103,10 @@ def find_document_route(question: str) -> Route | None:
             if wanted is None:
                 return Route("summary", about=about)
             form = _FORMAT.search(line.removesuffix(about)) if wanted != "pages" else None
-            return Route("collection", wanted, about, form[1].lower() if form else "")
+            return Route(
+                "collection",
+                wanted=wanted,
+                about=about,
+                format=form[1].lower() if form else "",
+            )
     return None
