@@ -28,9 +28,9 @@ from typing import Any
 import docx
 import lxml.html
 import openpyxl
-from esrag.jobs.request import IngestRequest
 
 from esrag.ingesting import Silent
+from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ask, ingest
 from esrag.results import Answer
