@@ -102,6 +102,7 @@ class Answering:
             on_piece=check.read,
             algorithm=found.algorithm,
         )
+
         return Attempt(task=task, check=check, generator=context.generator(), clock=self._clock)
 
     def _passed(self) -> bool:

@@ -109,6 +109,7 @@ class Context:
             (plugins.distribution_of("rerankers", name), getattr(it, "fingerprint", ""))
             for name, it in self.rerankers()
         ]
+
         return (index, model, settings.retrieval, settings.rerank, settings.rerank.url, chain)
 
     @property

@@ -95,6 +95,7 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
     if key:
         headers["Authorization"] = f"Bearer {key}"
     request = Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- http or https: looked at before
+
     try:
         with build_opener(_NoRedirects).open(request, timeout=timeout_s) as response:
             yield response

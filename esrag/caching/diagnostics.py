@@ -22,10 +22,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
         for name, url in (("cache.url", cache), ("queue.url", queue))
         if is_redis(url)
     }
+
     if cache:
         yield from _cache(settings.cache, asked.get(cache, {}))
     if queue:
         yield from _queue(mask_value(queue), asked[queue])
+
     told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
     if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
         what = (

@@ -220,6 +220,7 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
     if as_json:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return
+
     print_text(
         f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, "
         f"{moved.embedded} embedded"

@@ -213,6 +213,7 @@ def figures(job: "Job", counts: "Counts") -> dict[str, Any]:
     ended = {name: counts.files.get(name, 0) + of_skips[name] for name in _ENDED}
     files = job.files + len(job.skips)
     queued = counts.files.get("pending", 0) if job.state == "open" else 0
+
     return {
         "schema": "esrag.job/1",
         **{name: getattr(job, name) for name in _OF_JOB},

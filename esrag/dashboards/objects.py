@@ -36,6 +36,7 @@ def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
     attributes = {**given, "title": title}
     if "visState" in given:
         attributes["visState"] = {**given["visState"], "title": title}
+
     return {
         "type": item["type"],
         "id": object_id(item["id"], index),

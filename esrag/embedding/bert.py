@@ -155,6 +155,7 @@ class _Bert:
         )
         if self.precision == "fp32":
             return self.graph.add("Gather", self.graph.add_constant("words", table), TOKEN_IDS)
+
         quantised, scale = quantise_rows(table)
         rows = self.graph.add("Gather", self.graph.add_constant("words", quantised), TOKEN_IDS)
         scales = self.graph.add(

@@ -78,6 +78,7 @@ class Graph:
             graph.add_message(11, _value_info(port))
         for port in self.outputs:
             graph.add_message(12, _value_info(port))
+
         model = Message().add_integer(1, _FORMAT_VERSION).add_text(2, "esrag").add_message(7, graph)
         for domain, version in _OPERATOR_SETS.items():
             model.add_message(8, Message().add_text(1, domain).add_integer(2, version))

@@ -118,6 +118,7 @@ class ServiceEmbedder(ABC):
             pool_windows([*islice(rows, len(few))], [piece.spans for piece in few])
             for few in pieces
         ]
+
         return np.stack(vectors) if vectors else np.empty((0, width), dtype=np.float32)
 
     @abstractmethod

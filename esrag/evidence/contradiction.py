@@ -80,6 +80,7 @@ def _said(text: str) -> _Said:
     found = frozenset(terms(text))
     figures = frozenset(term for term in found if _FIGURE.fullmatch(term))
     years = frozenset(_YEAR.findall(text))
+
     return _Said(
         words=found - figures,
         figures=frozenset(map(_plain, figures - years - {label})),

@@ -161,6 +161,7 @@ class Ingestion:
             metadata=document.metadata,
             source_documents=parsed.count,
         )
+
         return Prepared(
             document=stored,
             chunks=cut,

@@ -118,11 +118,13 @@ class Portions:
         portion, self._gathered = self._gathered, []
         if not portion:
             return
+
         if self._encoding:
             portion = self._encoding.with_vectors(portion)
         with self._writing() as writer:
             portion = self._current(portion)
             reasons = writer.replace(portion)
+
         for one in portion:
             if reason := reasons.get(one.document.doc_id):
                 self.refused.setdefault(one.document.source, []).append(reason)

@@ -82,6 +82,7 @@ def record_removal(work: Work, made: Fingerprint, sources: Sequence[str]) -> Non
         gone=tuple(sources),
         removed=len(sources),
     )
+
     work.ledger.open(job, [])
     work.ledger.end(job.job_id)
 

@@ -55,6 +55,7 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
     hidden = [
         outcome.hidden for batch in batches for outcome in batch.result.outcomes if outcome.hidden
     ]
+
     return IngestReport(
         added=counts.files.get("added", 0),
         changed=counts.files.get("changed", 0),

@@ -113,6 +113,7 @@ def _filters(query: Query) -> list[Mapping[str, Any]]:
         filters.append(
             {"range": {"queued_ms": {"gte": query.queued_ms[0], "lte": query.queued_ms[1]}}}
         )
+
     return filters
 
 
@@ -130,6 +131,7 @@ def _action(row: Row, mark: str) -> str:
         | {"mark": mark}
     )
     entry |= {"causes": _causes(row)}
+
     return f"{json.dumps({how: {'_id': row.key, **number}})}\n{json.dumps(entry)}\n"
 
 

@@ -140,6 +140,7 @@ class Parser:
     def _ask(self, source: str, doc_id: str, root: str = "") -> subprocess.Popen[bytes]:
         worker = self._running(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
+
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
             request = {
                 "source": source,

@@ -43,6 +43,7 @@ class RstLoader:
             for span in spans
             for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
         }
+
         add_without_marks(
             layout,
             [(line, start in literal) for start, line in lines],
@@ -50,6 +51,7 @@ class RstLoader:
             found,
             spans,
         )
+
         fields = read_top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)

@@ -67,6 +67,7 @@ class CohereModel(ServiceModel):
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
+
         return self._client.chat_stream(
             model=self._model,
             messages=messages,

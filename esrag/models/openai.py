@@ -45,6 +45,7 @@ class OpenAIModel(ServiceModel):
             elif not _THINKS.startswith(held):
                 yield held
                 held = None
+
         if held and held.startswith(_THINKS):
             limit = f"{self._section}.max_output_tokens"
             hint = f"allow more {limit}, or tell the server not to let it think"

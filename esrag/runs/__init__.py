@@ -77,6 +77,7 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
         each | {"text": "", "note": "", "citations": _without_texts(each["citations"])}
         for each in bare["sentences"]
     ]
+
     return bare
 
 

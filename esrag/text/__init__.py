@@ -222,6 +222,7 @@ def _parts(previous: str, line: str) -> bool:
         return False
     if _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
         return True
+
     return _ends_early(previous, line) or (
         _is_row(previous) and line[0].isupper() and not _is_row(line)
     )

@@ -62,6 +62,7 @@ def _is_read_as(use: Use, measure: _Measure, general: frozenset[str], sentence: 
     is_plain = measure.is_of_caption and not use.scale and use.unit not in CURRENCIES
     if not (is_scaled or is_plain):
         return False
+
     if not use.unit:  # 45 % of the people are not 45 people
         return measure.units != {_PERCENT} or _PERCENT in units(sentence)
     # "40 degrees" may be degrees Celsius.

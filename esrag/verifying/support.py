@@ -159,12 +159,14 @@ def _require_particulars(
     """Raise Unsupported for a number, technical word, name, link or quotation that texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require("number", numbers(sentence), held_numbers.__contains__)
+
     words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
         words,
         lambda word: held.issuperset(compounds(word)) or _stands(word, texts),
     )
+
     # An accent in a PDF, or a dot within a compound, may cut a name short, so it may also match
     # verbatim.
     _require(
@@ -172,6 +174,7 @@ def _require_particulars(
         _names(sentence, around),
         lambda name: held.issuperset(terms(name)) or _stands(name, texts),
     )
+
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))

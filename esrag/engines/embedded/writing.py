@@ -96,8 +96,10 @@ class EmbeddedWriter:
         live = self._connection.execute(sql).fetchall()
         vectors = map_vectors(self._connection, self._folder, now).read_all()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
+
         for start in range(0, len(live), BLOCK_ROWS):
             write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
+
         with transaction(self._connection, "IMMEDIATE"):
             self._connection.execute("DELETE FROM vector_blocks")
             for start in range(0, len(live), BLOCK_ROWS):

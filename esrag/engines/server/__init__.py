@@ -150,6 +150,7 @@ class ServerEngine:
             require_same(index.made, fingerprint)
         if rebuild:
             self._indexes.require_alias(index)
+
         with self._holding_current(fingerprint) as (index, lease):
             if rebuild:
                 with self._rebuilding(index, fingerprint, lease) as writer:
@@ -165,6 +166,7 @@ class ServerEngine:
         with suppress(Refused):  # a key restricted to the index may not query its health
             if self._connection.ask(f"/_cluster/health/{index.name}")["status"] == "red":
                 return [f"the index {index.name} is red: some of its data cannot be read"]
+
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
         found = (
@@ -177,6 +179,7 @@ class ServerEngine:
             if stored - known
             else []
         )
+
         return found
 
     def verify_chunks(self, sources: Sequence[str]) -> None:

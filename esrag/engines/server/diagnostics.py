@@ -277,12 +277,14 @@ def _shards(place: _Place) -> Iterator[Finding]:
             f", of the index {_count(_shards_of(place), 'shard')} with "
             f"{_count(_replicas(place), 'replica')}"
         )
+
     if count >= limit * _SHARDS_WARNING:
         yield Finding(
             "warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node"
         )
     else:
         yield Finding("ok", what)
+
     if place.name and nodes > 1 and not _replicas(place):
         what = (
             f"the index {place.name} has no replica on {nodes} nodes: "

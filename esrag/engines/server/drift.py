@@ -22,11 +22,13 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
     # The settings apply only to new indexes.
     options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))
     ours = index_body(product, made, options)["mappings"]
+
     wanted, found = ours["properties"], live.get("properties", {})
     differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))
     added = sorted(found.keys() - wanted.keys())
     if not _holds(live.get("dynamic"), ours["dynamic"]):
         differing.insert(0, "dynamic")
+
     what = f"the mapping of {name} is not esrag's in"
     if differing:
         return Finding(

@@ -59,6 +59,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
         "characters": len(chunk.text),
         "stored_at": _now(),
     }
+
     entry |= {name: metadata[name] for name in _SHOWN_METADATA if name in metadata}
     if prepared.vectors is not None:
         entry["embedding"] = prepared.vectors[index].tolist()

@@ -191,12 +191,14 @@ def _require_quantisable(product: Product, dimensions: int, quantisation: Quanti
         raise SettingsError(
             f"engine.quantisation is {quantisation}, which {product} cannot do", hint=hint
         )
+
     if quantisation == "int4" and dimensions % 2:
         message = (
             "engine.quantisation int4 needs an even number of dimensions, "
             f"the model has {dimensions}"
         )
         raise SettingsError(message, hint="set engine.quantisation to int8")
+
     if quantisation == "bbq" and dimensions < _MIN_BBQ_DIMENSIONS:
         message = (
             f"engine.quantisation bbq needs {_MIN_BBQ_DIMENSIONS} dimensions, "

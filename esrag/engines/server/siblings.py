@@ -170,6 +170,7 @@ class Sibling:
                 f"the index {name} is not a {kind.noun} of esrag",
                 hint=f"set {kind.name}.url to a file, or move it away",
             )
+
         if made["schema"] > kind.schema:
             versions = f"version {made['schema']}, this one reads {kind.schema}"
             raise kind.error(
