@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from esrag.models import Prompt
     from esrag.models.metering import ModelCall, Usage
     from esrag.records import Answer, Chunk, Citation, Evidence, Hit, StoredDocument
-    from esrag.results import AskResult, Hits, Step
+    from esrag.results import AskResult, Hits, Place, Step
+    from esrag.retrieving.spelling import Correction
     from esrag.settings import Settings
     from esrag.verifying.drafts import DraftVerdict, Passage, SentenceVerdict
 
@@ -69,7 +70,8 @@ _HOMES = {
     "esrag.models": ("Prompt",),
     "esrag.models.metering": ("ModelCall", "Usage"),
     "esrag.records": ("Answer", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
-    "esrag.results": ("AskResult", "Hits", "Step"),
+    "esrag.results": ("AskResult", "Hits", "Place", "Step"),
+    "esrag.retrieving.spelling": ("Correction",),
     "esrag.settings": ("Settings",),
     "esrag.verifying.drafts": ("DraftVerdict", "Passage", "SentenceVerdict"),
 }
@@ -81,6 +83,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "ContextTooLarge",
+    "Correction",
     "DraftVerdict",
     "EmbeddingError",
     "EngineError",
@@ -102,6 +105,7 @@ __all__ = [
     "ModelError",
     "OnSentence",
     "Passage",
+    "Place",
     "Progress",
     "Prompt",
     "SearchResult",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from types import TracebackType
@@ -47,7 +48,9 @@ def open(  # noqa: A001 -- read as esrag.open
         values["engine.url"] = _to_path(location, "a folder or an address")
     if preset is not None:
         values["preset"] = _to_path(preset, "the name or the folder of a preset")
-    return Index(with_absolute_paths(resolve(values, is_code=True).settings))
+    resolved = resolve(values, is_code=True)
+    own_files = [str(Path(name).absolute()) for name in resolved.own_files]
+    return Index(with_absolute_paths(resolved.settings), own_files=own_files)
 
 
 class Index:
@@ -56,8 +59,8 @@ class Index:
     Every method raises UsageError for an argument of another type, and after `close`.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._work = Work(settings)
+    def __init__(self, settings: Settings, *, own_files: Sequence[str] = ()) -> None:
+        self._work = Work(settings, own_files=own_files)
         self._opened = self._work.context
         self._is_closed = False
         self._writing = Lock()

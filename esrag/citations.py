@@ -5,6 +5,11 @@ from collections.abc import Callable
 from typing import Literal, Self
 
 REFUSAL = "not found in provided docs"
+# The answer to small talk, which asks nothing of the documents.
+SMALL_TALK = (
+    "Ask a question about your documents, and every sentence of the answer cites a passage; "
+    '"Which documents do you have?" lists them.'
+)
 
 # [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that
 # int() takes every key.
@@ -46,6 +51,7 @@ Reason = Literal[
     "unsupported",
     "contract",
     "model-refused",
+    "small-talk",
 ]
 
 REASONS: dict[Reason, str] = {
@@ -58,6 +64,7 @@ REASONS: dict[Reason, str] = {
     "unsupported": "a sentence says more than the passage it cites",
     "contract": "a sentence is not cited, or cites a passage that was not given",
     "model-refused": "the generator found no answer in the evidence",
+    "small-talk": "a greeting, thanks or a question about esrag is no question to the documents",
 }
 
 

@@ -27,8 +27,10 @@ from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
 from esrag.retrieving.legs import query_vector, search_legs
 from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
+from esrag.text.terms import compounds, terms
 
 # Chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four.
 REACH = 3
@@ -49,6 +51,15 @@ class Gathered:
     lacks: Reason | None
     steps: tuple[Step, ...] = ()
     algorithm: str = ""
+
+
+def repair_spelling(
+    question: str, context: Context, where: Filter | None = None
+) -> tuple[str, tuple[Correction, ...]]:
+    """Return the question in the documents' spelling, if `retrieval.spelling` is on."""
+    if not context.settings.retrieval.spelling:
+        return question, ()
+    return repair(question, context.engine, context.embedder, where)
 
 
 def retrieve(question: str, context: Context, where: Filter | None = None) -> SearchResult:
@@ -90,7 +101,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
-    signals = Signals(max((statement.fit for statement in stated), default=0.0), closeness)
+    relevance = max((statement.fit for statement in stated), default=0.0)
+    signals = Signals(relevance, closeness, _is_unknown(question, evidence))
     sureness = confidence(signals)
     clock.lap("evidence")
 
@@ -103,6 +115,14 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         lacks=_lack(result, sureness, context),
         algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
     )
+
+
+def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
+    """Return whether the question has a technical word that no passage has."""
+    named = compounds(question)
+    for chunk in (item.chunk for item in evidence) if named else ():
+        named -= set(terms(f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}"))
+    return bool(named)
 
 
 class Gathering:

@@ -7,16 +7,19 @@ from typing import Any, Protocol, TypeVar, cast
 
 from esrag.caching import Kind
 from esrag.caching.answers import code_version, get_or_compute, key_of
-from esrag.citations import OnSentence, ignore
+from esrag.citations import REASONS, SMALL_TALK, OnSentence, ignore
 from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import EsragError
+from esrag.evidence.confidence import Signals, band
 from esrag.filters import Filter
 from esrag.models.metering import ModelCall, count_saved
+from esrag.records import Answer
 from esrag.results import AskResult, is_brief
 from esrag.retrieving.conditions import check_filter
 from esrag.retrieving.legs import prepare_question
+from esrag.routing.small_talk import is_small_talk
 from esrag.runs.store import RunStore
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,6 +91,40 @@ def _keep(result: AskResult, runs: RunStore, context: Context, where: Filter | N
     except EsragError as error:
         return result.with_notes([f"the run was not kept: {error.line}"])
     return replace(result, run_id=record["run_id"])
+
+
+def answer_small_talk(ask: Ask) -> Ask:
+    """Return `ask` with a fixed line for greetings and thanks, for which nothing is searched."""
+
+    @wraps(ask)
+    def answered(
+        question: str,
+        context: Context,
+        where: Filter | None = None,
+        on_sentence: OnSentence = ignore,
+    ) -> AskResult:
+        if is_small_talk(question):
+            return _reply_to_small_talk(question)
+        return ask(question, context, where, on_sentence)
+
+    return answered
+
+
+def _reply_to_small_talk(question: str) -> AskResult:
+    answer = Answer(SMALL_TALK, refused=True, reason="small-talk", notes=(REASONS["small-talk"],))
+    return AskResult(
+        question=question,
+        answer=answer,
+        signals=Signals(0.0, None),
+        confidence=0.0,
+        confidence_band=band(0.0),
+        evidence=(),
+        retrieved=SearchResult((), "none"),
+        model="none",
+        took_ms={},
+        steps=(),
+        route="direct",
+    )
 
 
 def count_calls(ask: Ask) -> Ask:

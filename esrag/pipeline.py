@@ -1,7 +1,8 @@
 """The two lines of esrag, as two functions: `ingest` and `ask`.
 
 - ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time
-- ask: question → retrieve → select evidence → generate → verify → answer
+- ask: question → retrieve → select evidence → generate → verify → answer; a question about the
+  documents themselves is answered from the records of the index
 
 The decorators are what surrounds a line. They add no stage.
 """
@@ -13,10 +14,12 @@ from time import perf_counter
 from esrag.answering import Answering, generate, verify
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
+from esrag.describing.reply import answer_about_documents
 from esrag.engines import SearchResult
 from esrag.filters import Filter
-from esrag.gathering import Gathering, retrieve, select
-from esrag.generating.rewriting import make_standalone, rewrite
+from esrag.gathering import Gathering, repair_spelling, retrieve, select
+from esrag.generating.followups import Turn, make_standalone
+from esrag.generating.rewriting import rewrite
 from esrag.ingesting import Progress
 from esrag.jobs.recording import open_job
 from esrag.jobs.reporting import IngestReport, report
@@ -30,8 +33,17 @@ from esrag.jobs.running import (
 )
 from esrag.jobs.work import Work
 from esrag.ledger import Job
-from esrag.middleware import cache_answers, cache_hits, check_input, count_calls, keep_runs
+from esrag.middleware import (
+    answer_small_talk,
+    cache_answers,
+    cache_hits,
+    check_input,
+    count_calls,
+    keep_runs,
+)
+from esrag.nearest import find_nearest
 from esrag.results import AskResult
+from esrag.routing.small_talk import is_small_talk
 
 
 def ingest(
@@ -77,12 +89,16 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
 
 @keep_runs
 @check_input
+@answer_small_talk
 @cache_answers
 @count_calls
 def ask(
     question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
 ) -> AskResult:
     """Return the cited answer to a question, or the refusal; from the cache if it is there.
+
+    A question about the documents themselves is answered from the records of the index or from the
+    document in question. Small talk gets a fixed line, and nothing is searched for it.
 
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is
     what is returned: it is a refusal if a later sentence fails.
@@ -91,32 +107,42 @@ def ask(
     SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
     writers = context.open_writers()  # a missing key is reported before anything is done
+    if about := answer_about_documents(question, context, where, on_sentence):
+        return about
 
-    gathering = Gathering(question, context, where)
+    spelled, corrections = repair_spelling(question, context, where)
+    gathering = Gathering(spelled, context, where)
     for query in gathering.iter_queries():  # the question, then other words if it finds too little
         hits = retrieve(query, context, where)  # both legs, fused; then the rerankers in turn
-        gathering.add(query, select(question, query, hits, context))
+        gathering.add(query, select(spelled, query, hits, context))
     found = gathering.result()
 
-    answering = Answering(question, found, context, on_sentence)
+    answering = Answering(spelled, found, context, on_sentence)
     for attempt in answering.iter_attempts(writers):  # a stronger model if a draft is refused
         draft = generate(attempt)
         answering.add(attempt, draft, verify(draft, attempt))
-    return answering.result(writers[0])
+    result = answering.result(writers[0])
+
+    nearest = find_nearest(found, result.reason, context.engine)  # worth a look after a refusal
+    return replace(result, question=question, corrections=corrections, nearest=nearest)
 
 
 @check_input
 @cache_hits
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
-    return retrieve(question, context, where)
+    spelled, corrections = repair_spelling(question, context, where)
+    hits = retrieve(spelled, context, where)
+    return hits.with_notes([correction.note for correction in corrections])
 
 
-def resolve_followup(question: str, earlier: Sequence[str], context: Context) -> str:
+def resolve_followup(question: str, earlier: Sequence[Turn], context: Context) -> str:
     """Return a question that stands alone for one that leans on earlier ones.
 
-    The model that writes answers puts it into words; without one, rules do.
+    The model that writes answers puts it into words; without one, rules do. Small talk stays.
     """
+    if is_small_talk(question):
+        return question
     model = context.assistant
     if model:
         return rewrite(question, earlier, model, context.prompts)

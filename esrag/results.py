@@ -12,6 +12,8 @@ from esrag.filters import Filter
 from esrag.models import NO_PROMPT, Prompt
 from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
+from esrag.retrieving.spelling import Correction
+from esrag.routing import Kind
 from esrag.runs import build_record
 from esrag.verifying.drafts import judge_sentences
 from esrag.verifying.verify import is_refusal
@@ -27,12 +29,29 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader may look on if a question is refused; the fields are as in `Citation`."""
+
+    doc_id: str
+    chunk_id: str
+    title: str
+    section: str
+    start_page: int
+    end_page: int
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AskResult:
     """An answer and how it came about.
 
     `took_ms` is by stage; for a `cached` answer it is the time to look it up. `calls` are those of
     language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
+    `route` is where the answer is from: passages (`documents`), the records of the index
+    (`collection`), one document (`summary`), or nowhere (`direct`). `corrections` are words of the
+    question that were searched for in another spelling. `nearest` are places worth a look if the
+    passages did not answer the question well enough.
     """
 
     question: str
@@ -50,6 +69,9 @@ class AskResult:
     cached: bool = False
     draft: str = ""
     run_id: str = ""
+    route: Kind = "documents"
+    corrections: tuple[Correction, ...] = ()
+    nearest: tuple[Place, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -83,8 +105,9 @@ class AskResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or failed on the way, in words."""
-        return (*self.answer.notes, *self.retrieved.notes)
+        """What was repaired, left out or failed on the way, in words."""
+        corrected = (correction.note for correction in self.corrections)
+        return (*corrected, *self.answer.notes, *self.retrieved.notes)
 
     def to_dict(
         self, *, evidence: bool = False, prompt: bool = False, explain: bool = False
@@ -100,10 +123,12 @@ class AskResult:
             "refused": self.refused,
             "reason": self.reason,
             "notes": [*self.notes],
+            "corrections": [asdict(correction) for correction in self.corrections],
             "citations": [asdict(citation) for citation in self.citations],
+            "nearest": [asdict(place) for place in self.nearest],
             "confidence": self.confidence,
             "confidence_band": self.confidence_band,
-            "route": "documents",
+            "route": self.route,
             "model": self.model,
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,

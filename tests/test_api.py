@@ -281,6 +281,15 @@ def test_a_preset_may_be_a_path(esrag, corpus, settings, monkeypatch):
         assert opened.settings.retrieval.k == 7
 
 
+def test_the_settings_file_is_no_document(esrag, corpus, settings, monkeypatch):
+    """The one that was read at the moment of opening, also from another folder later."""
+    (corpus / "esrag.yaml").write_text("retrieval: {k: 3}\n")
+    monkeypatch.chdir(corpus)
+    with package.open("index", settings=settings) as opened:
+        monkeypatch.chdir(esrag.folder)
+        assert opened.ingest("docs", exclude=["index"]).added == 3
+
+
 def test_paths_are_those_of_the_moment_of_opening(esrag, corpus, settings, monkeypatch):
     """A program that changes its folder goes on with the same index, ledger, cache and runs."""
     monkeypatch.chdir(esrag.folder)

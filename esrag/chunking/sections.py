@@ -7,7 +7,8 @@ from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget, Measured
 from esrag.chunking.outline import outline
 from esrag.records import Document, Section, Span
-from esrag.text import CAPTION, sentence_spans, trim_span
+from esrag.text import sentence_spans, trim_span
+from esrag.text.captions import read_caption
 
 # Sections below a quarter of the size (a heading over its subsections, a definition of one line)
 # say little alone; tables above eight times the size (a sheet of ten thousand rows) are no passage,
@@ -81,20 +82,25 @@ class SectionsChunker:
                 if measured.count(start, end) > self._budget.size * _MAX_TABLE:
                     continue
                 units += self._sentences(measured, text, part, cursor, start)
-                is_labelled = bool(units) and self._is_label(measured, text, part, units)
-                units.append(Span(units.pop().start if is_labelled else start, end))
+                first = start
+                while units and self._is_label(measured, text, part, units, first):
+                    first = units.pop().start
+                units.append(Span(first, end))
                 cursor = end
 
         return units + self._sentences(measured, text, part, cursor, part.end)
 
     def _is_label(
-        self, measured: Measured, text: str, part: Section, units: Sequence[Span]
+        self, measured: Measured, text: str, part: Section, units: Sequence[Span], table: int
     ) -> bool:
-        """Return whether the last unit is a short caption, or a heading with nothing below it."""
+        """Return whether the last unit is a short caption, or a heading with nothing below it.
+
+        A sentence or title right above the table is a caption if it introduces the table.
+        """
         last = units[-1]
         is_heading = len(units) == 1 and bool(part.path)
-        is_named = is_heading or bool(CAPTION.match(text, last.start))
-        return is_named and self._is_small(measured.count(last.start, last.end))
+        is_named = is_heading or bool(read_caption([text[last.start : last.end]]))
+        return is_named and self._is_small(measured.count(last.start, table))
 
     def _sentences(
         self, measured: Measured, text: str, part: Section, start: int, end: int

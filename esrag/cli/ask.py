@@ -140,11 +140,14 @@ def to_dict(asked: "AskResult", kibana_url: str, parts: Parts) -> dict[str, Any]
 
 def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
     """Print an answer, its citations and confidence; `is_printed` if its text was streamed."""
-    from esrag.cli.citing import print_answer, print_citations
+    from esrag.cli.citing import print_answer, print_citations, print_places
 
+    for correction in asked.corrections:
+        remark(correction.note)
     if not is_printed:
         print_answer(asked.answer)
     print_citations(asked.answer.citations)
+    print_places(asked.nearest)
     if not asked.answer.refused:
         print_text(f"\nconfidence: {asked.confidence_band} ({asked.confidence:.2f})")
 
@@ -152,7 +155,7 @@ def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
 def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str]) -> None:
     from esrag.cli.rendering import render
 
-    is_printed = " ".join(sentences) == asked.answer.text
+    is_printed = " ".join(sentences).split() == asked.answer.text.split()  # a list has lines
     show_answer(asked, is_printed=is_printed)
     if parts.evidence:
         print_text(render("evidence.txt.j2", evidence=asked.evidence, model=asked.model))

@@ -14,6 +14,7 @@ from esrag.errors import EsragError, UsageError
 if TYPE_CHECKING:
     from esrag.context import Context
     from esrag.filters import Filter
+    from esrag.generating.followups import Turn
     from esrag.models.metering import ModelCall
     from esrag.results import AskResult
 
@@ -84,12 +85,12 @@ def _talk(conversation: "Conversation") -> int:
 
 @dataclass(slots=True)
 class Conversation:
-    """The questions so far, each in standalone form, and the last answer."""
+    """The questions so far, each in standalone form with its answer, and the last answer."""
 
     context: "Context"
     where: "Filter | None"
     as_json: bool
-    earlier: list[str] = field(default_factory=list)
+    earlier: "list[Turn]" = field(default_factory=list)
     last: "AskResult | None" = None
     typed: str = ""  # the question as typed; the last answer may be to a rewritten one
     code: int = 0  # that of the first error
@@ -122,7 +123,8 @@ class Conversation:
             remark(f"asked: {question}")
         self.last = ask(question, self.context, self.where).with_calls(calls)
         self.typed = typed
-        self.earlier.append(question)
+        if self.last.route != "direct":  # "thanks" is nothing that a question could lean on
+            self.earlier.append(_turn_of(self.last))
         if self.as_json:
             self._print_json()
         else:
@@ -164,6 +166,16 @@ class Conversation:
         if self.last is None:
             raise UsageError("no question has been asked yet", hint="type a question")
         return self.last
+
+
+def _turn_of(asked: "AskResult") -> "Turn":
+    """Return what a later question may lean on: question, answer and titles of the evidence."""
+    from esrag.citations import MARKERS
+    from esrag.generating.followups import Turn
+
+    titles = dict.fromkeys(citation.title for citation in asked.citations if citation.title)
+    answer = "" if asked.refused else " ".join(MARKERS.sub(" ", asked.text).split())
+    return Turn(asked.question, answer, (*titles,))
 
 
 def _failed(line: str, error: EsragError) -> dict[str, Any]:

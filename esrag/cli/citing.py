@@ -10,8 +10,9 @@ from urllib.parse import quote
 import click
 
 from esrag.citations import MARKERS, CheckedSentence, name_of
-from esrag.cli.output import pages, print_text, to_one_line
+from esrag.cli.output import pages, print_text, remark, to_one_line
 from esrag.records import Answer, Citation
+from esrag.results import Place
 
 # First words of a sentence whose subject is in an earlier sentence or was cut off.
 _PRONOUN = r"It|Its|He|His|She|Her|They|Their|This|These|That|Those|Such|The (?:former|latter|same)"
@@ -41,6 +42,12 @@ def print_citations(citations: Sequence[Citation]) -> None:
         click.echo()
     for citation in citations:
         click.echo(_line(citation))
+
+
+def print_places(places: Sequence[Place]) -> None:
+    """Print a remark on each place worth a look: its title, section, pages and source."""
+    for place in places:
+        remark(f"worth a look: {_place(place)}")
 
 
 def _pieces(answer: Answer) -> Iterator[str]:
@@ -75,17 +82,20 @@ def _line(citation: Citation) -> str:
     >>> _line(Citation("c2", "fares", 1, 2, "fares::c1", 0, 9, "", 1.0, **of_passage))
     '[c2] Fares > Tickets, pages 1–2: s3://b/fares.md'
     """
-    title, section = to_one_line(citation.title), to_one_line(citation.section)
+    return f"[{citation.key}] {_place(citation, is_link=True)}"
+
+
+def _place(place: Citation | Place, *, is_link: bool = False) -> str:
+    """Return title, section, pages and source of a passage."""
+    title, section = to_one_line(place.title), to_one_line(place.section)
     name = section if section.startswith(title) else f"{title} > {section}".removesuffix(" > ")
-    line = (
-        f"[{citation.key}] {name or to_one_line(citation.doc_id)}, "
-        f"{pages(citation.start_page, citation.end_page)}"
-    )
-    if not citation.source:
+    line = f"{name or to_one_line(place.doc_id)}, {pages(place.start_page, place.end_page)}"
+    if not place.source:
         return line
 
-    row = "".join(citation.doc_id.partition("#")[1:])  # for a file with many documents
-    return f"{line}: {_link(_relative(citation.source) + to_one_line(row), citation)}"
+    row = "".join(place.doc_id.partition("#")[1:])  # for a file with many documents
+    text = _relative(place.source) + to_one_line(row)
+    return f"{line}: {_link(text, place) if is_link else text}"
 
 
 def _relative(source: str) -> str:
@@ -95,7 +105,7 @@ def _relative(source: str) -> str:
     return to_one_line(str(path.relative_to(here)) if path.is_relative_to(here) else source)
 
 
-def _link(text: str, citation: Citation) -> str:
+def _link(text: str, citation: Citation | Place) -> str:
     """Return the text as a hyperlink (OSC 8) to the cited page.
 
     That is done if stdout is a terminal that may support it.

@@ -98,17 +98,10 @@ def deny(file: Path | None) -> int:
 
 
 def _yaml(name: str, value: Any) -> str:
-    """Return a setting as one line of YAML.
+    """Return a setting as one line of YAML."""
+    from esrag.settings.files import to_yaml
 
-    >>> _yaml("chain", ["mmr"]), _yaml("url", ""), _yaml("completeness", {600: 0.1})
-    ('chain: [mmr]', "url: ''", 'completeness: {600: 0.1}')
-    """
-    import yaml
-
-    written = yaml.safe_dump(
-        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6
-    )
-    return f"{name}: {written.strip().removesuffix('...').strip()}"
+    return f"{name}: {to_yaml(value)}"
 
 
 def _layers(file: Path | None) -> "list[Layer]":

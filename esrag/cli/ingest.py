@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.options import json_option, resolve, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import read_line
 from esrag.errors import QueueUnreachable, UsageError
@@ -72,8 +72,8 @@ def ingest(
         "loading__follow_links": options.pop("follow_links") or None,
         "loading__ignore_files": False if options.pop("no_ignore") else None,
     }
-    work = Work(settings_of(**flags, **options))
-    with closing(work):
+    resolved = resolve(**flags, **options)
+    with closing(Work(resolved.settings, own_files=resolved.own_files)) as work:
         if dry_run:
             plan = without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)
             return _show_plan(plan, as_json=as_json)

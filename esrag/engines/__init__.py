@@ -215,6 +215,14 @@ class Engine(Protocol):
         """Search both legs, apply the filter and fuse. Raises: IndexMissing, IndexMismatch."""
         ...
 
+    def count_terms(self, terms: Sequence[str], like: Sequence[str] = ()) -> Mapping[str, int]:
+        """Return the number of chunks of each search term that occurs.
+
+        The terms are those given, and those with the first letter of one in `like` and at most two
+        edits from it. Raises: IndexMissing.
+        """
+        ...
+
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
         """Return, for each filter, whether any chunk passes it. Raises: IndexMissing."""
         ...
@@ -230,6 +238,13 @@ class Engine(Protocol):
 
     def check(self) -> Sequence[str]:
         """Return one line for each defect of the index; empty if the index is sound."""
+        ...
+
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Read the stored chunks of these sources, so that damage to them is found.
+
+        A server does nothing, because it verifies its own files. Raises: EngineError, IndexMissing.
+        """
         ...
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:

@@ -17,9 +17,10 @@ _BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.
 _NUMBER_WORDS = frozenset(("no", "number", "nr"))
 _RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9})(?![\w.,]\d)")
 _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_MEASURE = 40  # characters of a number with its unit
 # After these words, a number is a quantity and not a label.
-_COUNTING = frozenset(
+COUNTING = frozenset(
     """about above after almost around at before below between exactly first last least less more
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
@@ -90,10 +91,13 @@ def _labels(text: str) -> dict[str, set[str]]:
         is_label = word[0][0].isdigit() or (
             word[0][0].isupper() and word[0].lower() not in STOP_WORDS
         )
-        is_name = before[0][0].isalpha() and before[0].lower() not in STOP_WORDS | _COUNTING
+        # "It's 7 litres" has no label: "it's" has no term.
+        is_name = before[0][0].isalpha() and before[0].lower() not in COUNTING and terms(before[0])
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
         if is_label and is_name and is_next and not _is_measured(text, word):
-            found[terms(before[0])[0]].add(word[0])
+            stem = terms(before[0])[0]
+            if stem not in _DATES or not _YEAR.fullmatch(word[0]):  # "May 2021" has many days
+                found[stem].add(word[0])
     for day, month in _MONTHS.findall(text):
         found[terms(month)[0]].add(day)
     for date in _DATE.findall(text):

@@ -1,9 +1,7 @@
 """Score the sentences and table rows of the evidence by their fit to the question.
 
-The fit is the sum of the parts that are weighted below. The weights were chosen by hand near the
-best of a grid over one half of 565 questions of QED, CLAPNQ and SQuAD 2.0 (how often the best
-sentence is the gold one). benchmarks/answers.py measures them on the other half and does not fit
-them.
+The fit is a weighted sum of features of the statement and its passage, and of its nearness in
+meaning to the question. benchmarks/choice.py fits the weights.
 """
 
 import re
@@ -12,24 +10,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from esrag.citations import MARKERS
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
+from esrag.evidence.features import NAMES, Scores, measure
 from esrag.evidence.labels import drop_other_members
+from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
+from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Evidence
-from esrag.text import ITEM, sentence_spans
-from esrag.text.terms import compounds, rarities, shares, terms
-
-MEANING = 0.55  # cosine with the question
-WORDS = 0.20  # share of the question's words in the sentence, with rare words weighted more
-PASSAGE = 0.15  # the same share in the passage around it
-PLACE = 0.05  # 1 / rank of the passage
-LENGTH = 0.05  # a sentence of a dozen words states more than a fragment
-
-FULL_LENGTH_WORDS = 12
+from esrag.text import ITEM, block_spans, sentence_spans
 
 # Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
 # with the question and the share of the question's words in the statement. The most promising
@@ -40,12 +31,10 @@ FULL_LENGTH_WORDS = 12
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-TECHNICAL = (
-    3.0  # a compound such as ML-KEM-768 names the subject; its neighbour in a table would be wrong
-)
-
 # Fewer words are a heading or a page number; more characters do not read as one sentence.
 MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700
+MAX_ITEM = 450  # characters of a list item that is quoted as a whole
+MAX_DEFINED = 60  # characters of a term above its definition
 
 _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
     r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
@@ -53,6 +42,7 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n[^\S\n]{2,}(?=[A-Z])")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 
 
@@ -66,7 +56,6 @@ class Line:
 
 
 Encode = Callable[[Sequence[str]], Vectors]
-Scores = npt.NDArray[np.float64]
 
 
 def statements(
@@ -76,9 +65,11 @@ def statements(
 
     `encode` gives the meanings. A statement that cannot come near the best is not encoded, and its
     fit lacks its meaning, unless the fits are to be `whole`. Statements about another member of a
-    series than the question names (lamp 8 instead of lamp 7) are left out.
+    series than the question names (lamp 8 instead of lamp 7) are left out, and so are those that
+    give another quantity ("which lamp burns 80 litres?").
     """
     found = drop_other_members(question, _found(evidence), evidence)
+    found = drop_other_quantities(question, found)
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(
         replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
@@ -111,36 +102,27 @@ def _fits(
     *,
     whole: bool,
 ) -> Scores:
-    """Return the fits, 0..1, shape (len(found),); the parts are scaled up without an encoder."""
+    """Return the fits, 0..1, shape (len(found),)."""
+    features = measure(question, evidence, found)
+    if encode is None:
+        alone: Scores = np.clip(features @ WORDS_ALONE + WORDS_ALONE_OFFSET, 0, 1).round(6)
+        return alone
+
+    fits: Scores = features @ WEIGHTS + OFFSET
     rank = {item.key: n for n, item in enumerate(evidence)}
     place = [rank[statement.key] for statement in found]
-    texts = [statement.text for statement in found]
-    held = [set(terms(text)) for text in texts]
-    passages = [set(terms(f"{e.chunk.title}\n{e.chunk.section}\n{e.chunk.text}")) for e in evidence]
-    asked = _weights(question, held)
-    lengths = np.minimum([len(words) for words in held], FULL_LENGTH_WORDS) / FULL_LENGTH_WORDS
-    words, around = _coverage(asked, held), _coverage(asked, passages)[place]
-    fits: Scores = (
-        WORDS * words + PASSAGE * around + PLACE / (1 + np.array(place)) + LENGTH * lengths
+    guesses = (
+        CONSTANT
+        + BY_CLOSENESS * _closeness(evidence)[place]
+        + BY_WORDS * features[:, NAMES.index("words")]
+        + BY_PASSAGE * features[:, NAMES.index("around")]
     )
+    likely = (
+        np.full(len(found), np.inf) if whole else fits + MEANING * np.minimum(1, guesses + DOUBT)
+    )
+    fits += MEANING * _meanings(question, [one.text for one in found], fits, likely, encode)
 
-    if encode is None:
-        fits /= 1 - MEANING
-    else:
-        guesses = (
-            CONSTANT
-            + BY_CLOSENESS * _closeness(evidence)[place]
-            + BY_WORDS * words
-            + BY_PASSAGE * around
-        )
-        likely = (
-            np.full(len(found), np.inf)
-            if whole
-            else fits + MEANING * np.minimum(1, guesses + DOUBT)
-        )
-        fits += MEANING * _meanings(question, texts, fits, likely, encode)
-
-    return fits.round(6)
+    return fits.clip(0, 1).round(6)
 
 
 def _closeness(evidence: Sequence[Evidence]) -> Scores:
@@ -171,21 +153,6 @@ def _meanings(
     if len(left := left[likely[left] >= NEAR * best]):
         meanings[left] = np.clip(encode([texts[n] for n in left]) @ asked, 0, 1)
     return meanings
-
-
-def _weights(question: str, held: Sequence[set[str]]) -> dict[str, float]:
-    """Return the weight of each word of the question.
-
-    It is log(1 + n / (1 + sentences with the word)), and more for compounds.
-    """
-    named = compounds(question)
-    weights = rarities(dict.fromkeys(terms(question)), held)
-    return {term: weight * (TECHNICAL if term in named else 1) for term, weight in weights.items()}
-
-
-def _coverage(asked: dict[str, float], held: Sequence[set[str]]) -> Scores:
-    """Return the share of the question's weight in each set of words, shape (len(held),)."""
-    return np.array(shares(asked, held))
 
 
 def strip_markers(text: str) -> str:
@@ -220,7 +187,7 @@ def lines(text: str) -> Iterator[Line]:
     statements of their own.
     """
     reader = TableReader(text)
-    spans = sentence_spans(text)
+    spans = list(_joined(text))
 
     for number, (start, end) in enumerate(spans):
         span = text[start:end]
@@ -237,7 +204,47 @@ def lines(text: str) -> Iterator[Line]:
             reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
                 said = _with_list(text, spans, number) if span.endswith(":") else span
-                yield Line(said, source, parse_named_row(span))
+                yield Line(_DEFINITION.sub(r"\1: ", said), source, parse_named_row(span))
+
+
+def _joined(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield the spans of sentences, with short list items and definitions as one.
+
+    >>> text = "- `size`: The limit. It is 5.\n\n  key\n      A secret. Keep it."
+    >>> [text[start:end] for start, end in _joined(text)]
+    ['- `size`: The limit. It is 5.', 'key\n      A secret.', 'Keep it.']
+    """
+    spans = sentence_spans(text)
+    items = {start: end for start, end in block_spans(text) if _is_short_item(text, start, end)}
+    number = 0
+
+    while number < len(spans):
+        start, end = spans[number]
+        end = items.get(start, end)
+        if number + 1 < len(spans) and _is_defined(text, start, end, spans[number + 1]):
+            end = spans[number + 1][1]
+        yield start, end
+        while number < len(spans) and spans[number][0] < end:
+            number += 1
+
+
+def _is_short_item(text: str, start: int, end: int) -> bool:
+    return end - start <= MAX_ITEM and bool(ITEM.match(text, start))
+
+
+def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> bool:
+    """Return whether a line is a term, and the sentence below it, indented further, defines it."""
+    between = text[end : following[0]]
+    indent = len(text[:start].rpartition("\n")[2])
+    return (
+        between[:1] == "\n"
+        and between.count("\n") == 1
+        and len(between) - 1 > indent
+        and end - start <= MAX_DEFINED
+        and not ITEM.match(text, start)
+        and text[end - 1].isalnum()
+        and text[following[0]].isupper()
+    )
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:

@@ -5,30 +5,37 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from esrag.text import NAMED_ROW
+from esrag.text.captions import MAX_TITLE, is_title, read_caption, to_title
 
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and rows
 CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 
-MAX_TITLE = 120  # characters of a line that can be a table's title
-
 _FIGURE_CELL = re.compile(r"\W{0,3}\d[\d.,\s]*\W{0,3}")
 _YEAR_CELL = re.compile(r"(?:19|20)\d\d")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_EMPHASIS = "*_ "
-_ENDS = ".:;"
+_TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
+MAX_ROW = 690  # characters of a row with its caption
+
+_NONE = ("—", "–", "-", "$—")  # what stands for no figure
+_MARKS_AT_END = " :,"
+_NAME_AND_VALUE = 2  # cells
+_MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
+_MAX_RECENT = 4  # spans above a table that may say what it is about
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table: its `cells`, each with its header.
 
-    If columns cannot be separated, they are two lines. `above` is the table's caption or title.
+    If columns cannot be separated, they are two lines. `above` is the table's caption or title with
+    the `group` of rows that the row belongs to.
     """
 
     above: str = ""
     cells: tuple[tuple[str, str], ...] = ()
     header: str = ""
     line: str = ""
+    group: str = ""
 
 
 class TableReader:
@@ -37,49 +44,57 @@ class TableReader:
     def __init__(self, text: str) -> None:
         """Start before the first span of the text."""
         self._text, self._end = text, 0
-        self._above = ""
-        self._header: tuple[str, ...] | None = (
-            None  # None: not read yet; (): the table began in another passage
-        )
+        self._recent: list[str] = []  # spans since the last row
+        self._caption = self._group = ""
+        # None: not read yet; (): the table began in another passage.
+        self._header: tuple[str, ...] | None = None
         self._has_figures = False
-        self._is_titled = False
 
     def read(self, start: int, end: int) -> Iterator[tuple[str, Row]]:
         """Yield the row of a span of cells with bars, with its text; nothing for a header."""
         span = self._text[start:end]
-        cells = split_cells(span)
-        if self._is_apart(start):
-            is_caption = self._header is None and bool(CAPTION.match(self._above))
-            self._start(self._above if is_caption else "")
-        elif self._is_titled and self._is_header(cells):
-            self._start(self._above)
-        self._is_titled, self._end = False, end
-
         if RULE.fullmatch(span):
+            self._header = None if self._is_apart(start) else self._header
+            self._end = end
             return
+
+        cells = split_cells(span)
+        is_within = self._header is not None and not self._is_apart(start)
+        if not is_within or (self._recent and self._is_header(cells)):
+            self._start(read_caption(self._recent))
+        elif self._recent:
+            self._group = to_title(self._recent[-1]) if is_title(self._recent[-1]) else ""
+        self._recent, self._end = [], end
+
         if self._header is None:
-            self._header = () if start == 0 and _is_continued(cells, self._text[end:]) else cells
+            rest = self._text[end:]
+            is_within = start == 0 or all(map(is_figure, cells[1:]))
+            is_row = (is_within and _is_continued(cells, rest)) or _is_list_of_values(cells, rest)
+            self._header = () if is_row else cells
             if self._header:
                 return
         self._has_figures = self._has_figures or any(map(is_figure, cells))
-        yield _row(self._above, self._header, cells)
+        yield _row(self._caption, self._header, cells, self._group)
+        if _TOTAL.match(cells[0]):
+            self._group = ""
 
     def pass_by(self, start: int, end: int) -> None:
         """Note a span that is not a row: a title, also within a table, or the end of a table."""
         span = self._text[start:end]
-        is_title = "\n" not in span and len(span) <= MAX_TITLE and span[-1] not in ".!?"
-        if self._is_apart(start) or not is_title:
+        if self._is_apart(start) or span[-1] in ".!?" or len(span) > MAX_TITLE:
             self._start("")
-        self._above = span.strip(_EMPHASIS).rstrip(_ENDS) if is_title else ""
-        self._is_titled, self._end = True, end
+        # A title and the title of a group may follow each other.
+        self._recent = [*self._recent, *span.split("\n")][-_MAX_RECENT:]
+        self._end = end
 
     def pass_caption(self, caption: str, end: int) -> None:
         """Note the caption "Table N …" of the following text."""
-        self._start(caption)
-        self._end = end
+        self._start("")
+        self._recent, self._end = [caption], end
 
-    def _start(self, above: str) -> None:
-        self._above, self._header, self._has_figures = above, None, False
+    def _start(self, caption: str) -> None:
+        self._caption, self._group = caption, ""
+        self._header, self._has_figures = None, False
 
     def _is_apart(self, start: int) -> bool:
         return bool(_BLANK_LINE.search(self._text, self._end, start))
@@ -87,8 +102,8 @@ class TableReader:
     def _is_header(self, cells: tuple[str, ...]) -> bool:
         """Return whether a row under a title is the header of another table than the one before."""
         header = self._header or ()
-        has_none = self._has_figures and not any(map(is_figure, cells))
-        return cells == header or len(cells) != len(header) or has_none
+        has_none = self._has_figures and not any(is_figure(cell) or cell in _NONE for cell in cells)
+        return cells == header or len(cells) > len(header) or has_none
 
 
 def parse_named_row(span: str) -> Row | None:
@@ -129,8 +144,15 @@ def iter_captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]
 
 
 def split_cells(line: str) -> tuple[str, ...]:
-    """Return the cells of a row with bars."""
-    return tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
+    """Return the cells of a row with bars.
+
+    >>> split_cells("| a | b |"), split_cells("| 2021 | 2020"), split_cells("a | b")
+    (('a', 'b'), ('', '2021', '2020'), ('a', 'b'))
+    """
+    line = line.strip()
+    if line.endswith("|"):
+        line = line.removeprefix("|").removesuffix("|")
+    return tuple(cell.strip() for cell in line.split("|"))
 
 
 def is_figure(cell: str) -> bool:
@@ -147,25 +169,49 @@ def _is_continued(cells: Sequence[str], rest: str) -> bool:
 
     It does if its first row has figures where the next one does.
     """
-    below = split_cells(rest.lstrip("\n").partition("\n")[0])
+    below = _next_cells(rest)
     return any(
         is_figure(cell) and is_figure(other) for cell, other in zip(cells, below, strict=False)
     )
 
 
-def _row(above: str, header: Sequence[str], cells: Sequence[str]) -> tuple[str, Row]:
+def _is_list_of_values(cells: Sequence[str], rest: str) -> bool:
+    """Return whether a first row of two cells is no header: a name with a number and its unit.
+
+    >>> _is_list_of_values(["Patents", "4 years"], "Software | 3 years")
+    True
+    """
+    both = (cells, _next_cells(rest))
+    return all(len(row) == _NAME_AND_VALUE and _MEASURED.match(row[1]) for row in both)
+
+
+def _next_cells(rest: str) -> tuple[str, ...]:
+    return split_cells(rest.lstrip("\n").partition("\n")[0])
+
+
+def _row(
+    caption: str, header: Sequence[str], cells: Sequence[str], group: str = ""
+) -> tuple[str, Row]:
     """Return the row and its text, which can be read by itself.
 
     >>> _row("Sizes", ["Kettle", "litres"], ["A", "1.7"])[0]
     'Sizes: Kettle: A, litres: 1.7'
     """
-    if len(header) == len(cells):
-        named = tuple((name, cell) for name, cell in zip(header, cells, strict=True) if cell)
-        row, text = (
-            Row(above, named),
-            ", ".join(f"{name}: {cell}" if name else cell for name, cell in named),
-        )
+    above = ": ".join(filter(None, (caption, group)))
+    while len(cells) > len(header) and not cells[-1]:
+        cells = cells[:-1]
+    if header and len(cells) <= len(header):
+        named = tuple((name, cell) for name, cell in zip(header, cells, strict=False) if cell)
+        text = ", ".join(_labelled(name, cell) for name, cell in named)
+        row = Row(above, named, group=group)
     else:
         text = " | ".join(cells)
-        row = Row(above, line=text)
-    return (f"{above}: {text}" if above else text), row
+        row = Row(above, line=text, group=group)
+    is_short = len(above) + len(text) < MAX_ROW  # a caption does not make a row too long to cite
+    return (f"{above}: {text}" if above and is_short else text), row
+
+
+def _labelled(name: str, cell: str) -> str:
+    """Return a cell after its header, without marks that would stand next to those between them."""
+    name, cell = name.rstrip(_MARKS_AT_END), cell.rstrip(",") or cell
+    return f"{name}: {cell}" if name else cell

@@ -25,7 +25,7 @@ from esrag.settings import Settings
 from esrag.text import format_count, word_spans
 
 LOADING_VERSION = (
-    3  # raised when loaders read the same bytes differently, so that an index is rebuilt
+    4  # raised when loaders read the same bytes differently, so that an index is rebuilt
 )
 _STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested

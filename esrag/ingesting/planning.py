@@ -33,7 +33,9 @@ _LEFT_OUT: Mapping[Reason, str] = {
     "is listed itself": (
         "left out because links to files of this folder are listed by the files' own names"
     ),
+    "is esrag's own": "left out because esrag reads its settings there, or writes there itself",
 }
+_QUIET = {"is listed itself", "is esrag's own"}  # reported only if documents are removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +300,7 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
     """Yield a line for each reason for which something in a folder was left out."""
     for left_out in listing.left_out:
         gone = len(removed.get(left_out, ()))
-        if gone or left_out.reason != "is listed itself":
+        if gone or left_out.reason not in _QUIET:
             also = (
                 f"; what was stored of {format_count(gone, 'file')} before is removed"
                 if gone

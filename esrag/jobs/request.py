@@ -1,15 +1,15 @@
 """The request of an ingest, compared with the content of the index."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from esrag.engines import Engine
 from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.ingesting import planning
 from esrag.jobs.recording import job_key, list_promised_ids
 from esrag.jobs.work import Work
-from esrag.loading.listing import Selection, list_files
+from esrag.loading.listing import Listing, Selection, list_files
 from esrag.settings import Settings
 
 
@@ -29,11 +29,14 @@ class IngestRequest:
 
 
 def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
-    """Return what an ingest would do; nothing is written."""
-    stored = _stored_sources(request, work.context.engine)
-    listing = list_files(request.arguments, _selection(request, work.settings))
+    """Return what an ingest would do; nothing is written.
 
-    return planning.plan(
+    Raises: EngineError if stored chunks of an unchanged file are damaged.
+    """
+    stored = _stored_sources(request, work.context.engine)
+    listing = list_files(request.arguments, _selection(request, work))
+
+    plan = planning.plan(
         listing,
         stored,
         keep_missing=request.keep_missing,
@@ -41,12 +44,32 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
         max_bytes=work.settings.loading.max_bytes,
         promised=list_promised_ids(work, work.settings.engine.index),
     )
+    _verify_unchanged(plan, listing, stored, work.context.engine)
+    return plan
 
 
-def _selection(request: IngestRequest, settings: Settings) -> Selection:
-    """Return which files of the named folders are taken, except index, ledger and cache."""
+def _verify_unchanged(
+    plan: planning.Plan,
+    listing: Listing,
+    stored: Mapping[str, planning.StoredSource],
+    engine: Engine,
+) -> None:
+    """Raise EngineError if stored chunks that the plan keeps are damaged."""
+    listed = {file.source for file in listing.files}
+    unchanged = (listed & stored.keys()) - {task.source for task in plan.tasks}
+    if unchanged:
+        engine.verify_chunks(sorted(unchanged))
+
+
+def _selection(request: IngestRequest, work: Work) -> Selection:
+    """Return which files of the named folders are taken, except those of esrag itself.
+
+    These are the settings files, the index, the ledger, the cache and the runs.
+    """
+    settings = work.settings
     addresses = (settings.ledger.url, settings.cache.url, settings.runs.url)
-    own = frozenset(str(Path(url).resolve()) for url in addresses if url and "://" not in url)
+    written = [url for url in addresses if url and "://" not in url]
+    own = frozenset(os.path.realpath(path) for path in (*written, *work.own_files))
     return Selection(
         include=request.include,
         exclude=request.exclude,

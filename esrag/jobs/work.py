@@ -1,5 +1,6 @@
 """What one process works with, whether it is the command itself or a worker."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,10 +18,14 @@ from esrag.settings import Settings
 
 @dataclass
 class Work:
-    """What one process works with; a part is opened when it is first needed."""
+    """What one process works with; a part is opened when it is first needed.
+
+    `own_files` are the settings files in use, which are not ingested.
+    """
 
     settings: Settings = field(repr=False)
     owner: str = field(default_factory=make_owner)
+    own_files: Sequence[str] = ()
     _engines: dict[str, Engine] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

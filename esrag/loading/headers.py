@@ -9,16 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from esrag.text.figures import is_unit
+
 MAX_HEADER_ROWS = 5
 HEAD_ROWS = 2 * MAX_HEADER_ROWS  # that say which of them are the header
+MIN_FIGURES = 2  # below names that are a second row of the header
 MAX_COVERED = 100  # columns that a cell may cover beyond those of its row
 MAX_ROWS_COVERED = 65_534  # as in HTML
 MAX_COPIES = 10_000  # of cells that cover others, in a table
 MAX_COPIED = 100  # characters
 
-_FIGURE = re.compile(r"[\s(+–−-]*[$€£]?\s?\d[\d.,\s]*(?:%|\))?\s*")
+_FIGURE = re.compile(r"[\s(+–−-]{0,4}[$€£]?[\s(+–−-]{0,4}\d[\d.,\s]*[%)]{0,2}\s*")
+_A_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_UNIT = re.compile(r"[(\[].{1,20}[)\]]")
+_UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
 
 Row = list[str]
 Cell = tuple[str, int, int]  # its text, and how many rows and columns it covers
@@ -45,7 +49,10 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
     grid = [[" ".join(cell.split()) for cell in row] for row in rows]
     used = sorted({column for row in grid for column, cell in enumerate(row) if cell})
     filled = [[row[column] for column in used if column < len(row)] for row in grid if any(row)]
-    first = next((n for n, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
+    wide = [n for n, row in enumerate(filled) if sum(map(bool, row)) > 1]
+    first = wide[0] if wide else len(filled)
+    if first and any(filled[first - 1][1:]) and count_header_rows(filled[first - 1 :]) > 1:
+        first -= 1  # "Years ended December 31," over two years
     count = count_header_rows(filled[first:])
     if count == 1:
         return filled
@@ -67,12 +74,15 @@ def count_header_rows(rows: Sequence[Row]) -> int:
 def join_header(rows: Sequence[Row]) -> Row:
     """Return one name for each column, joined from the cells above each other.
 
-    Without spans a name also holds for the empty cells to its right.
+    Without spans a name also holds for the empty cells to its right, but the name over the labels
+    of the rows does not.
     """
     width = max(map(len, rows))
     columns: list[list[str]] = [[] for _ in range(width)]
 
-    for number, row in enumerate(rows):
+    for number, upper in enumerate(rows):
+        row = _spread_period(upper, rows[number + 1 :], width)
+        is_stub = not any(lower[0] for lower in rows[number + 1 :])
         has_spans = any(left and left == cell for left, cell in pairwise(row))
         name = ""
         for column in range(width):
@@ -81,10 +91,32 @@ def join_header(rows: Sequence[Row]) -> Row:
                 column < len(lower) and lower[column] for lower in rows[number + 1 :]
             )
             name = cell or ("" if has_spans or not is_named_below else name)
-            if name and name not in columns[column][-1:]:
-                columns[column].append(name)
+            said = f"({name})" if is_unit(name) and _are_units(row) else name
+            if said and said not in columns[column][-1:]:
+                columns[column].append(said)
+            if column == 0 and is_stub:
+                name = ""
 
     return [" ".join(names) for names in columns]
+
+
+def _spread_period(row: Row, lower: Sequence[Row], width: int) -> Row:
+    """Return a row with a period over all columns of its group, of which it may mark the last.
+
+    >>> names = ["", "In", "Out", "In", "Out"]
+    >>> _spread_period(["EUR", "", "June 2023", "", "June 2022"], [names], 5)
+    ['EUR', 'June 2023', 'June 2023', 'June 2022', 'June 2022']
+    """
+    named = [n for n in range(1, width) if any("".join(below[n : n + 1]) for below in lower)]
+    places = [n for n, cell in enumerate(row) if n and cell]
+    has_year = any(_A_YEAR.search(cell) for below in lower for cell in below)
+    if not (named and places) or has_year or not all(_A_YEAR.search(row[n]) for n in places):
+        return row
+
+    if len(places) > 1 and (places[0] == named[0] or places[-1] != named[-1]):
+        return row  # they mark the first columns of their groups
+    spread = {n: next((p for p in places if p >= n), places[-1]) for n in named}
+    return [row[spread[n]] if n in spread else cell for n, cell in enumerate(row)]
 
 
 def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
@@ -137,7 +169,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     """
     if any(map(_is_figure, [*upper, *lower])):
         return False
-    if (units := [cell for cell in lower if cell]) and all(map(_UNIT.fullmatch, units)):
+    if _are_units(lower) or _stand_over_figures(lower, body):
         return True
     if not (gaps := _gaps(upper)) or not all(
         lower[column : column + 1] not in ([], [""]) for column in gaps
@@ -148,7 +180,33 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
 
     is_repeated = len(set(lower)) < len(lower)
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
-    return has_figures and (is_repeated or not upper[0] or not lower[0])
+    is_empty = not upper[0] or not lower[0]
+    return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
+
+
+def _are_units(row: Row) -> bool:
+    """Return whether a row gives the units of its columns: "(t)" or "EUR million"."""
+    cells = [cell for cell in row if cell]
+    return bool(cells) and all(_UNIT.fullmatch(cell) or is_unit(cell) for cell in cells)
+
+
+def _stand_over_figures(row: Row, body: Sequence[Row]) -> bool:
+    """Return whether a row without a label only has text over columns of figures."""
+    columns = [n for n, cell in enumerate(row) if cell]
+    if not columns or row[0]:
+        return False
+    return any(
+        below[:1] not in ([], [""])
+        and all(n < len(below) and _is_figure(below[n]) for n in columns)
+        for below in body[:1]
+    )
+
+
+def _names_figures(row: Row, body: Sequence[Row]) -> bool:
+    """Return whether a row has text in all columns, and figures right below some of it."""
+    below = body[0] if body else []
+    figures = sum(_is_figure(cell) for cell in below[1 : len(row)])
+    return all(row) and figures >= MIN_FIGURES
 
 
 def _gaps(row: Row) -> list[int]:

@@ -137,7 +137,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     Return whether the page changed.
 
     The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its
-    own.
+    own. So do the `span` elements of tables, whose text trafilatura may lose.
     """
     from lxml import etree
 
@@ -147,7 +147,11 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     raised = list(tree.iter("sup"))
     separate_raised(raised)
     etree.strip_tags(tree, "sup")
-    return bool(hidden or raised)
+
+    styled = [cell for cell in tree.iter("td", "th") if cell.find(".//span") is not None]
+    for cell in styled:
+        etree.strip_tags(cell, "span")
+    return bool(hidden or raised or styled)
 
 
 def body_of(tree: Any) -> Any:

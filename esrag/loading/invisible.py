@@ -1,6 +1,6 @@
 """Text of a PDF that a reader cannot see.
 
-It has no ink, has the colour behind it, is clipped, is outside the page or is tiny.
+It has no ink, has the colour behind it, is covered, is clipped, is outside the page or is tiny.
 """
 
 import math
@@ -9,9 +9,14 @@ from ctypes import c_float, c_int, c_uint, c_ushort
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
 Colour = tuple[int, int, int]
+Point = tuple[float, float]
 Matrix = tuple[float, float, float, float, float, float]
+_Covers = npt.NDArray[np.float64]  # a row for each opaque area: its order and its box
 
 _NO_INK = 3  # the render mode of text that is neither filled nor stroked
 _FILLED = (0, 4)
@@ -23,6 +28,9 @@ _THIN = 3.0  # points: a line, which is not a background
 _SCANNED = 0.5  # of a page: with this share of images, text without ink comes from OCR
 _MAX_DEPTH = 8  # of forms in forms
 _RECTANGLE = (4, 5)  # segments of its path
+_CORNERS = 4
+_EXACT = 0.1  # points
+_SLACK = 1.0  # points by which covered text may stand out
 _MAX_SEGMENTS = 100  # of a clip path that is looked at
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
@@ -42,12 +50,16 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """Paint over an area; `colour` is None if it is not a single colour."""
+    """Paint over an area; `colour` is None if it is not a single colour.
+
+    Nothing below can be seen inside the box `opaque`.
+    """
 
     order: int
     box: Box
     colour: Colour | None
     is_image: bool = False
+    opaque: Box | None = None
 
 
 def remove_invisible(page: Any) -> int:
@@ -62,7 +74,10 @@ def remove_invisible(page: Any) -> int:
         return 0
     visible = page.get_bbox()  # unlike the crop box of pdfium also where the page inherits it
     is_scanned = _covered(areas, visible) >= _SCANNED
-    hidden = [text for text in texts if _is_invisible(text, areas, visible, is_scanned=is_scanned)]
+    covers = _covers(areas)
+    hidden = [
+        text for text in texts if _is_invisible(text, areas, covers, visible, is_scanned=is_scanned)
+    ]
     if not hidden:
         return 0
 
@@ -80,13 +95,37 @@ def remove_invisible(page: Any) -> int:
     return sum(counts)
 
 
-def _is_invisible(text: _Text, areas: list[_Area], visible: Box, *, is_scanned: bool) -> bool:
+def _is_invisible(
+    text: _Text, areas: list[_Area], covers: _Covers, visible: Box, *, is_scanned: bool
+) -> bool:
     """Return whether the text is invisible."""
     if text.is_cut_off or not _overlap(text.box, visible):
         return True
     if not text.is_inked:
         return not is_scanned
-    return text.colour is not None and _same(text.colour, _behind(text, areas))
+    return _is_covered(text, covers) or _same(text.colour, _behind(text, areas))
+
+
+def _covers(areas: list[_Area]) -> _Covers:
+    """Return the opaque areas in the order of painting."""
+    rows = [(area.order, *area.opaque) for area in areas if area.opaque]
+    return np.array(rows, dtype=np.float64).reshape(-1, 5)
+
+
+def _is_covered(text: _Text, covers: _Covers) -> bool:
+    """Return whether a single area that was painted later covers all of the text."""
+    later = covers[np.searchsorted(covers[:, 0], text.order) :]
+    if not len(later):
+        return False
+
+    _, left, bottom, right, top = later.T
+    is_inside = (
+        (left <= text.box[0] + _SLACK)
+        & (bottom <= text.box[1] + _SLACK)
+        & (right >= text.box[2] - _SLACK)
+        & (top >= text.box[3] - _SLACK)
+    )
+    return bool(is_inside.any())
 
 
 def _behind(text: _Text, areas: list[_Area]) -> Colour | None:
@@ -111,12 +150,13 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
 
     texts: list[_Text] = []
     areas: list[_Area] = []
-    for order, (handle, form, matrix) in enumerate(_walk(page.raw, None, _IDENTITY, 0)):
+    objects = _walk(page.raw, None, _IDENTITY, 0)
+    for order, (handle, form, matrix, is_whole) in enumerate(objects):
         kind = pdfium.FPDFPageObj_GetType(handle)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             texts.append(_text(handle, form, order, matrix))
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
-            areas += _path(handle, order, matrix)
+            areas += _path(handle, order, matrix, is_whole=is_whole)
         else:
             box = _placed(_bounds(handle), matrix)
             is_image = kind == pdfium.FPDF_PAGEOBJ_IMAGE
@@ -125,9 +165,12 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
 
 
 def _walk(
-    container: Any, form: Any, matrix: Matrix, depth: int
-) -> Iterator[tuple[Any, Any, Matrix]]:
-    """Yield the objects of a page or a form, with those of forms in it, and their matrices."""
+    container: Any, form: Any, matrix: Matrix, depth: int, *, is_whole: bool = True
+) -> Iterator[tuple[Any, Any, Matrix, bool]]:
+    """Yield the objects of a page or a form, with those of forms in it, and their matrices.
+
+    The last value is false inside a form that is clipped or translucent.
+    """
     import pypdfium2.raw as pdfium
 
     count, get = (
@@ -138,9 +181,12 @@ def _walk(
     for index in range(count(container)):
         handle = get(container, index)
         if pdfium.FPDFPageObj_GetType(handle) != pdfium.FPDF_PAGEOBJ_FORM:
-            yield handle, form, matrix
+            yield handle, form, matrix, is_whole
         elif depth < _MAX_DEPTH:
-            yield from _walk(handle, handle, _combined(_matrix(handle), matrix), depth + 1)
+            inner = _combined(_matrix(handle), matrix)
+            is_clipped = next(_clips(handle), None) is not None
+            is_cut = is_clipped or pdfium.FPDFPageObj_HasTransparency(handle)
+            yield from _walk(handle, handle, inner, depth + 1, is_whole=is_whole and not is_cut)
 
 
 def _text(handle: Any, form: Any, order: int, matrix: Matrix) -> _Text:
@@ -160,20 +206,54 @@ def _text(handle: Any, form: Any, order: int, matrix: Matrix) -> _Text:
     )
 
 
-def _path(handle: Any, order: int, matrix: Matrix) -> Iterator[_Area]:
+def _path(handle: Any, order: int, matrix: Matrix, *, is_whole: bool) -> Iterator[_Area]:
     """Yield the area that a path fills; lines fill none."""
     import pypdfium2.raw as pdfium
 
     mode, stroke = c_int(), c_int()
     pdfium.FPDFPath_GetDrawMode(handle, mode, stroke)
-    box = _placed(_bounds(handle), matrix) if mode.value else (0.0, 0.0, 0.0, 0.0)
+    bounds = _bounds(handle)
+    box = _placed(bounds, matrix) if mode.value else (0.0, 0.0, 0.0, 0.0)
     if min(box[2] - box[0], box[3] - box[1]) < _THIN:
         return
+
     colour, alpha = _fill(handle)
-    is_plain = alpha >= _OPAQUE and pdfium.FPDFPath_CountSegments(handle) in _RECTANGLE
-    yield _Area(
-        order, box, colour if is_plain and not pdfium.FPDFPageObj_HasTransparency(handle) else None
+    count = pdfium.FPDFPath_CountSegments(handle)
+    is_plain = alpha >= _OPAQUE and count in _RECTANGLE
+    if not is_plain or pdfium.FPDFPageObj_HasTransparency(handle):
+        colour = None
+    is_opaque = colour is not None and is_whole and _is_rectangle(handle, count, matrix)
+    opaque = _unclipped(handle, bounds, matrix) if is_opaque else None
+    yield _Area(order, box, colour, opaque=opaque)
+
+
+def _is_rectangle(handle: Any, count: int, matrix: Matrix) -> bool:
+    """Return whether a path is a rectangle with upright sides on the page."""
+    import pypdfium2.raw as pdfium
+
+    points = [_point(pdfium.FPDFPath_GetPathSegment(handle, index)) for index in range(count)]
+    return _are_corners(_moved(points, _combined(_matrix(handle), matrix)))
+
+
+def _unclipped(handle: Any, box: Box, matrix: Matrix) -> Box | None:
+    """Return the part of an object that its clip paths leave, or None if it is not a rectangle."""
+    for points in _clips(handle):
+        if not _are_corners(_moved(points, matrix)):
+            return None
+        box = _intersection(box, _around(points))
+    return _placed(box, matrix) if _size(box) else None
+
+
+def _are_corners(points: list[Point]) -> bool:
+    """Return whether points are the four corners of an upright rectangle."""
+    if not points:
+        return False
+    left, bottom, right, top = _around(points)
+    corners = {(x - left < right - x, y - bottom < top - y) for x, y in points}
+    is_upright = all(
+        min(x - left, right - x) < _EXACT and min(y - bottom, top - y) < _EXACT for x, y in points
     )
+    return is_upright and len(corners) == _CORNERS
 
 
 def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
@@ -190,23 +270,21 @@ def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
 
 def _is_clipped(handle: Any, box: Box) -> bool:
     """Return whether all of the text is outside its clip path."""
+    return any(points and not _overlap(box, _around(points)) for points in _clips(handle))
+
+
+def _clips(handle: Any) -> Iterator[list[Point]]:
+    """Yield the points of each clip path of an object; none for a path with too many."""
     import pypdfium2.raw as pdfium
 
     clip = pdfium.FPDFPageObj_GetClipPath(handle)
     for path in range(pdfium.FPDFClipPath_CountPaths(clip) if clip else 0):
         count = pdfium.FPDFClipPath_CountPathSegments(clip, path)
-        if not 0 < count <= _MAX_SEGMENTS:
-            continue
-        points = [
-            _point(pdfium.FPDFClipPath_GetPathSegment(clip, path, index)) for index in range(count)
-        ]
-        xs, ys = zip(*points, strict=True)
-        if not _overlap(box, (min(xs), min(ys), max(xs), max(ys))):
-            return True
-    return False
+        segments = range(count if 0 < count <= _MAX_SEGMENTS else 0)
+        yield [_point(pdfium.FPDFClipPath_GetPathSegment(clip, path, i)) for i in segments]
 
 
-def _point(segment: Any) -> tuple[float, float]:
+def _point(segment: Any) -> Point:
     import pypdfium2.raw as pdfium
 
     x, y = c_float(), c_float()
@@ -269,9 +347,17 @@ def _placed(box: Box, matrix: Matrix) -> Box:
     """Return the bounding box of a box that a matrix moved."""
     if matrix == _IDENTITY:
         return box
+    return _around(_moved([(x, y) for x in box[::2] for y in box[1::2]], matrix))
+
+
+def _moved(points: list[Point], matrix: Matrix) -> list[Point]:
     a, b, c, d, e, f = matrix
-    corners = [(x, y) for x in box[::2] for y in box[1::2]]
-    xs, ys = [a * x + c * y + e for x, y in corners], [b * x + d * y + f for x, y in corners]
+    return [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
+
+
+def _around(points: list[Point]) -> Box:
+    """Return the bounding box of points."""
+    xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
 
 
@@ -297,5 +383,7 @@ def _height(box: Box) -> float:
     return box[3] - box[1]
 
 
-def _same(one: Colour, other: Colour | None) -> bool:
-    return other is not None and all(abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))
+def _same(one: Colour | None, other: Colour | None) -> bool:
+    if one is None or other is None:
+        return False
+    return all(abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))

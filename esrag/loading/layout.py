@@ -2,17 +2,23 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from esrag.filters import scalar
+from esrag.loading.grids import list_items, split_tables, tidy_grid
 from esrag.loading.headers import merge_headers
 from esrag.records import Document, Page, Scalar, Section, Source, Span
 from esrag.text import normalise
+from esrag.text.captions import is_title, read_caption
 
 _PARAGRAPH = "\n\n"
 _OWN_FIELDS = {"chunk_id", "doc_id", "folder", "keywords", "kind", "page", "section", "source"}
+_MAX_RECENT, _MAX_SHOWN = 4, 1_000  # pieces, and characters of each, that may be a table's caption
+# A table of up to so many characters is one passage, which one vector can represent.
+_MAX_TABLE = 1_000
+_MIN_BODY = 3  # characters of rows for each one of a caption and header that are repeated
 _MAX_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
 
 
@@ -32,6 +38,7 @@ class Layout:
         self._open_page: int | None = None
         self._page_start: int | None = None
         self._hidden = 0
+        self._recent: list[str] = []
 
     def leave_out(self, characters: int) -> None:
         """Count characters of hidden text that do not become part of the document."""
@@ -48,6 +55,7 @@ class Layout:
         if self._page_start is None:
             self._page_start = start
         self._append(text)
+        self._recent = [*self._recent[-_MAX_RECENT:], text[-_MAX_SHOWN:]]
         return Span(start, self._length)
 
     def heading(self, text: str, level: int) -> None:
@@ -65,12 +73,21 @@ class Layout:
 
         Empty columns are dropped, and a single column becomes plain lines.
 
-        A header of several rows becomes one.
+        A header of several rows becomes one. A long table is continued in another one, which
+        repeats caption and header.
         """
-        lines = table_lines(merge_headers(rows))
-        span = self.add("\n".join(lines))
-        if span and any(" | " in line for line in lines):
-            self.mark_table(span)
+        grid = tidy_grid(rows)
+        if items := list_items(grid):
+            for item in items:
+                self.add(item, "\n")
+            return
+
+        caption = read_caption(self._recent)
+        for part in split_tables(grid):
+            for lines in split_rows(table_lines(merge_headers(part)), caption):
+                span = self.add("\n".join(lines))
+                if span and any(" | " in line for line in lines):
+                    self.mark_table(span)
 
     def mark_table(self, span: Span) -> None:
         """Mark text that was added already as a table; tables are marked in order."""
@@ -139,6 +156,43 @@ def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
         for row in grid
         if any(row)
     ]
+
+
+def split_rows(lines: Sequence[str], caption: str = "") -> Iterator[list[str]]:
+    """Yield a table's lines in parts that can be read by themselves.
+
+    Each part after the first one begins with the caption, the titles and header of the table, and
+    the title of the group of rows that it continues.
+
+    >>> rows = ["City | Ships", "North:", *(f"Kiel {n} | {n}" for n in range(300))]
+    >>> [part[:3] for part in split_rows(rows, "Ports")][1]
+    ['Ports', 'City | Ships', 'North:']
+    """
+    titles = next((n for n, line in enumerate(lines) if " | " in line), len(lines))
+    head = [*([caption] if caption else []), *lines[: titles + 1]]
+    total = sum(map(len, lines))
+    count = math.ceil(total / max(_MAX_TABLE, (1 + _MIN_BODY) * sum(map(len, head))))
+    most = total / max(count, 1)  # parts of about the same length
+    part: list[str] = []
+    length, group = 0, ""
+
+    for number, line in enumerate(lines):
+        if number > titles + 1 and length >= most:
+            yield part
+            part = [*head, *([group] if group and " | " in line else [])]
+            length = 0
+        part.append(line)
+        length += len(line)
+        group = _group_after(line, group) if number > titles else ""
+
+    yield part
+
+
+def _group_after(line: str, group: str) -> str:
+    """Return the group of the rows below a line: a line of one cell begins one, a total ends it."""
+    if " | " not in line:
+        return line if is_title(line) else ""
+    return "" if line.casefold().startswith("total") else group
 
 
 def trim(text: str) -> str:

@@ -25,7 +25,7 @@ _LEFT_OUT = (
     *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS),
 )
 
-Reason = Literal["leads outside", "is ignored", "is listed itself"]
+Reason = Literal["leads outside", "is ignored", "is listed itself", "is esrag's own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ class Selection:
     """Which of the files below a folder are taken.
 
     `include` and `exclude` are globs on a file's path below its folder, or on its name; `exclude`
-    leaves out folders too. `own` holds the real paths of files that esrag writes itself.
+    leaves out folders too. `own` holds the real paths of esrag's own files: its settings, and what
+    it writes.
     """
 
     include: Sequence[str] = ()
@@ -96,7 +97,7 @@ class Selection:
         )
 
     def is_own(self, real: str) -> bool:
-        """Return whether a real path is a file that esrag writes, or a side file of SQLite."""
+        """Return whether a real path is one of esrag's own files, or a side file of SQLite."""
         return any(real.removesuffix(end) in self.own for end in _ENDS)
 
 
@@ -315,7 +316,9 @@ class _Walk:
         return (status.st_dev, status.st_ino) in self._entered
 
     def _take(self, path: Path, real: str) -> None:
-        if not self.selection.is_own(real):
+        if self.selection.is_own(real):
+            self._left_out["is esrag's own"].append(source_of(path))
+        else:
             root = "" if self.selection.follow_links else source_of(Path(self._real_root))
             self._found.setdefault(real, ListedFile(source_of(path), self._relative(path), root))
 

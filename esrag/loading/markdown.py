@@ -1,7 +1,7 @@
 """Markdown: blocks as they are written, without inline marks; comments count as hidden text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -9,12 +9,14 @@ import yaml
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_marks, without_entities
-from esrag.loading.layout import Layout, count_characters, join_lines
+from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
+from esrag.text.captions import read_caption
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
+_MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
@@ -49,6 +51,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
+        body = _with_short_tables(body)
         lines = list(_lines(body))
         found = list(headings(lines))
         kept = [(line, code) for _, line, code in lines]
@@ -148,6 +151,32 @@ def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
             index += 1
         last, text, _ = lines[index - 1]
         yield Span(start, last + len(text))
+
+
+def _with_short_tables(body: str) -> str:
+    """Return the text with long tables continued in others, with the caption and header again."""
+    pieces: list[str] = []
+    done = 0
+    for table in tables(list(_lines(body))):
+        header, rule, *rows = body[table.start : table.end].split("\n")
+        above = [
+            line
+            for line in body[max(table.start - _MAX_ABOVE, 0) : table.start].split("\n")
+            if line.strip()
+        ]
+        parts = list(split_rows([header, *rows], strip_marks(read_caption(above))))
+        if len(parts) > 1 and header.count("|") > 1:
+            pieces.append(body[done : table.start])
+            pieces.append("\n\n".join(_with_rule(part, header, rule) for part in parts))
+            done = table.end
+    return "".join([*pieces, body[done:]])
+
+
+def _with_rule(part: Sequence[str], header: str, rule: str) -> str:
+    """Return the lines of a table with the rule below the header, and a caption apart."""
+    at = part.index(header)
+    caption = [part[0], ""] if at else []
+    return "\n".join([*caption, header, rule, *part[at + 1 :]])
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
+from esrag.loading.gaps import GAP, find_gaps, with_gaps
 from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
@@ -18,6 +19,7 @@ _EDGE = 3  # lines at the top and at the bottom of a page among which a running 
 # Left and right pages may differ, so a head may be on under half of them.
 _REPEATED, _MIN_PAGES = 0.4, 3
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
+_MAX_CAPTION = 2  # lines below the first one of a caption
 _MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
 _FUNCTION_WORDS = frozenset(
@@ -137,7 +139,9 @@ def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
         page = pdf[index]
         hidden = 0 if keep_hidden else remove_invisible(page)
         characters = page.get_textpage()
-        text = with_exponents(characters, characters.get_text_range())
+        plain = characters.get_text_range().replace(GAP, " ")
+        marked = with_exponents(characters, plain)
+        text = with_gaps(plain, marked, find_gaps(characters, plain))
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
@@ -222,15 +226,26 @@ def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
     for start, end in (*table_blocks(lines), (len(lines), len(lines))):
         if layout.add("\n".join(lines[done:start]), separator):
             separator = "\n\n"
-        if span := layout.add("\n".join(lines[start:end]), separator):
+        if any(GAP in line for line in lines[start:end]):
+            _write_columns(layout, lines[start:end], separator)
+            separator = "\n\n"
+        elif span := layout.add("\n".join(lines[start:end]), separator):
             layout.mark_table(span)
+            separator = "\n\n"
         done = end
 
 
-def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Return captions with the rows below them, as line indices.
+def _write_columns(layout: Layout, lines: Sequence[str], separator: str) -> None:
+    """Add a table whose cells are apart; what is above its first row is a caption."""
+    first = next(n for n, line in enumerate(lines) if GAP in line)
+    layout.add("\n".join(lines[:first]), separator)
+    layout.table(line.split(GAP) for line in lines[first:])
 
-    A table ends at the last row of numbers before prose begins.
+
+def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    r"""Return captions with the rows below them, as line indices.
+
+    A table ends at the last row of numbers before prose begins, or at the last one with cells.
 
     >>> table = ["Table 3. Sizes in bytes", "key ciphertext", "ML-KEM-512 800 768"]
     >>> table_blocks([*table, "The sizes are in the table."])
@@ -238,17 +253,43 @@ def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
     """
     blocks: list[tuple[int, int]] = []
     for start, line in enumerate(lines):
-        if (blocks and start < blocks[-1][1]) or not _CAPTION.match(line):
+        if blocks and start < blocks[-1][1]:
             continue
-        end = start
-        for index in range(start + 1, min(len(lines), start + _MAX_TABLE)):
-            if _is_prose(lines[index]) or _CAPTION.match(lines[index]):
-                break
-            if sum(bool(_NUMBER.fullmatch(word)) for word in lines[index].split()) > 1:
-                end = index
-        if end > start:
+        if GAP in line:
+            blocks.append((start, _end_of_columns(lines, start)))
+        elif _CAPTION.match(line) and (end := _end_of_captioned(lines, start)) > start:
             blocks.append((start, end + 1))
     return blocks
+
+
+def _end_of_columns(lines: Sequence[str], start: int) -> int:
+    """Return where a run of lines with cells ends, with a short line between two of them."""
+    end = start
+    while end < len(lines) and (GAP in lines[end] or _is_between_columns(lines, end)):
+        end += 1
+    return end
+
+
+def _is_between_columns(lines: Sequence[str], index: int) -> bool:
+    is_followed = any(GAP in line for line in lines[index + 1 : index + 2])
+    return is_followed and not _is_prose(lines[index]) and not _CAPTION.match(lines[index])
+
+
+def _end_of_captioned(lines: Sequence[str], start: int) -> int:
+    """Return the last line of a table below its caption; `start` if it has no rows."""
+    for index in range(start + 1, min(len(lines), start + 1 + _MAX_CAPTION)):
+        if GAP in lines[index]:
+            return _end_of_columns(lines, index) - 1
+        if _CAPTION.match(lines[index]):
+            return start
+
+    end = start
+    for index in range(start + 1, min(len(lines), start + _MAX_TABLE)):
+        if _is_prose(lines[index]) or _CAPTION.match(lines[index]):
+            break
+        if sum(bool(_NUMBER.fullmatch(word)) for word in lines[index].split()) > 1:
+            end = index
+    return end
 
 
 def _is_prose(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""reStructuredText: blocks kept as they are written, inline marks gone."""
+"""reStructuredText: blocks kept as they are written, without inline marks; tables as rows."""
 
 import re
 from bisect import bisect, bisect_left
@@ -8,13 +8,16 @@ from operator import itemgetter
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, join_lines, trim
+from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
+from esrag.text.captions import read_caption
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
 _FIELD = re.compile(r":?([A-Za-z][\w -]{0,40}):[ \t]+(\S.*)")
 _GRID = re.compile(r"\s*[+|].*[+|]\s*")
 _SIMPLE_BORDER = re.compile(r"\s*=+(?: +=+)+\s*")
+_MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _SURE_ADORNMENT = 4  # docutils takes one that is shorter than its title from here on
 
 Line = tuple[int, str]
@@ -29,10 +32,11 @@ class RstLoader:
 
     def load(self, source: Source) -> Iterator[Document]:
         """Yield one document; a field list at its top, as in a PEP, becomes metadata."""
-        text = trim(normalise(decode(source.data)))
+        text, written = _with_rows(trim(normalise(decode(source.data))))
         lines = _lines(text)
         layout = Layout()
-        found, spans = list(headings(lines)), list(tables(lines))
+        found = list(headings(lines))
+        spans = sorted([*written, *tables(lines)], key=lambda span: span.start)
         literal = _literal_lines(lines)
         literal |= {
             start
@@ -51,6 +55,34 @@ class RstLoader:
         fields = read_top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
+
+
+def _with_rows(text: str) -> tuple[str, list[Span]]:
+    """Return the text with tables as rows with bars, and where these are."""
+    pieces: list[str] = []
+    spans: list[Span] = []
+    done = length = 0
+
+    for table in tables(_lines(text)):
+        before = text[max(table.start - _MAX_ABOVE, done) : table.start]
+        above = [line.strip() for line in before.split("\n") if line.strip()]
+        written = write_rows(text[table.start : table.end], strip_rst_marks, read_caption(above))
+        if written == text[table.start : table.end]:
+            continue
+        length += table.start - done
+        pieces += [text[done : table.start], written]
+        spans += [Span(length + start, length + end) for start, end in _parts(written)]
+        length, done = length + len(written), table.end
+
+    return "".join([*pieces, text[done:]]), spans
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of a table are, which blank lines separate."""
+    start = 0
+    for part in text.split("\n\n"):
+        yield start, start + len(part)
+        start += len(part) + 2
 
 
 def _index(lines: Sequence[Line], place: int) -> int:

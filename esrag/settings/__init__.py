@@ -194,6 +194,10 @@ class RetrievalSettings(Section):
     variants: bool = Field(
         default=False, description="Search other wordings of the question too, and fuse them all."
     )
+    spelling: bool = Field(
+        default=True,
+        description="Repair words that no document has with words that the documents have.",
+    )
     operations: Mapping[
         Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]
     ] = Field(
@@ -340,7 +344,10 @@ class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
     refusal: float = Field(
-        default=0.5, ge=0, le=1, description="Refuse below this confidence; 0 never refuses for it."
+        default=0.35,
+        ge=0,
+        le=1,
+        description="Refuse below this confidence; 0 never refuses for it.",
     )
     evidence_chunks: int = Field(
         default=10, gt=0, description="Maximum number of passages given as evidence."

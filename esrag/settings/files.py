@@ -1,4 +1,4 @@
-"""YAML as settings are written: a key that is there twice is an error."""
+"""YAML as settings are written: a value in one line; a key that is there twice is an error."""
 
 from typing import Any
 
@@ -27,3 +27,15 @@ class _Loader(yaml.SafeLoader):
 def read_yaml(text: str) -> Any:
     """Return what a YAML text holds. Raises: yaml.YAMLError, ValueError, RecursionError."""
     return yaml.load(text, _Loader)  # noqa: S506 -- a safe loader
+
+
+def to_yaml(value: Any) -> str:
+    """Return a plain value as one line of YAML.
+
+    >>> to_yaml(["mmr"]), to_yaml(""), to_yaml({600: 0.1}), to_yaml(True)
+    ('[mmr]', "''", '{600: 0.1}', 'true')
+    """
+    written = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**6
+    )
+    return written.strip().removesuffix("...").strip()

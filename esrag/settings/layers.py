@@ -81,13 +81,15 @@ class Resolved:
     """The settings and, for each dotted key that was not left at its default, its origin.
 
     `files` are the settings files that were read, `withheld` those that need to be allowed first,
-    with the keys in force for which they do.
+    with the keys in force for which they do. `own_files` also has the file of a preset, and the
+    project's esrag.yaml if another file is read or if there is none.
     """
 
     settings: Settings
     origins: Mapping[str, str]
     files: tuple[Path, ...] = ()
     withheld: tuple[tuple[Layer, tuple[str, ...]], ...] = ()
+    own_files: tuple[str, ...] = ()
 
 
 def resolve(
@@ -138,6 +140,18 @@ def read_settings(
     _require_no_secret(*preset)
     layers = [_found_layer(folder), *preset, *later]
 
+    values, origins = _merge(layers)
+    return Resolved(
+        settings=_build(values, origins),
+        origins=origins,
+        files=tuple(layer.file for layer in files if layer.file),
+        withheld=_withheld(layers),
+        own_files=_own_files(layers, folder),
+    )
+
+
+def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the value of each key in the last layer that has it, and the layer's origin."""
     known = dict(fields())
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -147,12 +161,12 @@ def read_settings(
             parsed = _parse(key, value, known[key], layer.origin) if layer.is_text else value
             values[key], origins[key] = parsed, layer.origin
 
-    return Resolved(
-        settings=_build(values, origins),
-        origins=origins,
-        files=tuple(layer.file for layer in files if layer.file),
-        withheld=_withheld(layers),
-    )
+    return values, origins
+
+
+def _own_files(layers: Iterable[Layer], folder: Path) -> tuple[str, ...]:
+    named = (layer.file for layer in layers if layer.file)
+    return tuple(map(str, (project_folder(folder) / SETTINGS_FILE, *named)))
 
 
 def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:

@@ -56,6 +56,9 @@ _MADE_OF_MARKS = "\u0f73\u0f75\u0f81"
 # With its line break: the word continues there.
 _SOFT_HYPHEN = re.compile(r"\xad(?:[ \t]*\n[ \t]*(?=\w))?")
 
+# A row up to this length is read as a whole, because "act.)" in a cell looks like a sentence's end.
+_MAX_ROW_CHARACTERS = 700
+
 # nupunkt reads pieces: on a megabyte without a blank line, this is a third faster and bounds
 # memory.
 _PIECE_CHARACTERS = 20_000
@@ -71,6 +74,7 @@ _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.
 NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
+_BEGINS_NOTHING = re.compile(r"\s*[)\]},:;](?!\S?[)(])")  # but a smiley
 # A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
 _OPEN_END = re.compile(
     r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with"
@@ -250,15 +254,32 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the sentences of one block. A label such as "Table 3." stays with what it labels."""
     from nupunkt import sent_spans
 
-    block_start, label = start, None
+    if end - start <= _MAX_ROW_CHARACTERS and " | " in text[start:end]:
+        yield start, end
+        return
+
+    block_start, held = start, None
     for piece_start, piece_end in pieces(text, start, end, _PIECE_CHARACTERS):
         for first, last in sent_spans(text[piece_start:piece_end]):
-            for span in trim_span(text, piece_start + first, piece_start + last):
-                if span[0] == block_start and span[1] < end and _LABEL.fullmatch(text, *span):
-                    label = span[0]
-                    continue
-                yield span if label is None else (label, span[1])
-                label = None
+            for begin, stop in trim_span(text, piece_start + first, piece_start + last):
+                span = (begin if held is None else held, stop)
+                held = span[0] if _goes_on(text, span, block_start, end) else None
+                if held is None:
+                    yield span
+
+
+def _goes_on(text: str, span: tuple[int, int], block_start: int, end: int) -> bool:
+    """Return whether a sentence goes on after what looks like its end.
+
+    It does after a label such as "Table 3.", and before a mark that begins no sentence, as in
+    "(est.): 7".
+    """
+    start, stop = span
+    if stop >= end:
+        return False
+    return _BEGINS_NOTHING.match(text, stop) is not None or (
+        start == block_start and _LABEL.fullmatch(text, start, stop) is not None
+    )
 
 
 def find_closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:

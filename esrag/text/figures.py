@@ -128,6 +128,11 @@ _IN_UNIT = re.compile(
     rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)"
     rf"|\b{_UNIT_WORD}\W{{0,80}}\Z"
 )
+_ONLY_UNIT = re.compile(
+    rf"(?i:in )?(?:(?i:thousand|million|billion)s?(?: of)? )?"
+    rf"(?:{_ANY_SIGN}|{_UNIT_WORD})(?:m|k|bn|mn)?"
+    rf"(?: (?i:thousand|million|billion)s?)?(?: ?(?:/|per) ?(?:{_ANY_SIGN}|\w{{1,20}}))?"
+)
 _SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
 _SCALE = re.compile(
     r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b",
@@ -222,6 +227,15 @@ def uses(text: str) -> Iterator[Use]:
 def units(text: str) -> set[str]:
     """Return the units that a text names in words, with or without a number."""
     return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
+
+
+def is_unit(text: str) -> bool:
+    """Return whether a text consists of a unit, with or without a power of ten.
+
+    >>> [is_unit(text) for text in ("t", "EUR million", "$m", "in %", "m", "Kiel", "")]
+    [True, True, True, True, True, False, False]
+    """
+    return bool(_ONLY_UNIT.fullmatch(text.strip()))
 
 
 def header_units(text: str) -> set[str]:

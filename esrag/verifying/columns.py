@@ -34,12 +34,21 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
     named = [(name, cell) for name, cell in row.cells if name]
     if len(named) < _NAMED or any(number in numbers(cell) for name, cell in row.cells if not name):
         return False
+    label = row.cells[0][1]
+    if number in numbers(label) and _names(label, said):
+        return False
 
     headers = [(len(said.intersection(terms(name))), cell) for name, cell in named]
     own = [shared for shared, cell in headers if number in numbers(cell)]
     # A cell that the sentence mentions identifies the row: "Kiel is a city of …".
     others = [shared for shared, cell in headers if not said.issuperset(terms(cell))]
     return bool(own) and max(own) < max(others, default=0)
+
+
+def _names(cell: str, said: set[str]) -> bool:
+    """Return whether words have the words of a row's name: the June of "June 30, 2021"."""
+    rest = {term for term in terms(cell) if not term[0].isdigit()}
+    return bool(rest) and rest <= said
 
 
 def is_of_another_year(number: str, said: set[str], line: Line) -> bool:

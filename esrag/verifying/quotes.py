@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
-from esrag.evidence.statements import iter_statements, strip_markers, to_line
+from esrag.evidence.cells import is_cell_of
+from esrag.evidence.statements import lines, strip_markers, to_line
 from esrag.records import Chunk
 from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported
@@ -127,11 +128,19 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _own(sentence: str, text: str) -> Span | None:
-    """Return the span of the sentence, or of its table row with the header."""
-    sources = (source for row, source in iter_statements(text) if _found(sentence, to_line(row)))
-    return _found(sentence, text) or next(
-        filter(None, (_found(source, text) for source in sources)), None
+    """Return the span of the sentence, or of its table row with the header.
+
+    A sentence may also be labelled cells of a row, "ML-KEM-768, ciphertext: 1088 bytes".
+    """
+    if span := _found(sentence, text):
+        return span
+    sources = (
+        line.source
+        for line in lines(text)
+        if _found(sentence, to_line(line.text))
+        or (line.row is not None and is_cell_of(sentence.rstrip("."), line.row))
     )
+    return next(filter(None, (_found(source, text) for source in sources)), None)
 
 
 def _found(quote: str, text: str) -> Span | None:

@@ -267,15 +267,14 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
 def _own_numbers(line: Line) -> set[str]:
     """Return the numbers of a line.
 
-    For a row these are the numbers of its cells, without years shared with other rows.
+    For a row these are the numbers of its cells, without years shared with other rows, and without
+    those of its name: "June 30, 2021".
     """
     if line.row is None:
         return set(numbers(line.text))
-    return {
-        number
-        for text in (line.row.line, *(cell for _, cell in line.row.cells))
-        for number in numbers(text)
-    }
+    cells = [cell for _, cell in line.row.cells]
+    is_named = bool(cells) and any(map(str.isalpha, cells[0]))
+    return {number for text in (line.row.line, *cells[is_named:]) for number in numbers(text)}
 
 
 def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:

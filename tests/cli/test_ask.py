@@ -55,6 +55,24 @@ def test_a_refusal_is_the_fixed_text_with_exit_code_3(kitchen):
     )
 
 
+def test_a_refusal_names_places_worth_a_look(kitchen):
+    """On stderr and in JSON, one for each section; not for what the documents do not speak of."""
+    question = "How many litres does the kettle hold in winter?"
+    ran = kitchen("ask", question, ESRAG_ANSWER__REFUSAL="1")
+
+    assert (ran.code, ran.out) == (3, "not found in provided docs\n")
+    looks = [line for line in ran.err.splitlines() if line.startswith("worth a look: ")]
+    assert looks[0] == "worth a look: Kettle, page 1: docs/kitchen/kettle.md"
+    assert len(looks) == len(set(looks)) <= 3
+
+    answer = kitchen("ask", question, "--json", ESRAG_ANSWER__REFUSAL="1").json
+    assert [place["title"] for place in answer["nearest"]][:1] == ["Kettle"]
+    assert len(answer["nearest"]) == len(looks)
+    assert kitchen("ask", question, "--json").json["nearest"] == []
+    empty = kitchen("ask", "Xyzzy?", "--json", "--method", "keyword").json
+    assert (empty["reason"], empty["nearest"]) == ("no-hits", [])
+
+
 def test_a_filter_reaches_both_legs(kitchen):
     """No hit from outside; a filter that leaves nothing is its own reason."""
     for method in ("hybrid", "keyword", "vector"):

@@ -429,6 +429,24 @@ def test_an_index_that_cannot_be_used_says_so_and_what_it_says_mends_it(esrag, d
     require_sound(esrag, 1)
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--json",)])
+def test_an_ingest_of_unchanged_files_names_damage_to_what_it_keeps(esrag, docs, options):
+    """One flipped bit in the stored text of a file that did not change."""
+    (docs / "other.md").write_text("The pump is red.\n")
+    assert esrag("ingest", "docs").code == 0
+    path = esrag.folder / ".esrag" / "esrag" / "index.sqlite3"
+    stored = bytearray(path.read_bytes())
+    stored[stored.index(b"holds 1.7 litres") + 6] ^= 1
+    path.write_bytes(stored)
+
+    ran = esrag("ingest", "docs", *options)
+    assert (ran.code, "unchanged" in ran.out) == (1, False)
+    assert "the index in .esrag/esrag is damaged: the checksum of a page is wrong" in ran.err
+    assert "hint: ingest every folder again with --rebuild" in ran.err
+    assert esrag("ingest", "docs", "--rebuild").code == 0
+    require_sound(esrag, 2)
+
+
 def test_a_damaged_index_is_not_replaced_by_an_empty_one(esrag, docs):
     """A rebuild that names nothing cannot know what was in it."""
     assert esrag("ingest", "docs").code == 0

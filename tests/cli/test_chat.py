@@ -36,6 +36,23 @@ def test_each_line_of_a_pipe_is_a_question_that_may_lean_on_those_before(kitchen
     assert "path: " in ran.out
 
 
+def test_small_talk_is_neither_rewritten_nor_leant_on(kitchen):
+    """The subject is that of the question before it."""
+    lines = "How many litres does the kettle hold?\nThanks!\nAnd how many watts?\n"
+    ran = kitchen("chat", "--json", stdin=lines)
+
+    assert [line["route"] for line in ran.lines] == ["documents", "direct", "documents"]
+    assert ran.lines[1]["question"] == "Thanks!"
+    assert "kettle" in ran.lines[2]["question"]
+
+
+def test_a_follow_up_leans_on_the_answer(kitchen):
+    """A document that was asked for by name is the subject."""
+    ran = kitchen("chat", "--json", stdin="How many pages does act-7.md have?\nWhat is it about?\n")
+
+    assert ran.lines[1]["question"] == "What is act-7.md about?"
+
+
 def test_an_error_ends_the_question_and_not_the_conversation(kitchen):
     """Unknown commands, /sources before any question, a question that is too long: with --json an
     object for each.

@@ -46,6 +46,43 @@ def test_a_subfolder_uses_the_index_and_settings_above_it_and_says_so(esrag, cor
     assert f"  url: {esrag.folder / '.esrag'}  # {FOUND}\n" in shown
 
 
+def documents(esrag):
+    """The files of the stored documents, below the folder."""
+    sources = [line["source"] for line in esrag("docs", "--json").lines]
+    return sorted(source.removeprefix(f"{esrag.folder}/") for source in sources)
+
+
+def test_settings_files_in_use_are_no_documents(esrag):
+    """The project's own, that of the environment, a named one and that of a preset; another file of
+    settings is a document, and so is one that is named itself.
+    """
+    (esrag.folder / "mine").mkdir()
+    for name in ("esrag.yaml", "esrag.prod.yaml", "other.yaml", "mine/esrag.yaml"):
+        (esrag.folder / name).write_text("retrieval: {k: 3}\n")
+    (esrag.folder / "a.md").write_text("The lamp has 7 watts.\n")
+
+    first = esrag("ingest", ".")
+    assert (first.code, "left out" in first.err) == (0, False)
+    assert documents(esrag) == ["a.md", "esrag.prod.yaml", "mine/esrag.yaml", "other.yaml"]
+
+    ran = esrag("ingest", ".", "--set", "preset=mine", ESRAG_ENVIRONMENT="prod")
+    assert "writes there itself; what was stored of 2 files before is removed" in ran.err
+    assert documents(esrag) == ["a.md", "other.yaml"]
+
+    esrag("ingest", ".", "--rebuild", ESRAG_CONFIG=str(esrag.folder / "other.yaml"))
+    assert documents(esrag) == ["a.md", "esrag.prod.yaml", "mine/esrag.yaml"]
+    assert esrag("ingest", "esrag.yaml").code == 0
+    assert "esrag.yaml" in documents(esrag)
+
+
+def test_the_settings_file_above_a_folder_is_no_document(esrag, corpus):
+    """A command in a folder below that names the folder above."""
+    (esrag.folder / "esrag.yaml").write_text("retrieval: {k: 3}\n")
+    below = type(esrag)(corpus / "kitchen", esrag.variables)
+    assert below("ingest", "../..").code == 0
+    assert "esrag.yaml" not in documents(esrag)
+
+
 def test_paths_in_a_file_start_at_its_folder(below):
     """Wherever the command runs, and also for a file that ESRAG_CONFIG names."""
     project = below.parents[1]

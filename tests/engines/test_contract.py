@@ -194,6 +194,13 @@ def test_the_generation_grows_with_every_change(full):
     assert sorted(set(seen)) == seen
 
 
+def test_sound_chunks_are_verified(full):
+    """Those of stored sources, and of sources that are not stored."""
+    sources = [document.source for document in full.documents()]
+    full.verify_chunks([*sources, "never seen"])
+    full.verify_chunks([])
+
+
 def test_known_vectors(full):
     """The vectors of indexed texts come back by text; other texts are left out."""
     document = library()[2]
@@ -878,3 +885,14 @@ def test_a_refresh_lets_everything_be_found(full, name):
     before = content(full)
     full.refresh()
     assert before == content(full)
+
+
+def test_terms_are_counted(full):
+    """Those that are asked for, and those that are spelt alike; what occurs nowhere is left out."""
+    texts = [text for document in library() for text in document.indexed_texts]
+    held = {word: sum(word in text.split() for text in texts) for word in ("matrix", "secret")}
+
+    assert full.count_terms(["matrix", "secret", "nowhere", "matrix"]) == held
+    assert full.count_terms([], like=["matirx"]) == {"matrix": held["matrix"]}
+    assert full.count_terms(["secret"], like=["maatrixx", "natrix", "nowhere"]) == held
+    assert full.count_terms([]) == full.count_terms([], like=["zebra"]) == {}

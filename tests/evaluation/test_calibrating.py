@@ -420,10 +420,10 @@ def test_refused_questions_and_one_of_a_kind_have_a_range():
     ("questions", "low", "high", "accuracy", "chosen_by"),
     [
         (10, 0.2, 0.9, None, "too few"),
-        (20, 0.5, 0.9, None, "default"),
+        (20, 0.35, 0.9, None, "default"),
         (20, 0.1, 0.5, None, "default"),
         (20, 0.51, 0.9, None, "plateau"),
-        (600, 0.1, 0.49, None, "plateau"),
+        (600, 0.1, 0.34, None, "plateau"),
         (10, 0.2, 0.9, 0.8, "accuracy"),
     ],
 )

@@ -97,6 +97,27 @@ def lamps(*names, after="burns 5 litres."):
             "The lamp burns 5 litres",
         ),
         (
+            "Which lamp burns 80 litres?",
+            [f"Lamp {n} burns {n + 3} litres." for n in (80, 77, 78)],
+            "Lamp 77 burns 80 litres.",
+        ),
+        (
+            "What burns 80 litres?",
+            ["Lamp | Litres\n80 | 83 litres\n77 | 80 litres\n78 | 81 litres"],
+            "Lamp: 77, Litres: 80",
+        ),
+        (
+            "Which lamps burn more than 80 litres?",
+            ["Large lamps burn 100 litres."],
+            "Large lamps burn 100 litres.",
+        ),
+        (
+            "Which lamp burns 80 litres?",
+            ["Large lamps burn 70 to 90 litres.", "A small lamp burns 5 litres."],
+            "Large lamps burn 70 to 90 litres.",
+        ),
+        ("How much does it burn?", ["It's 7 litres that it burns."], "It's 7 litres"),
+        (
             "What are 3 uses of a lamp?",
             ["A lamp is used for light, heat and comfort."],
             "A lamp is used for light",
@@ -120,6 +141,7 @@ def test_the_one_that_is_asked_for_is_answered_with(question, texts, expected):
         ("How many litres were burnt on 2021-05-09?", ["On 2021-05-04 the lamp burnt 4 litres."]),
         ("How many litres were burnt on May 9?", ["On May 4 the lamp burnt 4 litres."]),
         ("How many litres does lamp 999 burn?", ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"]),
+        ("Which lamp burns 80 litres?", ["Lamp 80 burns 83 litres.", "Lamp 79 burns 82 litres."]),
     ],
 )
 def test_another_one_is_no_answer(question, texts):

@@ -60,7 +60,7 @@ def test_what_cannot_come_near_the_best_is_not_encoded():
 
     found, whole = (statements(QUESTION, given, encode, whole=whole) for whole in (False, True))
 
-    assert encode.asked[: FIRST + 1] == [QUESTION, *FITTING]
+    assert sorted(encode.asked[: FIRST + 1]) == sorted([QUESTION, *FITTING])
     assert encode.asked[FIRST + 1] == QUESTION, "the second time all of them are asked for"
     assert len(encode.asked) == 2 + FIRST + len(whole)
     assert found[:FIRST] == whole[:FIRST]
@@ -73,7 +73,7 @@ def test_what_cannot_come_near_the_best_is_not_encoded():
 def test_what_may_come_near_the_best_is_encoded_too():
     """A sentence with fewer of the question's words that means what it asks."""
     some = [f"The cable of kettle number {n} was sold in {n} shops." for n in range(FIRST)]
-    encode = Encoder(lambda text: 0.6 if text == NEAREST else 0.5 if text in some else 0.1)
+    encode = Encoder(lambda text: 0.5 if text == NEAREST else 0.1 if text in some else 0.05)
     given = evidence([*some, *OTHER, NEAREST])
 
     found, whole = (statements(QUESTION, given, encode, whole=whole) for whole in (False, True))
@@ -88,7 +88,7 @@ def test_where_no_vector_was_searched_any_passage_may_be_near():
 
     Of passages beside known ones, the farthest says enough.
     """
-    texts, meant = [*OTHER, NEAREST], Encoder(lambda text: 0.9 if text == NEAREST else 0.4)
+    texts, meant = [*OTHER, NEAREST], Encoder(lambda _: 0.0)
     statements(QUESTION, evidence(texts, ()), meant)
     assert len(meant.asked) == 1 + len(texts)
     asked = []

@@ -139,9 +139,20 @@ def test_a_pipe_table_is_read_by_the_row_with_its_header():
     table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
 
     assert (
-        answer("How many litres has Kettle B?", table).text
+        answer("What is known about Kettle B?", table).text
         == "model: Kettle B, litres: 1.0, watts: 1500 [c1]"
     )
+
+
+def test_a_cell_is_the_answer_to_a_question_for_it():
+    """With the labels of its row and column; its row is the quote."""
+    table = "model | litres | watts\nKettle A | 1.7 | 2200\nKettle B | 1.0 | 1500"
+
+    given = answer("How many litres has Kettle B?", table)
+
+    assert given.text == "Kettle B, litres: 1.0 [c1]"
+    assert [citation.quote for citation in given.citations] == ["Kettle B | 1.0 | 1500"]
+    assert given.citations[0].support == 1.0
 
 
 def test_meaning_counts_where_there_is_an_encoder():

@@ -4,24 +4,26 @@ import pytest
 
 from esrag.citations import REFUSAL
 from esrag.errors import GeneratorError
+from esrag.generating.followups import Turn, find_names, make_standalone
 from esrag.generating.prompts import Prompts
-from esrag.generating.rewriting import make_standalone, rewrite
+from esrag.generating.rewriting import rewrite
 from esrag.models import Completion
 
 FIRST = "What is the size of the encapsulation key of ML-KEM-768?"
+BEFORE = [Turn("Who?"), Turn(FIRST)]
 
 
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
         ("And of ML-KEM-1024?", "What is the size of the encapsulation key of ML-KEM-1024?"),
-        ("What about its ciphertext?", "What about its ciphertext? (ML-KEM-768)"),
+        ("What about its ciphertext?", "What is the size of the ciphertext of ML-KEM-768?"),
         ("Why?", "Why? (ML-KEM-768)"),
         ("Who is the author of the kettle's manual?", "Who is the author of the kettle's manual?"),
-        ("Is ML-KEM-1024 slower than it?", "Is ML-KEM-1024 slower than it? (ML-KEM-768)"),
+        ("Is ML-KEM-1024 slower than it?", "Is ML-KEM-1024 slower than ML-KEM-768?"),
         ("How does IT support work?", "How does IT support work?"),
         ("What is SHAKE128?", "What is SHAKE128?"),
-        ("What is the key that it takes?", "What is the key that it takes? (ML-KEM-768)"),
+        ("What is the key that it takes?", "What is the key that ML-KEM-768 takes?"),
         ("Which key is that?", "Which key is that? (ML-KEM-768)"),
         ("Which keys have that property?", "Which keys have that property?"),
         ("And what does SHAKE128 do?", "And what does SHAKE128 do? (ML-KEM-768)"),
@@ -31,17 +33,72 @@ def test_what_leans_on_the_question_before_stands_alone_after(question, asked):
     """A name of the same kind is exchanged, else the names are added; what leans on nothing
     stays.
     """
-    assert make_standalone(question, ["Who?", FIRST]) == asked
+    assert make_standalone(question, BEFORE) == asked
     assert make_standalone(question, []) == question
 
 
 def test_without_names_the_words_are_the_subject():
     """As they were written."""
     assert (
-        make_standalone("How heavy is it?", ["How large is the red kettle?"])
+        make_standalone("How heavy is it?", [Turn("How large is the red kettle?")])
         == "How heavy is it? (large red kettle)"
     )
-    assert make_standalone("Why?", ["What is it?"]) == "Why?"
+    assert make_standalone("Why?", [Turn("What is it?")]) == "Why?"
+
+
+SIZE = Turn("How large is the encapsulation key of ML-KEM-768?", "ML-KEM-768: 1184 bytes")
+AUTHOR = Turn("Who wrote PEP 8?", "It was written by Guido van Rossum and Barry Warsaw.")
+CHOICE = Turn(
+    "Which parameter set does NIST recommend?",
+    "NIST recommends using ML-KEM-768 as the default parameter set.",
+)
+HEIGHT = Turn("How high is the dam?", "The dam is 40 metres high.", ("Dams of the North",))
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "asked"),
+    [
+        (SIZE, "and its ciphertext?", "How large is the ciphertext of ML-KEM-768?"),
+        (SIZE, "and for 512?", "How large is the encapsulation key of ML-KEM-512?"),
+        (SIZE, "What about ML-KEM-1024?", "How large is the encapsulation key of ML-KEM-1024?"),
+        (SIZE, "And the shared secret?", "How large is the shared secret of ML-KEM-768?"),
+        (SIZE, "Why is it that large?", "Why is ML-KEM-768 that large?"),
+        (AUTHOR, "When was it created?", "When was PEP 8 created?"),
+        (AUTHOR, "And PEP 257?", "Who wrote PEP 257?"),
+        (AUTHOR, "and 20?", "Who wrote PEP 20?"),
+        (AUTHOR, "What about the Zen of Python?", "Who wrote the Zen of Python?"),
+        (AUTHOR, "What is its status?", "What is PEP 8's status?"),
+        (AUTHOR, "Where does he work?", "Where does Guido van Rossum work?"),
+        (AUTHOR, "What is it about?", "What is PEP 8 about?"),
+        (CHOICE, "How large is its ciphertext?", "How large is ML-KEM-768's ciphertext?"),
+        (CHOICE, "Why?", "Why? (ML-KEM-768)"),
+        (HEIGHT, "When was it built?", "When was it built? (high dam, Dams of the North)"),
+        (SIZE, "Who painted the Mona Lisa?", "Who painted the Mona Lisa?"),
+        (SIZE, "And who painted the Mona Lisa?", "And who painted the Mona Lisa? (ML-KEM-768)"),
+        (Turn("What was sold in H1 2021?"), "And in 2022?", "What was sold in H1 2022?"),
+        (Turn("Who sat in Cruz v. Ash?"), "And in Doe v. Roe?", "Who sat in Doe v. Roe?"),
+        (Turn("How old is the pier?"), "Is it possible?", "Is it possible? (old pier)"),
+    ],
+)
+def test_the_subject_is_in_the_question_its_answer_or_the_evidence(before, question, asked):
+    """The question before is completed, or a name stands where a pronoun stood."""
+    assert make_standalone(question, [before]) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("What does NIST say about AAL2?", ["NIST", "AAL2"]),
+        ("Is Table 3 of FIPS 203 complete?", ["Table 3 of FIPS 203"]),
+        ("the Bank of", ["Bank"]),
+        ("Galaxy Gaming's auditors, Moss Adams LLP", ["Gaming", "Moss Adams LLP"]),
+        ("How long is a key?", []),
+        ("", []),
+    ],
+)
+def test_names_are_capitals_and_identifiers(text, names):
+    """The first word of a text is no name by its capital alone."""
+    assert find_names(text) == names
 
 
 class Saying:
@@ -65,7 +122,7 @@ def test_a_model_may_rewrite_it():
     model = Saying(" How large is the key of ML-KEM-1024? \n")
 
     assert (
-        rewrite("And\nof 1024?", [FIRST], model, Prompts())
+        rewrite("And\nof 1024?", [Turn(FIRST)], model, Prompts())
         == "How large is the key of ML-KEM-1024?"
     )
     assert model.asked[0].user == f"Question: {FIRST}\nLast question: And of 1024?"
@@ -86,7 +143,7 @@ NO_QUESTION = [
 @pytest.mark.parametrize("said", NO_QUESTION)
 def test_what_is_no_question_gives_way_to_the_rules(said):
     """So does a model that does not answer."""
-    asked = rewrite("And of ML-KEM-1024?", [FIRST], Saying(said), Prompts())
+    asked = rewrite("And of ML-KEM-1024?", [Turn(FIRST)], Saying(said), Prompts())
 
     assert asked == FIRST.replace("768", "1024")
 
@@ -111,6 +168,6 @@ def test_what_is_no_question_gives_way_to_the_rules(said):
 )
 def test_a_model_keeps_to_the_words_that_were_typed(question, said, is_kept):
     """All but those that lean; another question in their place gives way to the rules."""
-    asked = rewrite(question, [FIRST], Saying(said), Prompts())
+    asked = rewrite(question, [Turn(FIRST)], Saying(said), Prompts())
 
-    assert asked == (said if is_kept else make_standalone(question, [FIRST]))
+    assert asked == (said if is_kept else make_standalone(question, [Turn(FIRST)]))

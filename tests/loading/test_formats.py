@@ -110,11 +110,17 @@ def test_a_peps_fields_are_metadata(load_one, samples):
 
 
 def test_rst_tables_are_spans(load_one):
-    """Grid tables and simple tables are marked from border to border."""
-    grid, simple = "+---+---+\n| a | b |\n+---+---+", "== ==\na  b\n== ==\n1  2\n== =="
-    assert tables(load_one("a.rst", f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\nText.\n")) == [
-        grid,
-        simple,
+    """Grid tables and simple tables are rows; those with cells that span stay as they are."""
+    grid = "+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n|   | 3 |\n+---+---+"
+    simple = "  == ====\n  a  b\n  == ====\n  1  *2*\n     3\n  4  5\n  == ===="
+    spanned = "+---+---+\n| a     |\n+---+---+\n| 1 | 2 |\n+---+---+"
+    bare = "== ==\n1  2\n3  4\n== =="
+    text = f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\n{spanned}\n\nText.\n\n{bare}\n"
+    assert tables(load_one("a.rst", text)) == [
+        "a | b\n1 | 2 3",
+        "a | b\n1 | 2 3\n4 | 5",
+        spanned,
+        bare,
     ]
 
 

@@ -86,6 +86,26 @@ def sheet(rows, *merged):
             (),
             ["City |  | Note", "Kiel | x | 1", "Jena | y | 2"],
         ),
+        (
+            [[None, 2022, 2023], [None, "t", "t"], ["Kiel", 11, 13]],
+            (),
+            [" | 2022 (t) | 2023 (t)", "Kiel | 11 | 13"],
+        ),
+        (
+            [["City", 2022, 2023], ["Unit", "EUR million", "$m"], ["Kiel", 11, 13]],
+            (),
+            ["City Unit | 2022 (EUR million) | 2023 ($m)", "Kiel | 11 | 13"],
+        ),
+        (
+            [["City", 2022, 2023], [None, "actual", "forecast"], ["Kiel", 11, 13]],
+            (),
+            ["City | 2022 actual | 2023 forecast", "Kiel | 11 | 13"],
+        ),
+        (
+            [["City", "2022"], [None, "none"], ["Kiel", "some"], ["Jena", 13]],
+            (),
+            ["City | 2022", " | none", "Kiel | some", "Jena | 13"],
+        ),
     ],
 )
 def test_the_rows_of_a_sheet(load_one, rows, merged, expected):

@@ -9,11 +9,14 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from bounded import limited
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
+from esrag.loading.concealed import remove_concealed
 from esrag.loading.guarded import parts
+from esrag.loading.html import parse_page
 from esrag.records import Source
 
 SECRET = "The vault opens at midnight."
@@ -63,6 +66,29 @@ CONCEALED = [
     'style="position:absolute;left:-9999px"',
     'style="text-indent:-9999px"',
     'style="height:0;overflow:hidden"',
+    'style="transform:scale(0)"',
+    'style="transform: rotate(3deg) scale( 0 , 0 )"',
+    'style="transform:scaleX(0)"',
+    'style="transform:translateX(-9999px)"',
+    'style="scale:0"',
+    'style="clip-path:inset(100%)"',
+    'style="clip-path:inset(50%)"',
+    'style="clip-path:inset(0 60% 0 40%)"',
+    'style="clip-path:circle(0)"',
+    'style="clip-path:circle(0px at 50% 50%)"',
+    'style="clip-path:ellipse(0 50%)"',
+    'style="position:absolute;clip:rect(0, 0, 0, 0)"',
+    'style="color:#fff"',
+    'style="color:#FFFFFF"',
+    'style="color:#fefefe"',
+    'style="color:white"',
+    'style="color:rgb(255,255,255)"',
+    'style="color:rgb(255 255 255 / 1)"',
+    'style="color:rgba(255, 255, 255, 1)"',
+    'style="color:red;color:white!important;color:red"',
+    'style="color:white;background:white none"',
+    'style="color:white;background-color:inherit"',
+    'style="background:#222;color:#202020"',
 ]
 SHOWN_STYLES = [
     "",
@@ -70,8 +96,24 @@ SHOWN_STYLES = [
     'style="display:block"',
     'style="opacity:0.9"',
     'style="font-size:0.9em"',
-    'style="color:#fff"',
+    'style="color:#eee"',
+    'style="color:inherit"',
+    'style="color:initial"',
+    'style="color:var(--ink)"',
+    'style="color:rgba(255,255,255,0.9)"',
     'style="color:#fff;background:#000"',
+    'style="color:#fff;background:#000 none"',
+    'style="color:#fff;background:rgb(0, 0, 0)"',
+    'style="color:#fff;background:linear-gradient(red, blue)"',
+    'style="color:#fff;background-color:#fff;background-image:url(a.png)"',
+    'style="color:transparent;-webkit-background-clip:text;background-image:url(a.png)"',
+    'style="transform:scale(1)"',
+    'style="transform:scaleX(-1)"',
+    'style="transform:scale3d(1, 1, 0)"',
+    'style="clip-path:inset(10% 20% 30%)"',
+    'style="clip-path:inset(60% 30% 0)"',
+    'style="clip-path:circle(50%)"',
+    'style="clip:rect(auto, auto, auto, auto)"',
     'style="margin-left:-10px"',
     'style="height:0"',
     'style="background:url(a.png);color:white"',
@@ -115,6 +157,154 @@ def test_white_text_of_a_page_on_an_element_with_a_white_background_is_left_out(
     require_left_out("a.html", text.encode())
     dark = text.replace("<div>", '<div style="background:#123">')
     require_kept("a.html", dark.encode())
+
+
+def colours(inner, head=""):
+    return (
+        f"<html><head>{head}</head><body><h1>Hours</h1><p>{SHOWN}</p>{inner}</body></html>"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "dark",
+    [
+        '<div style="background:#123"><p style="color:#fff">{}</p></div>',
+        '<table><tr bgcolor="navy"><td><font color="white">{}</font></td></tr></table>',
+        '<table background="a.png"><tr><td style="color:white">{}</td></tr></table>',
+        '<div style="color:#fff"><p style="background:#000">{}</p></div>',
+        '<div style="color:#fff"><p><span style="color:#000">{}</span></p></div>',
+        '<div style="color:#fff"><p><a href="b.html">{}</a></p></div>',
+        '<p style="color:#fff;background:#fff"><b style="color:#300">{}</b></p>',
+    ],
+)
+def test_white_text_of_a_page_on_something_dark_stays(dark):
+    """The background, or the colour, of another element decides; a link has its own colour."""
+    require_kept("a.html", colours(dark.format(SECRET)))
+
+
+@pytest.mark.parametrize(
+    "light",
+    [
+        '<div style="color:#fff"><p><b>{}</b></p></div>',
+        '<div style="background:#123"><p style="background:white;color:#fff">{}</p></div>',
+        '<div style="color:#fff"><!-- x -->{}<p style="background:#000">Shown as well.</p></div>',
+        '<div style="color:#fff"><p style="background:#000">Shown as well.</p>{}</div>',
+    ],
+)
+def test_white_text_of_a_page_without_a_background_is_left_out(light):
+    """Only what is white: a part of the same element with a background stays."""
+    document = loaded("a.html", colours(light.format(SECRET)))
+    assert ("vault" in document.text, document.hidden) == (False, CHARACTERS)
+    assert ("Shown as well." in document.text) == ("as well" in light)
+
+
+def test_white_text_of_a_page_with_a_style_sheet_stays():
+    """A sheet that is not read may make the page dark; what is under a white element is hidden."""
+    link = '<link rel="stylesheet" href="a.css">'
+    require_kept("a.html", colours(f'<p style="color:#fff">{SECRET}</p>', link))
+    white = f'<p style="color:#fff;background:#fff">{SECRET}</p>'
+    require_left_out("a.html", colours(white, link))
+
+
+def test_a_hidden_element_in_another_is_counted_once():
+    """The outer one is left out with all that is in it."""
+    inner = f'<div hidden><p style="display:none">{SECRET}</p></div>'
+    require_left_out("a.html", colours(inner))
+
+
+def test_a_page_that_hides_all_of_itself_stays():
+    """Its script shows it."""
+    text = f'<html style="color:#fff"><body style="color:white">{SHOWN} {SECRET}</body></html>'
+    require_kept("a.html", text.encode())
+
+
+HIDING_RULES = [
+    ".x{display:none}",
+    "#i { DISPLAY : none !important }",
+    "div{opacity:0}",
+    "div.x{visibility:hidden}",
+    "p + p{opacity:1}div{opacity:0}",
+    "h2, .other, .x {font-size:0}",
+    "body{color:#333}.x{color:#fff}",
+    "body{background:#222}.x{color:#222}",
+    "/* } */ .y{display:block} .x{display:none /* ; */}",
+    "<!-- .x{display:none} -->",
+    "@media screen{.x{display:none}}",
+    "@import url(a.css); .x{left:-9999px}",
+    ".x{display:block}.x{display:none}",
+    ".x{display:none}div{display:block}",
+    ".x{display:none!important}#i{display:block}",
+    ".y{content:'}'}.x{display:none}",
+    ".x{clip-path:inset(50%)",
+    ".x{display:none}@media print{.x{display:block}}",
+    "@keyframes a{from{display:block}}.x{display:none}.x::before{display:block}",
+    "@media (width<9px){.y{display:block}}.x{display:none}",
+]
+SHOWING_RULES = [
+    ".X{display:none}",
+    ".y{display:none}",
+    "p.x{display:none}",
+    ".x{display:none}.x{display:block}",
+    ".x{display:none}#i{display:block}",
+    "div{display:none}.x{display:block}",
+    "div{display:none!important}.x{display:block!important}",
+    "@media print{.x{display:none}}",
+    "@keyframes x{from{opacity:0}}",
+    ".x::after{display:none}",
+    ".x .y{display:none}",
+    ".y > .x, .x:hover{display:none}",
+    ".x{display:none}.x:target{display:block}",
+    ".x{display:none}@media (min-width:600px){.x{display:block}}",
+    ".x{display:none}body > .x{display:block}",
+    ".x{color:#fff}body{background:#123}",
+    ".x{color:#fff}:root{background:#123}",
+    ".x{color:#fff}@media screen and (min-width:1px){body{background:#123}}",
+    ".x{color:#fff}.x:not(.y){background:#123}",
+    "body{display:none}",
+]
+
+
+def with_rules(rules):
+    return colours(f'<div class="z x" id="i">{SECRET}</div>', f"<style>{rules}</style>")
+
+
+@pytest.mark.parametrize("rules", HIDING_RULES)
+def test_of_a_page_what_its_style_sheet_hides_is_left_out(rules):
+    """By a class, an id or a tag; the order of rules, specificity and importance count."""
+    require_left_out("a.html", with_rules(rules))
+
+
+@pytest.mark.parametrize("rules", SHOWING_RULES)
+def test_of_a_page_what_its_style_sheet_may_show_stays(rules):
+    """Another rule wins, or may win: on some screens, or with a selector of several parts."""
+    require_kept("a.html", with_rules(rules))
+
+
+def test_an_inline_style_wins_over_a_style_sheet():
+    """Unless the rule is important."""
+    inner = f'<p class="x" style="display:block">{SECRET}</p>'
+    require_kept("a.html", colours(inner, "<style>.x{display:none}</style>"))
+    require_left_out("a.html", colours(inner, "<style>.x{display:none !important}</style>"))
+    for other in ("<style media=print>", "<noscript><style>"):
+        require_kept("a.html", colours(inner, f"{other}.x{{display:none!important}}</style>"))
+
+
+def test_a_hostile_style_sheet_takes_linear_time():
+    """A megabyte of rules, of selectors with one rule, of braces, and of conditions."""
+    many = [f".a{i}" for i in range(30_000)]
+    everything = "top:1;left:1;color:red;width:1;height:1;display:block;opacity:1;scale:1"
+    sheets = (
+        "".join(f"{one}{{{everything}}}" for one in many),
+        ".x{top:0}" * 50_000,
+        f"{','.join(many)}{{{everything}}}" + f"{','.join(many)}{{{'top:1;' * 40_000}}}",
+        "{" * 250_000 + "}" * 250_000,
+        "@media screen{" * 35_000,
+        "(" * 250_000 + "[" * 250_000 + "{top:0}",
+    )
+    body = "".join(f'<p class="x {one[1:]}">y' for one in many)
+    with limited(20):
+        for sheet in sheets:
+            assert remove_concealed(parse_page(colours(body, f"<style>{sheet}").decode())) == 0
 
 
 def test_of_a_message_and_a_book_hidden_text_is_left_out():
@@ -322,12 +512,14 @@ def pdf(content, *, image=None, box="0 0 600 800", extra=""):
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /CropBox [{box}] /Contents 4 0 R "
-        "/Resources << /Font << /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R >> "
-        f"/ExtGState << /C << /ca 0 >> >> {extra} >> >>".encode(),
+        "/Resources << /Font << /F 5 0 R >> /XObject << /I 6 0 R /X 7 0 R /Y 8 0 R >> "
+        "/ExtGState << /C << /ca 0 >> /H << /ca 0.5 >> /M << /BM /Multiply >> >> "
+        f"{extra} >> >>".encode(),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         IMAGE,
         FORM,
+        BOX,
     ]
     out, places = b"%PDF-1.7\n", []
     for number, body in enumerate(objects, start=1):
@@ -359,6 +551,10 @@ FORM = (
     b">> >> /Length %d >>\n"
     b"stream\n%s\nendstream" % (len(WHITE), WHITE)
 )
+BOX = (
+    b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length 24 >>\n"
+    b"stream\n1 g 90 590 300 30 re f  \nendstream"
+)
 FIRST = "0 g " + shows(SHOWN, "100 700")
 INVISIBLE = {
     "without ink": f"3 Tr {shows(SECRET)}",
@@ -373,6 +569,13 @@ INVISIBLE = {
     "outside": shows(SECRET, "100 900"),
     "beside": shows(SECRET, "-400 600"),
     "tiny": f"q 0.05 0 0 0.05 0 0 cm {shows(SECRET, '2000 2000')} Q",
+    "under a white box": f"0 g {shows(SECRET)} 1 g 90 590 300 30 re f",
+    "under a black box": f"0 0.4 0 rg {shows(SECRET)} 0 g 90 590 300 30 re f",
+    "under a box of lines": f"0 g {shows(SECRET)} 1 g 90 590 m 90 620 l 390 620 l 390 590 l h f",
+    "under a moved box": f"0 g {shows(SECRET)} q 300 0 0 30 90 590 cm 1 g 0 0 1 1 re f Q",
+    "under a turned box": f"0 g {shows(SECRET)} q 0 30 -300 0 390 590 cm 1 g 0 0 1 1 re f Q",
+    "under a clipped box": f"0 g {shows(SECRET)} q 80 580 400 50 re W n 1 g 0 0 600 690 re f Q",
+    "under a box in a form": f"0 g {shows(SECRET)} /Y Do",
     "in a form": "/X Do",
     "in a form that is moved": "q 1 0 0 1 5 5 cm /X Do Q",
 }
@@ -380,6 +583,19 @@ VISIBLE = {
     "black": shows(SECRET),
     "white on a dark box": f"0 0 0.4 rg 90 590 300 30 re f 1 g {shows(SECRET)}",
     "a white form on a dark box": "0 0 0.4 rg 90 590 300 30 re f /X Do",
+    "on a box": f"1 1 0 rg 90 590 300 30 re f 0 g {shows(SECRET)}",
+    "under half a box": f"0 g {shows(SECRET)} 1 g 90 590 60 30 re f",
+    "under a translucent box": f"0 g {shows(SECRET)} /H gs 1 g 90 590 300 30 re f",
+    "under a blended box": f"0 g {shows(SECRET)} /M gs 1 1 0 rg 90 590 300 30 re f",
+    "under a frame": f"0 g {shows(SECRET)} 1 G 90 590 300 30 re S",
+    "under a triangle": f"0 g {shows(SECRET)} 1 g 90 590 m 500 590 l 90 640 l h f",
+    "under a slanted box": f"0 g {shows(SECRET)} q 1 1 -1 1 0 0 cm 1 g 340 240 200 300 re f Q",
+    "under a box that is clipped": (
+        f"0 g {shows(SECRET)} q 90 590 40 40 re W n 1 g 0 0 600 690 re f Q"
+    ),
+    "under a box that is clipped by a shape": (
+        f"0 g {shows(SECRET)} q 0 0 m 600 0 l 0 690 l h W n 1 g 0 0 600 690 re f Q"
+    ),
     "white on a picture": f"q 300 0 0 60 90 580 cm /I Do Q 1 g {shows(SECRET)}",
     "white with an outline": f"1 g 0 G 2 Tr {shows(SECRET)}",
     "white on a dark shape": (
@@ -388,6 +604,9 @@ VISIBLE = {
     "clipped by a larger box": f"q 50 500 500 200 re W n {shows(SECRET)} Q",
     "small": f"q 0.2 0 0 0.2 0 0 cm {shows(SECRET, '500 2000')} Q",
     "what OCR read in a scan": f"q 600 0 0 800 0 0 cm /I Do Q 3 Tr {shows(SECRET)}",
+    "what OCR read in a scan on a white page": (
+        f"3 Tr {shows(SECRET)} 1 g 0 0 600 690 re f q 600 0 0 600 0 0 cm /I Do Q"
+    ),
     "what OCR read in strips": (
         f"q 600 0 0 400 0 0 cm /I Do Q q 600 0 0 400 0 400 cm /I Do Q 3 Tr {shows(SECRET)}"
     ),

@@ -60,17 +60,17 @@ QUESTIONS = (
 ANSWERS = {
     "What are the steps in Algorithm 2 SHAKE128?": ("8: output ← out1‖", "NIST.FIPS.203", 28),
     "What is the size of the encapsulation key of ML-KEM-768?": (
-        "ML-KEM-768 1184",
+        "ML-KEM-768, encapsulation key: 1184 bytes",
         "NIST.FIPS.203",
         48,
     ),
     "What is the size of the ciphertext of ML-KEM-1024?": (
-        "ML-KEM-1024 1568 3168 1568",
+        "ML-KEM-1024, ciphertext: 1568 bytes",
         "NIST.FIPS.203",
         48,
     ),
     "What is the decapsulation failure rate of ML-KEM-512?": (
-        "ML-KEM-512 2^−138.8",
+        "ML-KEM-512, Decapsulation failure rate: 2^−138.8",
         "NIST.FIPS.203",
         24,
     ),
@@ -83,7 +83,11 @@ ANSWERS = {
         "NIST.FIPS.203",
         24,
     ),
-    "How many rounds does AES-256 have?": ("AES-256 8 4 14", "NIST.FIPS.197", 18),
+    "How many rounds does AES-256 have?": (
+        "AES-256, Number of Rounds (Nr): 14",
+        "NIST.FIPS.197",
+        18,
+    ),
     "Which key lengths does AES support?": ("128, 192, or 256 bits", "NIST.FIPS.197", 30),
     "What are the four transformations of the round function of AES?": (
         "S-box",

@@ -148,6 +148,10 @@ def test_prose_is_cut_at_full_stops_alone(text):
         ("1. One is here. It stays.\n2. Two", ["1. One is here.", "It stays.", "2. Two"]),
         ("1: for i do\n2:   x. y\n3: end", ["1: for i do", "2:   x. y", "3: end"]),
         ("a | b\nc. D | d\n| e | f |", ["a | b", "c. D | d", "| e | f |"]),
+        ("City | 2023 Tonnes (act.) | 2024 Tonnes (est.)\nA | 7 t. Or 8 | 9",
+         ["City | 2023 Tonnes (act.) | 2024 Tonnes (est.)", "A | 7 t. Or 8 | 9"]),
+        ("In tonnes (act.): 7, kilos (est.), 9. It ends.",
+         ["In tonnes (act.): 7, kilos (est.), 9.", "It ends."]),
         ("It was listed in\nTable 3. The end.", ["It was listed in\nTable 3.", "The end."]),
     ],
 )  # fmt: skip

@@ -40,6 +40,10 @@ LED_TO = (
     "All sizes below are in bytes.\n\nkind | key | text\nA | 1184 | 1088\n\nkind | "
     "strength (bits)\nB | 192"
 )
+QUARTERS = (
+    "Quarter ended | 2021 High | 2021 Low | 2020 High\nMarch 31, 2020 | 3.02 | 1.72 | 1.95\n"
+    "June 30, 2020 | 3.70 | 2.70 | 1.36"
+)
 PROSE = (
     "In 2022 revenue was 4 million euros. In 2023 revenue was 5 million euros. "
     "A test takes 5 ms and costs 3 thousand dollars."
@@ -55,6 +59,8 @@ PROSE = (
         (PARAMETERS, "For ML-KEM-768, q is 3329 bits."),
         (YEARS, "In 2023 Kiel had revenue of 44."),
         (YEARS, "In 2022 the revenue of Kiel was 57."),
+        (QUARTERS, "The 2021 high of March 31, 2020 was 3.70."),
+        (QUARTERS, "The 2021 low of June 30, 2020 was 1.72."),
         (YEARS, "In 2023 the cost of Kiel was 57."),
         (YEARS, "In 2023 Jena had revenue of 57."),
         (NAMED, "In 2023 Kiel had revenue of 44."),
@@ -98,6 +104,8 @@ def test_a_number_in_another_measure_is_not_supported(text, draft):
         (YEARS, "Kiel had revenue of 44 in 2022."),
         (YEARS, "In 2023 the cost of Kiel was 31."),
         (YEARS, "Kiel's revenue rose from 44 in 2022 to 57 in 2023."),
+        (QUARTERS, "The 2021 high of June 30, 2020 was 3.70."),
+        (QUARTERS, "The 2021 low of March 31, 2020 was 1.72."),
         (NAMED, "In 2023 Kiel had revenue of 57."),
         (BLOCKS, "In 2023 Kiel had revenue of 57."),
         (BLOCKS, "The revenue of Kiel in 2022 was 44."),

@@ -109,6 +109,15 @@ class EmbeddedEngine:
             clock.lap("open")
             return search(snapshot, request, clock)
 
+    def count_terms(self, terms: Sequence[str], like: Sequence[str] = ()) -> Mapping[str, int]:
+        """Return the number of chunks of each term that occurs; see `Engine.count_terms`.
+
+        Raises: IndexMissing.
+        """
+        with self._reader.snapshot() as snapshot:
+            similar = snapshot.similar_terms(like)
+            return {term: count for term in terms if (count := snapshot.count(term))} | similar
+
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
         """Return, for each filter, whether any chunk passes it.
 
@@ -140,6 +149,14 @@ class EmbeddedEngine:
             raise
         except EngineError as error:
             return [str(error)]
+
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Read the stored chunks of sources, whose pages carry checksums.
+
+        Raises: IndexMissing, EngineError.
+        """
+        for _ in self._streamed(conversion.CHUNKS_READ, (json.dumps([*sources]),)):
+            pass
 
     def examine(self) -> Iterator[Finding]:
         """Check SQLite and the disk; see `Engine.examine`."""

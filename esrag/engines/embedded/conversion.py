@@ -18,6 +18,14 @@ CHUNK_SELECT = """
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
 """
 
+# Reads every page that holds a chunk of the sources.
+CHUNKS_READ = """
+    SELECT sum(length(p.text) + length(c.title) + length(c.section) + length(c.keywords)
+               + length(c.metadata))
+    FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
+    WHERE d.source IN (SELECT value FROM json_each(?))
+"""
+
 
 def document_row(document: StoredDocument) -> tuple[Any, ...]:
     """Return the values of DOCUMENT_COLUMNS."""

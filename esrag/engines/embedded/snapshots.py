@@ -22,6 +22,7 @@ from esrag.engines.embedded.index_folder import (
 )
 from esrag.engines.embedded.vector_file import Rows, StoredVectors, map_vectors
 from esrag.engines.preconditions import text_hash
+from esrag.text.edits import MAX_EDITS, is_near
 
 _ATTEMPTS = 5
 
@@ -68,6 +69,20 @@ class Snapshot:
             ).fetchone()
             counts[term] = found[0] if found else 0
         return counts[term]
+
+    def similar_terms(self, like: Sequence[str]) -> dict[str, int]:
+        """Return terms at most two edits from one of these, by the number of their chunks.
+
+        The first letter is the same.
+        """
+        sql = "SELECT term FROM word_counts WHERE term >= ? AND term < ?"
+        found: dict[str, int] = {}
+        for word in like:
+            first, after = word[:1], chr(ord(word[0]) + 1)
+            for (term,) in self.connection.execute(sql, (first, after)):
+                if is_near(word, term, MAX_EDITS):
+                    found[term] = self.count(term)
+        return found
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the stored vectors of texts, by text; texts that are not indexed are left out."""

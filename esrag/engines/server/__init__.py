@@ -34,7 +34,7 @@ from esrag.engines.server.entries import (
 )
 from esrag.engines.server.indexes import Index, Indexes
 from esrag.engines.server.lease import Lease
-from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search, any_match
+from esrag.engines.server.searching import RANKS_THE_WHOLE_INDEX, Search, any_match, count_terms
 from esrag.engines.server.writing import ServerWriter, generation
 from esrag.errors import EngineUnreachable, IndexMissing
 from esrag.filters import Filter
@@ -128,6 +128,13 @@ class ServerEngine:
 
         return asked.client(self._connection, index.name)
 
+    def count_terms(self, terms: Sequence[str], like: Sequence[str] = ()) -> Mapping[str, int]:
+        """Return the number of chunks of each term that occurs; see `Engine.count_terms`.
+
+        Raises: IndexMissing, EngineError.
+        """
+        return count_terms(self._connection, self._indexes.find_current().name, terms, like)
+
     def any_match(self, filters: Sequence[Filter]) -> Sequence[bool]:
         """Return, for each filter, whether any chunk passes it.
 
@@ -174,6 +181,9 @@ class ServerEngine:
         )
 
         return found
+
+    def verify_chunks(self, sources: Sequence[str]) -> None:
+        """Do nothing: the server verifies its own files."""
 
     def vectors(self) -> Iterator[tuple[str, Vectors]]:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""

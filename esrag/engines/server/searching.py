@@ -17,6 +17,7 @@ from esrag.engines.server.mapping import VectorField
 from esrag.errors import EngineError, IndexMismatch, UsageError
 from esrag.filters import Filter
 from esrag.records import Fingerprint
+from esrag.text.edits import MAX_EDITS
 from esrag.text.terms import question_terms
 
 Query = dict[str, Any]
@@ -30,6 +31,7 @@ _MOST = 10_000  # hits of a leg: index.max_result_window, and the largest k of e
 # best for 2 questions, its first twenty for 89 and its first thirty for all (by ranks; 97 by scores
 # with 0.3 for the vector leg). In one shard, its first twelve held them for all.
 _DEEPER = 3
+_SUGGESTIONS = 50  # for a misspelt word
 _WEIGHTS_SINCE = {"elasticsearch": (9, 2), "opensearch": (3, 1)}  # in fusion by ranks
 _EVEN = 0.5  # share of the vector leg
 # Candidates that a shard visits for its k neighbours. Of the 100 nearest of 20,464 chunks, 20
@@ -284,6 +286,39 @@ def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> 
         if bodies
         else []
     )
+
+
+def count_terms(
+    connection: Connection, index: str, terms: Sequence[str], like: Sequence[str]
+) -> dict[str, int]:
+    """Return the number of chunks of each term that occurs, in one round trip.
+
+    The terms are those given, and those that the server suggests for `like`. Raises: EngineError.
+    """
+    named = {f"t{n}": term for n, term in enumerate(dict.fromkeys(terms))}
+    counted = {"filters": {name: {"term": {"terms": term}} for name, term in named.items()}}
+    suggester = {
+        "field": "terms",
+        "suggest_mode": "always",
+        "max_edits": MAX_EDITS,
+        "prefix_length": 1,
+        "size": _SUGGESTIONS,
+        "shard_size": _SUGGESTIONS,
+    }
+    wanted = {f"s{n}": {"text": word, "term": suggester} for n, word in enumerate(like)}
+    body = {
+        "size": 0,
+        "track_total_hits": False,
+        **({"aggs": {"terms": {"filters": counted}}} if named else {}),
+        **({"suggest": wanted} if wanted else {}),
+    }
+    [answer] = _multi_search(connection, index, body) if named or wanted else [{}]
+
+    buckets = answer.get("aggregations", {}).get("terms", {}).get("buckets", {})
+    found = {named[name]: bucket["doc_count"] for name, bucket in buckets.items()}
+    for entries in answer.get("suggest", {}).values():
+        found |= {each["text"]: each["freq"] for entry in entries for each in entry["options"]}
+    return {term: count for term, count in found.items() if count}
 
 
 def _multi_search(

@@ -1,0 +1,53 @@
+"""Describing: answers about the documents, from the records of the index and from one document.
+
+A record of the index is no passage, so its figures cannot be quoted: a sentence about a document
+cites the passage where that document begins, or the one that shows its topic. The title and the
+file of the citation are the evidence. Whatever does not fit the index (a name that no document has,
+a topic of none) is left to the passages: these functions then return None.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from esrag.engines import SearchResult
+from esrag.records import Answer, Citation, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """An answer about documents, its evidence, and the search for its topic, if it has one.
+
+    A record of the index is certain; words in common with a topic are not.
+    """
+
+    answer: Answer
+    evidence: tuple[Evidence, ...]
+    retrieved: SearchResult
+    confidence: float = 1.0
+
+
+def cite(item: Evidence, source: str, start: int = 0, end: int = 0) -> Citation:
+    """Return the citation of a passage for a sentence about its document.
+
+    The quote is `text[start:end]` of the passage.
+    """
+    chunk = item.chunk
+    return Citation(
+        key=item.key,
+        doc_id=chunk.doc_id,
+        start_page=chunk.start_page,
+        end_page=chunk.end_page,
+        chunk_id=chunk.chunk_id,
+        start=chunk.start + start,
+        end=chunk.start + end,
+        quote=chunk.text[start:end],
+        support=1.0,
+        title=chunk.title,
+        section=chunk.section,
+        source=source,
+    )
+
+
+def markers(evidence: Sequence[Evidence]) -> str:
+    """Return the markers of passages."""
+    return "".join(f"[{item.key}]" for item in evidence)

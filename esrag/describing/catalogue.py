@@ -1,0 +1,238 @@
+"""Answer questions about the collection: which documents there are, how many, how long."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from esrag.context import Context
+from esrag.describing import Description, cite, markers
+from esrag.describing.naming import (
+    file_name,
+    find_documents,
+    find_title_line,
+    iter_documents,
+    read_head,
+)
+from esrag.engines import SearchResult
+from esrag.evidence.statements import strip_markers
+from esrag.filters import Filter
+from esrag.gathering import retrieve
+from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
+from esrag.routing import Route
+from esrag.text import format_count, sentence_spans
+from esrag.text.terms import terms
+
+MAX_LISTED = 20  # documents in one answer
+MAX_ON_TOPIC = 7
+MAX_COUNTED = 5  # documents cited for a number of documents
+MAX_NAME = 100  # characters of a document's name
+HEAD_CHUNKS = 6  # where a document without a title is looked through for a name
+DEPTH = 100  # hits in which documents on a topic are looked for
+MAX_HITS = 3  # of a document that count, so that a long document does not push others out
+MIN_SHARE = 0.3  # of the best document's score, which a document on the topic has
+RANK_CONSTANT = 60
+ON_TOPIC = 0.75  # confidence of a list of documents that have the words of a topic
+
+NOTE = "from the records of the index, not a quotation"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A document with the passage that is cited for it, and its name for a reader."""
+
+    document: StoredDocument
+    chunk: Chunk
+    name: str
+    score: float = 0.0
+
+
+def describe_collection(route: Route, context: Context, where: Filter | None) -> Description | None:
+    """Return the answer to a question about the collection; None if it is about something else.
+
+    Raises: IndexMissing.
+    """
+    if route.wanted == "pages":
+        return _count_pages(route.about, context, where)
+    if route.about:
+        return _list_on_topic(route, context, where)
+
+    documents = _iter_of_format(route.format, context, where)
+    if route.wanted == "count":
+        return _count(documents, context)
+    return _list_all(documents, context)
+
+
+def _iter_of_format(
+    form: str, context: Context, where: Filter | None
+) -> Iterator[tuple[StoredDocument, Chunk | None]]:
+    for document, chunk in iter_documents(context.engine, where):
+        if not form or _has_format(document, form):
+            yield document, chunk
+
+
+def _has_format(document: StoredDocument, form: str) -> bool:
+    kinds = {"word": ("docx",), "email": ("eml",)}.get(form, (form,))
+    return document.kind in kinds
+
+
+def _list_all(
+    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+) -> Description | None:
+    """Return one line per document, as many as one answer lists."""
+    entries = list(_entries(islice(documents, MAX_LISTED), context))
+    left = sum(1 for _ in documents)
+    total = f"the collection has {format_count(len(entries) + left, 'document')}"
+    note = f"{total}; esrag docs lists all" if left else total
+    return _listing(entries, (NOTE, note)) if entries else None
+
+
+def _count(
+    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+) -> Description | None:
+    """Return the number of documents, citing the first ones."""
+    entries = list(_entries(islice(documents, MAX_COUNTED), context))
+    if not entries:
+        return None
+
+    total = len(entries) + sum(1 for _ in documents)
+    evidence = _evidence(entries)
+    text = f"The collection has {format_count(total, 'document')}. {markers(evidence)}"
+    note = f"{NOTE}; the first documents are cited"
+    return _description(text, entries, evidence, (note,))
+
+
+def _count_pages(name: str, context: Context, where: Filter | None) -> Description | None:
+    """Return the pages of the documents with a name; None if no document has it."""
+    named = find_documents(name, context, where)[:MAX_COUNTED]
+    entries = list(_entries(iter(named), context))
+    if not entries:
+        return None
+
+    evidence = _evidence(entries)
+    text = " ".join(
+        f"{each.name} ({strip_markers(file_name(each.document))}) {_pages(each.document)}."
+        f" [{item.key}]"
+        for each, item in zip(entries, evidence, strict=True)
+    )
+    return _description(text, entries, evidence, (NOTE,))
+
+
+def _pages(document: StoredDocument) -> str:
+    count = document.page_count
+    return f"has {format_count(count, 'page')}" if count else "is in a format without pages"
+
+
+def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Description | None:
+    """Return one line per document with a passage that has all words of the topic."""
+    wanted = frozenset(terms(route.about))
+    deep = context.with_settings({"retrieval.k": DEPTH})
+    found = retrieve(route.about, deep, where) if wanted else SearchResult((), "records")
+    best, scores = _rank(found.hits, wanted)
+    least = MIN_SHARE * max(scores.values(), default=0.0)
+
+    documents = {each.doc_id: each for each in context.engine.documents([*best])}
+    entries = [
+        _Entry(
+            document=documents[doc_id],
+            chunk=chunk,
+            name=_name(documents[doc_id], chunk, context, wanted),
+            score=scores[doc_id],
+        )
+        for doc_id, chunk in best.items()
+        if scores[doc_id] >= least
+        and doc_id in documents
+        and (not route.format or _has_format(documents[doc_id], route.format))
+    ]
+    entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
+    note = f"documents with passages that have the words of {route.about!r}"
+    if not entries:
+        return None
+    return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
+
+
+def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk], dict[str, float]]:
+    """Return the best passage and the score of each document whose hits have all the words."""
+    by_document: dict[str, list[tuple[int, Chunk, set[str]]]] = {}
+    for rank, hit in enumerate(hits, 1):
+        chunk = hit.chunk
+        found = set(wanted.intersection(terms(f"{chunk.title}\n{chunk.section}\n{chunk.text}")))
+        by_document.setdefault(chunk.doc_id, []).append((rank, chunk, found))
+
+    best: dict[str, Chunk] = {}
+    scores: dict[str, float] = {}
+    for doc_id, found_in in by_document.items():
+        if set().union(*(found for _, _, found in found_in)) == wanted:
+            best[doc_id] = max(found_in, key=lambda one: len(one[2]))[1]
+            scores[doc_id] = sum(1 / (RANK_CONSTANT + rank) for rank, _, _ in found_in[:MAX_HITS])
+
+    return best, scores
+
+
+def _entries(
+    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+) -> Iterator[_Entry]:
+    """Yield the documents that have a passage, with their names."""
+    for document, known in documents:
+        chunk = known or next(iter(read_head(context.engine, document.doc_id)), None)
+        if chunk:
+            yield _Entry(document, chunk, _name(document, chunk, context))
+
+
+def _name(
+    document: StoredDocument, chunk: Chunk, context: Context, topic: frozenset[str] = frozenset()
+) -> str:
+    """Return the title, else the first heading, else a line that names the document."""
+    if name := document.title or chunk.section.partition(" > ")[0]:
+        return _shorten(name)
+    head = [each.text for each in read_head(context.engine, document.doc_id, HEAD_CHUNKS)]
+    line = find_title_line(head, topic) or find_title_line(head)
+    first = next(iter(head), chunk.text).strip().partition("\n")[0]
+    return f"“{_shorten(line or first)}”"
+
+
+def _shorten(text: str) -> str:
+    """Return a text on one line, cut after a word."""
+    line = strip_markers(" ".join(text.split()))
+    return line if len(line) <= MAX_NAME else f"{line[:MAX_NAME].rpartition(' ')[0]} …"
+
+
+def _evidence(entries: Sequence[_Entry]) -> tuple[Evidence, ...]:
+    return tuple(Evidence(f"c{n}", entry.chunk, entry.score) for n, entry in enumerate(entries, 1))
+
+
+def _listing(
+    entries: Sequence[_Entry], notes: tuple[str, ...], found: SearchResult | None = None
+) -> Description:
+    """Return one line per document, each citing its passage."""
+    evidence = _evidence(entries)
+    lines = (
+        f"- {entry.name} ({_size(entry.document)}) [{item.key}]"
+        for entry, item in zip(entries, evidence, strict=True)
+    )
+    return _description("\n".join(lines), entries, evidence, notes, found)
+
+
+def _size(document: StoredDocument) -> str:
+    count = document.page_count
+    name = strip_markers(file_name(document))
+    return f"{name}, {format_count(count, 'page')}" if count else name
+
+
+def _description(
+    text: str,
+    entries: Sequence[_Entry],
+    evidence: tuple[Evidence, ...],
+    notes: tuple[str, ...],
+    found: SearchResult | None = None,
+) -> Description:
+    citations = tuple(
+        cite(item, entry.document.source, *_quoted_span(item.chunk.text))
+        for entry, item in zip(entries, evidence, strict=True)
+    )
+    answer = Answer(text, refused=False, citations=citations, notes=notes)
+    return Description(answer, evidence, found or SearchResult((), "records"))
+
+
+def _quoted_span(text: str) -> tuple[int, int]:
+    """Return the span of the first sentence of a passage."""
+    return next(iter(sentence_spans(text)), (0, len(text)))

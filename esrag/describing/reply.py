@@ -1,0 +1,106 @@
+"""Reply to a question about the documents themselves: the collection, or one document in short."""
+
+from dataclasses import replace
+
+from esrag.answering import Answering, generate, verify
+from esrag.citations import OnSentence
+from esrag.context import Context
+from esrag.describing.catalogue import describe_collection
+from esrag.describing.summary import find_summary
+from esrag.engines.clock import Clock
+from esrag.evidence.algorithms import sentences
+from esrag.evidence.confidence import Signals, band
+from esrag.filters import Filter
+from esrag.gathering import Gathered
+from esrag.records import Answer
+from esrag.results import AskResult
+from esrag.routing import Route
+from esrag.routing.document_questions import find_document_route
+from esrag.verifying.source_lookup import name_sources
+from esrag.verifying.verify import Check, Rules
+
+
+def answer_about_documents(
+    question: str, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return the answer to a question about the documents; None for a question to them.
+
+    Raises: IndexMissing, GeneratorError, SettingsError.
+    """
+    route = find_document_route(question)
+    if route is None:
+        return None
+    if route.kind == "collection":
+        return _describe(question, route, context, where, on_sentence)
+
+    found = find_summary(question, route.about, context, where)
+    if found is None:
+        return None
+    write = _write_summary if context.generator().prompted else _quote_summary
+    return replace(write(question, found, context, on_sentence), route="summary")
+
+
+def _describe(
+    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return what the records of the index say; None if the question is about something else."""
+    clock = Clock()
+    described = describe_collection(route, context, where)
+    if described is None:
+        return None
+
+    clock.lap("describe")
+    for line in described.answer.text.splitlines():
+        on_sentence(line)
+    found = Gathered(
+        retrieved=replace(described.retrieved, took_ms=clock.took_ms),
+        evidence=described.evidence,
+        statements=(),
+        signals=Signals(described.confidence, None),
+        confidence=described.confidence,
+        lacks=None,
+    )
+    result = _build_result(question, found, described.answer, "records")
+    return replace(result, route="collection")
+
+
+def _write_summary(
+    question: str, found: Gathered, context: Context, on_sentence: OnSentence
+) -> AskResult:
+    """Return the summary that a language model writes of a document's sentences."""
+    writers = context.open_writers()
+    answering = Answering(question, found, context, on_sentence)
+    for attempt in answering.iter_attempts(writers):
+        draft = generate(attempt)
+        answering.add(attempt, draft, verify(draft, attempt))
+    return answering.result(writers[0])
+
+
+def _quote_summary(
+    question: str, found: Gathered, context: Context, on_sentence: OnSentence
+) -> AskResult:
+    """Return the document's own sentences as its summary."""
+    draft = " ".join(
+        f"{part} [{each.key}]" for each in found.statements for part in sentences(each.text)
+    )
+    check = Check(question, found.evidence, Rules("drop"), context.encode, on_sentence)
+    answer = name_sources(check.answer(draft), context.engine)
+    return _build_result(question, found, answer, context.generator().model, draft)
+
+
+def _build_result(
+    question: str, found: Gathered, answer: Answer, model: str, draft: str = ""
+) -> AskResult:
+    return AskResult(
+        question=question,
+        answer=answer,
+        signals=found.signals,
+        confidence=found.confidence,
+        confidence_band=band(found.confidence),
+        evidence=found.evidence,
+        retrieved=found.retrieved,
+        model=model,
+        took_ms=found.retrieved.took_ms,
+        steps=found.steps,
+        draft=draft,
+    )

@@ -1,0 +1,264 @@
+"""Cells: the part of a table row that a question asks for, labelled as its row and column are."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from esrag.evidence import Statement
+from esrag.evidence.algorithms import sentences
+from esrag.evidence.statements import MAX_CHARACTERS, lines, to_line
+from esrag.evidence.tables import Row, is_figure
+from esrag.records import Evidence
+from esrag.text.figures import header_units, is_unit, to_figures
+from esrag.text.terms import terms
+
+MAX_CELLS = 3  # more of them are the whole row
+MAX_ROWS = 2  # that a question may compare
+
+# Share of the question's words that a row has to have with its caption and the passage's titles,
+# for its cell to be the answer without being the best statement.
+MIN_SHARE = 0.6
+
+_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
+_SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
+_OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not apply to
+    r"[%$€£]|\b(?:per|number|count|shares|staff|employees|people|rate|ratio|year|age|date|no)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
+_SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
+_YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
+MAX_QUARTERS = 4
+_QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
+_QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
+_PARTS = "; "
+
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A row of a passage, and what it shares with the question."""
+
+    key: str
+    row: Row
+    text: str
+    asked: set[str]  # words of the question, with those that it says in another way
+    numbers: int  # of the question that its label has and no header of it: a year, a size
+    matched: int  # words of its label only
+    explained: int  # words of its label and of its best header
+    missing: int  # words of its label that the question lacks
+    headers: int  # words of its best header
+    share: float  # of the question's words that it has with its caption and titles
+
+
+def answer_cells(
+    question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
+) -> list[tuple[str, str]]:
+    """Return the cells that answer the question, each row's with its key; [] if none do.
+
+    Only rows that are among the statements count, or are too long to be one. The question has to
+    have the whole label of a row and words of a header. Otherwise the best statement counts if it
+    is a row, or a row of its table with a better label.
+    """
+    if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
+        return []
+
+    asked, known = _asked(question), {(each.key, each.text) for each in statements}
+    rows = [row for item in evidence for row in _candidates(item, asked, _quarter(question))]
+    rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
+    best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
+    named = [row for row in rows if _is_named(row)]
+    own = next((row for row in rows if best and row.text == best.text), None)
+    chosen = _best(named) or _best_of_table(rows, own)
+    found = [(row.key, _pick(row.asked, row.row) or "") for row in chosen]
+    return found if all(len(list(sentences(text))) == 1 for _, text in found) else []
+
+
+def pick_cells(question: str, row: Row) -> str | None:
+    """Return the cells of the row that the question asks for, each labelled, or None.
+
+    The row has to share words with the question, and so does a column's header with words that the
+    other headers lack. Without such a column, the whole row is the answer.
+
+    >>> row = Row("", (("Key", "ML-KEM-768"), ("Ciphertext (bytes)", "1088"), ("Secret", "32")))
+    >>> pick_cells("How long is the ciphertext of ML-KEM-768?", row)
+    'ML-KEM-768, Ciphertext (bytes): 1088'
+    >>> pick_cells("What is ML-KEM-768?", row) is None
+    True
+    """
+    return _pick(_asked(question), row)
+
+
+def _pick(asked: set[str], row: Row) -> str | None:
+    values = row.cells[1:]
+    words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
+    if not _label(row) or not any(asked & _terms(word) for word in words):
+        return None
+
+    picked, _ = _columns(_without_label(asked, row), values)
+    if not 0 < len(picked) <= MAX_CELLS or all(_terms(values[n][1]) <= asked for n in picked):
+        return None
+    return f"{_label(row)}, {_PARTS.join(_render(values[n], row) for n in picked)}"
+
+
+def is_cell_of(text: str, row: Row) -> bool:
+    """Return whether a text is one or several cells of the row, as `pick_cells` gives them."""
+    label = _label(row)
+    if not label or not text.startswith(f"{label}, "):
+        return False
+
+    rest = f"{text.removeprefix(f'{label}, ')}{_PARTS}"
+    for cell in row.cells[1:]:
+        rest = rest.removeprefix(f"{_render(cell, row)}{_PARTS}")
+    return not rest
+
+
+def _asked(question: str) -> set[str]:
+    """Return the words of a question, also as tables write them: high for highest.
+
+    >>> sorted(_asked("The highest price at the end of 2021?") - _terms("highest price end 2021"))
+    ['31', 'decemb', 'high']
+    """
+    bases = " ".join(_SUPERLATIVE.findall(question))
+    return _terms(f"{question} {bases} {'December 31' if _YEAR_END.search(question) else ''}")
+
+
+def _quarter(question: str) -> int:
+    """Return the quarter that a question asks for, 1..4, else 0."""
+    found = _QUARTER.search(question)
+    return _QUARTERS.index((found[1] or found[2]).casefold()) % MAX_QUARTERS + 1 if found else 0
+
+
+def _terms(text: str) -> set[str]:
+    return set(terms(to_figures(text)))
+
+
+def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Candidate]:
+    """Yield the rows of a passage that have a label and values.
+
+    The row of the third quarter is the third one below "Quarter ended", whatever its date.
+    """
+    titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    places = Counter[tuple[str, ...]]()
+
+    for line in lines(item.chunk.text):
+        row = line.row
+        if row is None or not row.cells or not _label(row):
+            continue
+        names = tuple(name for name, _ in row.cells)
+        places[names] += 1
+        is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
+        asked = words | (_terms(row.cells[0][1]) if is_quarter else set())
+        columns, shared = _columns(_without_label(asked, row), row.cells[1:])
+        heads = _terms(" ".join(name for name, _ in row.cells))
+        over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
+        label = _terms(row.cells[0][1])
+        held = titles | _terms(row.above) | label | heads
+        yield _Candidate(
+            key=item.key,
+            row=row,
+            text=to_line(line.text),
+            asked=asked,
+            numbers=0 if label - asked else sum(map(str.isdigit, label - heads)),
+            matched=len((asked & label) - over),
+            explained=len(asked & label) + shared,
+            missing=len(label - asked),
+            headers=shared,
+            share=len(asked & held) / max(len(asked), 1),
+        )
+
+
+def _is_named(row: _Candidate) -> bool:
+    """Return whether the question names the row and the column, and is about little else."""
+    return bool(row.matched and row.headers) and not row.missing and row.share >= MIN_SHARE
+
+
+def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the rows whose label fits best, and that have most words of the question."""
+    fits = [(row.numbers, row.explained, -row.missing, round(row.share, 3)) for row in rows]
+    most = max(fits, default=())
+    found = {row.row: row for row, fit in zip(rows, fits, strict=True) if fit == most}
+    return list(found.values()) if len(found) <= MAX_ROWS else []
+
+
+def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_Candidate]:
+    """Return the best statement's row, or those of its table whose label fits better."""
+    if own is None:
+        return []
+    better = [
+        row
+        for row in rows
+        if _is_of_table(row, own) and (row.numbers, row.explained) > (own.numbers, own.explained)
+    ]
+    return _best(better) or [own]
+
+
+def _is_of_table(row: _Candidate, other: _Candidate) -> bool:
+    names = [name for name, _ in row.row.cells], [name for name, _ in other.row.cells]
+    return row.row == other.row or (names[0] == names[1] and _caption(row) == _caption(other))
+
+
+def _caption(row: _Candidate) -> str:
+    return row.row.above.removesuffix(row.row.group)
+
+
+def _label(row: Row) -> str:
+    """Return what names the row: its first cell, below the title of its group.
+
+    A number is named by its header: "Lamp: 7".
+    """
+    if len(row.cells) < 2:  # noqa: PLR2004 -- a label and a value
+        return ""
+    header, cell = row.cells[0]
+    name = cell.rstrip(" ,:;")
+    if header and not any(map(str.isalpha, name)):
+        name = f"{header.rstrip(' ,:')}: {name}"
+    return f"{row.group}: {name}" if row.group else name
+
+
+def _columns(asked: set[str], values: Sequence[Column]) -> tuple[list[int], int]:
+    """Return the columns whose headers share most words with the question, and how many words.
+
+    Words of all headers do not count, unless there is only one column.
+    """
+    headers = [_terms(name) for name, _ in values]
+    common = set.intersection(*headers) if len(headers) > 1 else set[str]()
+    shared = [len(asked & (words - common)) for words in headers]
+    most = max(shared, default=0)
+    if len(values) == 1:
+        return [0], most
+    return [n for n, count in enumerate(shared) if count == most and most], most
+
+
+def _without_label(asked: set[str], row: Row) -> set[str]:
+    """Return the words of a question without those of the row, if it names all of these."""
+    label = _terms(row.cells[0][1])
+    return asked - label if label <= asked else asked
+
+
+def _render(cell: Column, row: Row) -> str:
+    """Return a cell with its header, and with the unit that its table gives for all figures."""
+    name, text = cell[0].rstrip(" ,:"), cell[1].rstrip(" ,") or cell[1]
+    unit = _unit(cell, row) if is_figure(text) else ""
+    return " ".join(filter(None, (f"{name}:" if name else "", text, unit)))
+
+
+def _unit(cell: Column, row: Row) -> str:
+    """Return the unit of a figure that has none in its own cell and header, else "".
+
+    A power of ten is said as the table says it: "(in millions of CHF)".
+    """
+    name, text = cell
+    if re.search(r"[%$€£]", text) or header_units(name) or _OF_ITS_OWN.search(name):
+        return ""
+
+    for above in (row.cells[0][0], row.above):
+        if scale := _SCALE.search(above):
+            return f"(in {scale[1]})"
+        for inside in _BRACKETS.findall(above):
+            unit = str(inside).removeprefix("in ").strip()
+            if unit.isalpha() and is_unit(unit):
+                return unit
+    return ""

@@ -1,0 +1,327 @@
+"""Measure what tells of a statement that it answers the question."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from esrag.evidence import Statement
+from esrag.evidence.questions import Asked, read_question
+from esrag.records import Evidence
+from esrag.text.figures import numbers, to_figures, uses
+from esrag.text.terms import compounds, rarities, shares, terms
+
+T = TypeVar("T")
+Scores = npt.NDArray[np.float64]
+
+TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject
+RAREST = 2  # words of the question that few statements have
+FRONT, NOVEL, FULL = 5, 10, 12  # words of a statement
+SHORT, LONG = 6, 30
+
+_PRONOUN = re.compile(
+    r"\W*(?:it|its|he|his|she|her|they|their|these|those|this|that|such|such a|here|there)\b",
+    re.IGNORECASE,
+)
+_CONNECTS = re.compile(
+    r"\W*(?:however|therefore|thus|moreover|furthermore|in addition|for example|e\.g|but|and|or"
+    r"|also|then|otherwise|note that|similarly|instead|because)\b",
+    re.IGNORECASE,
+)
+_BECAUSE = re.compile(
+    r"\b(?:because|since|due to|so that|in order to|as a result|therefore|reasons?|caused?)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\b(?:1[0-9]|20)\d\d\b|\b(?:January|February|March|April|June|July|August|September|October"
+    r"|November|December|Jan|Feb|Aug|Sept|Oct|Nov|Dec)\b|\b\d{1,2} May\b|\bMay \d|\bcentury\b"
+)
+_NAME = re.compile(
+    r"\b[A-Z][\w.'’-]{1,30}(?: (?:[A-Z][\w.'’-]{0,30}|of|de|van|von)){0,4} [A-Z][\w'’-]{1,30}"
+)
+_CAPITAL = re.compile(r"(?<=[a-z,;()] )[A-Z][\w'’-]{1,30}")
+_PLACE = re.compile(r"\b(?:in|at|on|near|from|to|of) (?:the )?[A-Z]\w+")
+_DUTY = re.compile(
+    r"\b(?:must|shall|should|may|can|cannot|required?|allowed|permitted|prohibited|forbidden"
+    r"|supported|not|never|only|unless)\b",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(
+    r"\b(?:at least|at most|no more than|no less than|no fewer than|minimum|maximum|up to|exceed"
+    r"|limit\w*|default\w*|least|fewer|more than|less than|within)\b",
+    re.IGNORECASE,
+)
+_OFTEN = re.compile(
+    r"\b(?:every|per|daily|weekly|monthly|annually|yearly|once|twice|times)\b", re.IGNORECASE
+)
+_DIFFERS = re.compile(
+    r"\b(?:whereas|while|unlike|contrast|differ\w*|but|than|compared|both|respectively|instead"
+    r"|other hand|distinction)\b",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|does|do|did|can|could|may|might|must|shall|should"
+    r"|will|would|use[ds]?|contains?|allows?|means?|provides?|returns?|requires?|includes?|\w+ed"
+    r"|\w{3,}s)\b"
+)
+_ADDRESS = re.compile(r"https?:|www\.|@\w|\bdoi\b")
+_EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", re.IGNORECASE)
+MAX_SUBJECT = 6
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
+_SECTION_NUMBER = re.compile(r"\A[\d.]{1,20}\s")
+_DEFINED = r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|:|–|—|=)"
+_TIME_UNITS = frozenset(("minute", "hour", "day", "week", "month", "year", "second", "millisecond"))
+
+NAMES = (
+    "words", "pairs", "around", "title", "section", "nearby", "place", "closeness", "length",
+    "front", "novelty", "row", "sentence", "pronoun", "connects", "capitals", "digits", "address",
+    "example", "verb", "short", "long", "definition", "defines", "count", "count_unit",
+    "count_limit", "often", "time", "who", "place_name", "reason", "duty", "differs", "heads",
+    "list", "table_count", "rare", "technical", "lead", "other_member", "other_year", "typed_words",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question with its words: all, the technical ones, their series, and its years."""
+
+    asked: Asked
+    text: str
+    words: list[str]
+    named: set[str]
+    series: set[str]
+    years: set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A statement with its words."""
+
+    text: str
+    words: list[str]
+    held: frozenset[str]
+    is_row: bool
+
+
+def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> Scores:
+    """Return the features of each statement, shape (len(found), len(NAMES))."""
+    wanted, said = _read_question(question), [_read_statement(statement) for statement in found]
+    rank = {item.key: n for n, item in enumerate(evidence)}
+    place = np.array([rank[statement.key] for statement in found], dtype=np.int64)
+
+    columns = _compare_words(wanted, said, evidence, place)
+    columns |= _locate(wanted, evidence, found, place)
+    columns["nearby"] = _nearby(columns["words"], place)
+    rows = [_shape(one) | _match_kind(wanted, one) | _match_others(wanted, one) for one in said]
+    for row, share in zip(rows, columns["words"], strict=True):
+        row["typed_words"] = share * any(row[name] for name in _TYPED)
+
+    return np.array(
+        [
+            [columns[name][n] if name in columns else row[name] for name in NAMES]
+            for n, row in enumerate(rows)
+        ],
+        dtype=np.float64,
+    ).reshape(len(found), len(NAMES))
+
+
+def _read_question(question: str) -> _Question:
+    plain, named = to_figures(question), compounds(question)
+    return _Question(
+        asked=read_question(question),
+        text=plain,
+        words=terms(plain),
+        named=named,
+        series=_series(named),
+        years=set(_YEAR.findall(plain)),
+    )
+
+
+def _read_statement(statement: Statement) -> _Said:
+    text = to_figures(statement.text)
+    words = terms(text)
+    return _Said(text=text, words=words, held=frozenset(words), is_row="|" in statement.source)
+
+
+def _compare_words(
+    wanted: _Question,
+    said: Sequence[_Said],
+    evidence: Sequence[Evidence],
+    place: npt.NDArray[np.int64],
+) -> dict[str, Scores]:
+    """Return the shares of the question's words, by their weight, in statements and around them."""
+    held = [one.held for one in said]
+    weights = {
+        term: weight * (TECHNICAL if term in wanted.named else 1)
+        for term, weight in rarities(dict.fromkeys(wanted.words), held).items()
+    }
+    rarest = set(sorted(weights, key=lambda term: (-weights[term], term))[:RAREST])
+    pairs, chunks = set(pairwise(wanted.words)), [item.chunk for item in evidence]
+    around = [set(terms(f"{one.title}\n{one.section}\n{one.text}")) for one in chunks]
+
+    return {
+        "words": np.array(shares(weights, held)),
+        "around": np.array(shares(weights, around))[place],
+        "title": np.array(shares(weights, [set(terms(one.title)) for one in chunks]))[place],
+        "section": np.array(shares(weights, [set(terms(one.section)) for one in chunks]))[place],
+        "pairs": _share(pairs, [set(pairwise(one.words)) for one in said]),
+        "rare": _share(rarest, held),
+        "technical": _share(wanted.named, held),
+        "front": np.array(
+            [sum(word in weights for word in one.words[:FRONT]) / FRONT for one in said]
+        ),
+        "novelty": np.array([min(len(one.held - weights.keys()), NOVEL) / NOVEL for one in said]),
+    }
+
+
+def _share(wanted: AbstractSet[T], held: Sequence[AbstractSet[T]]) -> Scores:
+    return np.array([len(wanted & words) / (len(wanted) or 1) for words in held])
+
+
+def _locate(
+    wanted: _Question,
+    evidence: Sequence[Evidence],
+    found: Sequence[Statement],
+    place: npt.NDArray[np.int64],
+) -> dict[str, Scores]:
+    """Return where the statements are: in which passage, and at its start."""
+    known = [item.closeness for item in evidence if item.closeness is not None]
+    least = min(known, default=0.5)
+    close = [least if item.closeness is None else item.closeness for item in evidence]
+    is_lead = [n == 0 or found[n - 1].key != each.key for n, each in enumerate(found)]
+    return {
+        "place": 1 / (1 + place),
+        "closeness": np.array(close)[place],
+        "lead": np.array(is_lead, dtype=np.float64),
+        "heads": np.array(_heads(wanted.asked.subject, evidence, found)),
+    }
+
+
+def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> list[float]:
+    """Return 1 for the first statement of a passage that is headed by the subject."""
+    wanted = set(terms(subject))
+    headed = {
+        item.key
+        for item in evidence
+        if wanted
+        and wanted == set(terms(_SECTION_NUMBER.sub("", item.chunk.section.split(" > ")[-1])))
+    }
+    seen: set[str] = set()
+    heads = []
+    for statement in found:
+        heads.append(float(statement.key in headed and statement.key not in seen))
+        seen.add(statement.key)
+    return heads
+
+
+def _nearby(words: Scores, place: npt.NDArray[np.int64]) -> Scores:
+    """Return the better share of the question's words in the statements before and after."""
+    near = np.zeros(len(words))
+    for n in range(len(words)):
+        for other in (n - 1, n + 1):
+            if 0 <= other < len(words) and place[other] == place[n]:
+                near[n] = max(near[n], words[other])
+    return near
+
+
+def _shape(one: _Said) -> dict[str, float]:
+    text, letters = one.text, max(sum(map(str.isalpha, one.text)), 1)
+    return {
+        "row": float(one.is_row),
+        "length": min(len(one.held), FULL) / FULL,
+        "sentence": float(text[-1:] in ".!?" and text[:1].isupper()),
+        "pronoun": float(bool(_PRONOUN.match(text))),
+        "connects": float(bool(_CONNECTS.match(text))),
+        "capitals": sum(map(str.isupper, text)) / letters,
+        "digits": sum(map(str.isdigit, text)) / max(len(text), 1),
+        "address": float(bool(_ADDRESS.search(text))),
+        "example": float(bool(_EXAMPLE.search(text))),
+        "verb": float(bool(_VERB.search(text))),
+        "short": float(len(one.words) < SHORT),
+        "long": max(0.0, math.log(max(len(one.words), 1) / LONG)),
+    }
+
+
+def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
+    """Return whether a statement has what the kind of question asks for."""
+    text, kind, subject = one.text, wanted.asked.kind, wanted.asked.subject
+    # By count: "lamp 7 burns 7 litres" has a number that "how much does lamp 7 burn?" has not.
+    new = Counter(numbers(text)) - Counter(numbers(wanted.text)) if kind == "count" else None
+    is_definition = kind == "definition"
+    return {
+        "definition": float(is_definition and _defines(subject, text)),
+        "defines": float(is_definition and _calls(subject, text)),
+        "count": float(bool(new)),
+        "count_unit": float(bool(new) and any(each.unit for each in uses(text))),
+        "count_limit": float(bool(new) and bool(_LIMIT.search(text))),
+        "table_count": float(bool(new) and one.is_row),
+        "often": float("how often" in wanted.text.lower() and bool(_OFTEN.search(text))),
+        "time": float(kind == "time" and bool(_DATE.search(text))),
+        "who": float(kind == "who" and _names(text, wanted.words)),
+        "place_name": float(kind == "place" and bool(_PLACE.search(text))),
+        "reason": float(kind == "reason" and bool(_BECAUSE.search(text))),
+        "duty": float(kind == "yesno" and bool(_DUTY.search(text))),
+        "differs": float(kind == "comparison" and bool(_DIFFERS.search(text))),
+        "list": float(kind == "list" and (": " in text or text.count(",") > 2)),  # noqa: PLR2004
+    }
+
+
+def _calls(subject: str, text: str) -> bool:
+    """Return whether a text says what is called by the subject's name."""
+    words = r"[\s-]+".join(re.escape(word) for word in subject.split()[:MAX_SUBJECT])
+    return bool(
+        re.search(
+            rf"\b(?:called|known as|referred to as|termed|defined as)\W+(?:an?|the)?\W*{words}\b"
+            rf"|\b{words}\W{{1,3}}(?:is|are) (?:an?|the)\b",
+            text,
+            re.IGNORECASE,
+        )
+    )
+
+
+def _series(named: Iterable[str]) -> set[str]:
+    """Return technical words with any number in the place of theirs."""
+    return {re.sub(r"\d+", "0", word) for word in named if any(map(str.isdigit, word))}
+
+
+def _match_others(wanted: _Question, one: _Said) -> dict[str, float]:
+    """Return whether a statement is about another member of a series, or about another year."""
+    own = compounds(one.text) if wanted.series else set()
+    given = set(_YEAR.findall(one.text)) if wanted.years else set()
+    is_of_series = not wanted.series.isdisjoint(_series(own))
+    return {
+        "other_member": float(is_of_series and wanted.named.isdisjoint(own)),
+        "other_year": float(bool(given) and wanted.years.isdisjoint(given)),
+    }
+
+
+def _names(text: str, wanted: Collection[str]) -> bool:
+    """Return whether a text has a name that the question has not."""
+    found = [*_NAME.findall(text), *_CAPITAL.findall(text)]
+    return any(not set(terms(name)).issubset(wanted) for name in found)
+
+
+def _defines(subject: str, text: str) -> bool:
+    """Return whether a text begins with the subject as what it defines.
+
+    >>> _defines("relying party", "Relying Party (RP): An entity that relies.")
+    True
+    >>> _defines("decapsulation", "decapsulation The process of applying Decaps.")
+    True
+    >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
+    False
+    """
+    words = r"[\s-]+".join(re.escape(word) for word in subject.split()[:MAX_SUBJECT])
+    start = (
+        rf"\W*(?i:(?:an?|the)\s+)?(?:[\w.-]{{1,40}}\s+)?(?i:{words})(?:e?s)?\W{{0,3}}"
+        r"(?:\([^()]{1,60}\)\W{0,3})?"
+    )
+    return bool(re.match(rf"{start}(?:\s*{_DEFINED}(?!\w)|\s+(?=[A-Z][a-z]*\s[a-z]))", text))

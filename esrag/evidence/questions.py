@@ -1,0 +1,161 @@
+"""Read from a question what kind of answer it asks for."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from esrag.text.terms import terms
+
+Kind = Literal[
+    "comparison", "count", "definition", "list", "place", "reason", "time", "who", "yesno", "other"
+]
+
+_COMPARES = re.compile(
+    r"\b(?:differences?|compared?|comparison|versus|vs\.?|differs?|different"
+    r"|rather than|distinction|similarit\w+)\b"
+    r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
+    re.IGNORECASE,
+)
+_MEASURES = (
+    r"(?:maximum|minimum|max|min|number|size|length|width|height|depth|weight|amount|total|sum"
+    r"|count|limit|default|price|cost|fee|rate|ratio|share|percentage|percent|proportion|revenue"
+    r"|income|profit|loss|value|volume|capacity|temperature|speed|distance|area|age|population"
+    r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port)"
+)
+_COUNTS = re.compile(
+    r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
+    r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold)\b"
+    rf"|\b(?:what|which)(?:'s| is| are| was| were)?(?: \w+){{0,5}}? {_MEASURES}s?\b"
+    r"|\bhow (?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"\A\s*(?:(?:since )?when\b|(?:in |on |at |since )?(?:what|which) (?:year|date|day|month|time"
+    r"|century|decade)\b|how long ago\b|[^?]{1,80}, when\b)"
+    r"|\bwhen (?:did|was|is|were|does|do|will) ",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"\A(?:define\b|(?:the )?(?:definition|meaning) of\b|what(?:'s| is| are| was| were)"
+    r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(
+    r"\b(?:list|name|enumerate)\b|\b(?:what|which)(?: are| were)?(?: the)?(?: \w+){0,3}?"
+    r" (?:steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods"
+    r"|reasons|examples|functions|conditions|categories|features|rules|factors|items|values)\b"
+    r"|\b(?:what|which) \w+s (?:are|were|do|does|have|can|may|must|should|count)\b"
+    r"|\bhow (?:do|does|can|should|to|would)\b",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"\A\s*(?:is|are|was|were|am|do|does|did|can|could|may|might|must|shall|should|will|would|has"
+    r"|have|had)(?:n't)?\b",
+    re.IGNORECASE,
+)
+_WHO = re.compile(
+    r"\b(?:who|whom|whose)\b|\b(?:what|which) \w*(?:person|name|author|justice|judge"
+    r"|company|president|officer|director|organi[sz]ation)\b",
+    re.IGNORECASE,
+)
+_FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("comparison", _COMPARES),
+    ("yesno", _YES_NO),
+    ("time", _TIMES),
+    ("count", _COUNTS),
+)
+_THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("who", _WHO),
+    ("place", re.compile(r"\bwhere\b", re.IGNORECASE)),
+    ("reason", re.compile(r"\b(?:why|reason)\b", re.IGNORECASE)),
+    ("list", _LISTS),
+)
+# What limits or ends a subject: "a tunnel, in HTTP terms", "the Zen of Python".
+_LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
+_ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|and|or)\b|\d")
+_MEANS = re.compile(r"\bwhat (?:does|do|did) (.{1,80}?) (?:mean|stand for)\b", re.IGNORECASE)
+_THING = r"[^?,]{2,60}?"
+_END = r"[?.]?$"
+_AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
+_SIDES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
+        rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
+        rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
+        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING}){_END}",
+    )
+)
+_DIFFERS = re.compile(
+    rf"\bhow (?:do|does|is|are) (?P<left>{_THING}) (?:differ|different|distinguished)\b",
+    re.IGNORECASE,
+)
+
+_MAX_READ = 500  # characters of a question
+_MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for: the kind of answer, and the subject of a definition."""
+
+    kind: Kind
+    subject: str = ""
+
+
+def read_question(question: str) -> Asked:
+    """Return what a question asks for, by its words.
+
+    >>> read_question("What is a relying party?")
+    Asked(kind='definition', subject='relying party')
+    >>> [read_question(text).kind for text in ("How long must a key be?", "Who wrote PEP 8?")]
+    ['count', 'who']
+    """
+    question = _shorten(question)
+    for kind, pattern in _FIRST:
+        if pattern.search(question):
+            return Asked(kind)
+    if subject := _subject(question):
+        return Asked("definition", subject)
+    return Asked(next((kind for kind, pattern in _THEN if pattern.search(question)), "other"))
+
+
+def _shorten(question: str) -> str:
+    return " ".join(question[:_MAX_READ].split())
+
+
+def _subject(question: str) -> str:
+    """Return what a question wants to have defined; "" if it asks for something else."""
+    if found := _MEANS.search(question):
+        return _cut(found[1])
+    if not (found := _DEFINES.match(question)):
+        return ""
+    subject = _cut(question[found.end() :])
+    is_named = 0 < len(subject.split()) <= _MAX_SUBJECT and not _OF_ANOTHER.search(subject)
+    return subject if is_named else ""
+
+
+def _cut(subject: str) -> str:
+    """Return a subject without its article and what limits it."""
+    return _ARTICLE.sub("", _LIMIT.split(subject.strip(), maxsplit=1)[0]).strip(" \"'“”?.!")
+
+
+def read_sides(question: str) -> list[set[str]]:
+    """Return the terms of the two things that a question compares; [] if it compares none.
+
+    >>> read_sides("What's the difference between PUT and POST?") == [{"put"}, {"post"}]
+    True
+    """
+    question = _shorten(question)
+    if read_question(question).kind != "comparison":
+        return []
+    for pattern in _SIDES:
+        if found := pattern.search(question):
+            given = found.groupdict()
+            left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
+            sides = [set(terms(left)), set(terms(given["right"]))]
+            shared = sides[0] & sides[1]
+            own = [side - shared for side in sides]
+            return own if all(own) else []
+    return []

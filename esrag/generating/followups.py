@@ -1,0 +1,234 @@
+"""Make a question that leans on earlier ones stand alone, by rules.
+
+What it leans on is in the question before, in its answer, or in the titles of the evidence.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from esrag.text.terms import STOP_WORDS, find_technical_words, terms
+
+_OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
+_PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
+_THAT = r"\b(?:this|that|these|those)\b"
+# The end of the question or a verb, and not a noun.
+_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"
+_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
+LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
+_MIN_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
+
+_OPENS = re.compile(_OPENING, re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"\A(?:for|of|in|at|with|under|on|to|by|from|during|about)\s", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(r"(?:its|their|his|her|the)\s+(\S+(?:\s\S+){0,3})\Z", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|may|must|should|will|would|what|which|who"
+    r"|how|when|where|why|many|much)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+# "Which set does it recommend?" and "What standard …?" ask for a name, "What is …?" does not.
+_ASKS_NAME = re.compile(
+    r"\s*(?:which|what(?!(?:'s)?\s+(?:is|are|was|were|do|does|did|has|have|can|happens)\b))\s",
+    re.IGNORECASE,
+)
+# Not "Is it possible to …?"
+_REPLACED = re.compile(
+    r"\b(?:(?-i:[Ii]t)|they|them|he|him|she)\b(?!['’])"
+    r"(?!\s(?:possible|true|necessary|required|allowed|likely|correct|best|better)\b)",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(r"\b(?:its|their|his|her)\b(?=\s+\w)", re.IGNORECASE)
+_JOINTS = frozenset({"of", "v", "v.", "vs", "vs.", "van", "von", "de", "der"})
+_DIGITS = re.compile(r"\d+")
+_NUMBERED = re.compile(r"(?<=[A-Za-z][- ])\d+|(?<![\w.,-])(?:19|20)\d\d(?![\w,]|\.\d)")
+_WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
+_EDGES = ' \t\n,;:!?"“”()[]…'
+MAX_NAMES = 3
+MAX_TITLE_WORDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that stands alone, its answer without markers, and the titles of its evidence."""
+
+    question: str
+    answer: str = ""
+    titles: tuple[str, ...] = ()
+
+
+def make_standalone(question: str, earlier: Sequence[Turn]) -> str:
+    """Return the question with what it takes from the turn before.
+
+    A question that takes nothing from it stays as it is.
+
+    >>> before = [Turn("How large is the key of ML-KEM-768?")]
+    >>> make_standalone("And its ciphertext?", before)
+    'How large is the ciphertext of ML-KEM-768?'
+    >>> make_standalone("And for 512?", before), make_standalone("When was it published?", before)
+    ('How large is the key of ML-KEM-512?', 'When was ML-KEM-768 published?')
+    >>> make_standalone("How long is a day on Mars?", before)
+    'How long is a day on Mars?'
+    """
+    if not earlier or not _leans(question):
+        return question
+    before = earlier[-1]
+    names = _find_subject(question, before)
+    return (
+        _complete(question, before.question, names)
+        or _name_pronoun(question, names)
+        or _append(question, before, names)
+    )
+
+
+def find_names(text: str) -> list[str]:
+    """Return the names of a text in order: capitalised words, identifiers, and their numbers.
+
+    >>> find_names("Did Cruz v. Arizona cite PEP 8, the Zen of Python or ML-KEM-768?")
+    ['Cruz v. Arizona', 'PEP 8', 'Zen of Python', 'ML-KEM-768']
+    """
+    found: list[list[str]] = []
+    is_open = False
+    for place, written in enumerate(text.split()):
+        word = written.strip(_EDGES).removesuffix("'s").removesuffix("’s")
+        bare = word.rstrip(".")
+        if is_open and (word.lower() in _JOINTS or bare.isdigit() or _is_name(bare, place)):
+            found[-1].append(word)
+        elif is_open := _is_name(bare, place):
+            found.append([word])
+        # A comma or the like ends a name.
+        is_open = is_open and not written.endswith((*",;:!?)", "'s", "’s"))
+    return list(dict.fromkeys(filter(None, map(_join, found))))
+
+
+def _join(words: list[str]) -> str:
+    """Return a name without the joints that nothing follows."""
+    while words and words[-1].lower() in _JOINTS:
+        words = words[:-1]
+    return " ".join(words).rstrip(".")
+
+
+def _is_name(word: str, place: int) -> bool:
+    if not word or word.lower() in STOP_WORDS:
+        return False
+    return bool(find_technical_words(word)) or (place > 0 and word[0].isupper())
+
+
+def _leans(question: str) -> bool:
+    is_short = len(set(terms(question))) <= _MIN_TERMS and not find_technical_words(question)
+    return is_short or bool(_LEANS.search(question))
+
+
+def _find_subject(question: str, before: Turn) -> list[str]:
+    """Return the names that a pronoun of the question may stand for, likely ones first.
+
+    "He" is a person whom the answer names. After "Which …?" it is what the answer adds; else it is
+    what the question before is about, or the answer if that names nothing.
+    """
+    asked = find_names(before.question)
+    added = [name for name in find_names(before.answer) if name not in asked]
+    if _PERSON.search(question):
+        people = [name for name in added if " " in name and not _DIGITS.search(name)]
+        return people[:1] or asked
+    if _ASKS_NAME.match(before.question):
+        return [name for name in added if find_technical_words(name)][:1] or asked or added[:1]
+    return asked
+
+
+def _complete(question: str, before: str, names: Sequence[str]) -> str:
+    """Return the question before with the part that this one names instead; "" if it asks more."""
+    opened = _OPENS.sub("", question)
+    rest = opened.strip(f"{_EDGES}.")
+    if opened == question or not rest or _VERB.search(rest):
+        return ""
+
+    phrase = _PREPOSITION.sub("", rest, count=1)
+    return (
+        _exchange_number(phrase, before)
+        or _exchange_name(phrase, before)
+        or _exchange_attribute(rest, before, names)
+    )
+
+
+def _exchange_number(phrase: str, before: str) -> str:
+    """Return the question before with its last number of a name, or its year, exchanged."""
+    if not phrase.isdigit():
+        return ""
+    found = list(_NUMBERED.finditer(before))
+    alike = [match for match in found if len(match[0]) == len(phrase)] or found
+    return f"{before[: alike[-1].start()]}{phrase}{before[alike[-1].end() :]}" if alike else ""
+
+
+def _exchange_name(phrase: str, before: str) -> str:
+    """Return the question before with a name of the same form exchanged, or with its only name."""
+    named = [*find_names(f"of {phrase}")]
+    if len(named) != 1 or set(terms(phrase)) - set(terms(named[0])):
+        return ""
+
+    others = [*find_technical_words(before), *find_names(before)]
+    form = _DIGITS.sub("#", named[0])
+    alike = [each for each in others if each != named[0] and _DIGITS.sub("#", each) == form]
+    only = find_names(before)
+    former = alike[:1] or (only if len(only) == 1 else [])
+    return before.replace(former[0], phrase) if former else ""
+
+
+def _exchange_attribute(rest: str, before: str, names: Sequence[str]) -> str:
+    """Return the question before with "its X" instead of "the Y of NAME"."""
+    attribute = _ATTRIBUTE.match(rest)
+    if not attribute:
+        return ""
+
+    for name in names:
+        head, found, tail = before.partition(name)
+        matches = list(_iter_attributes(head)) if found else []
+        if matches:
+            start, end = matches[-1]
+            return f"{head[:start]}{attribute[1]}{head[end:]}{name}{tail}"
+    return ""
+
+
+def _iter_attributes(head: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of Y where a text ends with "the Y of " or "a Y for the "."""
+    words = [(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", head)][-8:]
+    while words and words[-1][0].lower() in ("the", "a", "an"):
+        words.pop()
+    if not words or words[-1][0].lower() not in ("of", "for", "in"):
+        return
+    for n in range(len(words) - 2, -1, -1):
+        word = words[n][0].lower()
+        if word in ("the", "a", "an"):
+            if n + 1 < len(words) - 1:
+                yield words[n + 1][1], words[-2][2]
+            return
+        if word in STOP_WORDS:
+            return
+
+
+def _name_pronoun(question: str, names: Sequence[str]) -> str:
+    """Return the question with the only name in place of its only pronoun; "" otherwise."""
+    if len(names) != 1 or names[0] in question:
+        return ""
+    plain, owned = _REPLACED.findall(question), _OWNED.findall(question)
+    if len(plain) + len(owned) != 1:
+        return ""
+    named = _REPLACED.sub(lambda _: names[0], question)
+    return _OWNED.sub(lambda _: f"{names[0]}'s", named)
+
+
+def _append(question: str, before: Turn, names: Sequence[str]) -> str:
+    """Return the question followed by its subject: names, else words and titles of before."""
+    parts = [*names[:MAX_NAMES]] or _describe(before)
+    about = ", ".join(part for part in parts if part not in question)
+    return f"{question} ({about})" if about else question
+
+
+def _describe(before: Turn) -> list[str]:
+    """Return the words of the question before, and the title of its evidence if that adds any."""
+    words = " ".join(word for word in _WORD.findall(before.question) if terms(word))
+    title = next(iter(before.titles), "")
+    is_new = set(terms(title)) - set(terms(words))
+    is_short = len(title.split()) <= MAX_TITLE_WORDS
+    return [part for part in (words, title if words and is_new and is_short else "") if part]

@@ -1,0 +1,94 @@
+"""Tables of reStructuredText: rows whose cells are between bars, as other formats have them."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+
+from esrag.loading.layout import join_lines, split_rows
+
+_GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
+_SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
+_UNDERLINE = re.compile(r"[- ]+")
+_BORDERS = 3  # of a simple table with a header: above it, below it, at the end
+
+Rows = list[list[str]]
+Ends = list[tuple[int, int]]
+
+
+def write_rows(table: str, plain: Callable[[str], str], caption: str = "") -> str:
+    r"""Return a table with a line for each row; as it is if it has no header, or cells that span.
+
+    Inline marks are removed by `plain`. A long table is continued in others.
+
+    >>> print(write_rows("== ===\na  b\n== ===\n1  2\n   3\n== ===", str))
+    a | b
+    1 | 2 3
+    """
+    lines = [line.rstrip() for line in table.expandtabs().split("\n")]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    inner = [line[indent:] for line in lines]
+    rows = _grid_rows(inner) if inner[0].startswith("+") else _simple_rows(inner)
+    if not rows or "|" in "".join(cell for row in rows for cell in row):
+        return table
+
+    shown = [" | ".join(plain(join_lines(cell)) for cell in row).rstrip(" |") for row in rows]
+    return "\n\n".join("\n".join(part) for part in split_rows(shown, caption))
+
+
+def _grid_rows(lines: Sequence[str]) -> Rows:
+    """Return the rows of a grid table; none if a cell covers others."""
+    border = lines[0]
+    ends = [place for place, sign in enumerate(border) if sign == "+"]
+    columns = [(left + 1, right) for left, right in pairwise(ends)]
+    inner = [line for line in lines if not _GRID_BORDER.fullmatch(line)]
+    is_whole = all(len(line) == len(border) and _has_bars(line, ends) for line in inner)
+    if not is_whole or any(
+        _GRID_BORDER.fullmatch(line) and not _has_corners(line, ends) for line in lines
+    ):
+        return []
+
+    groups = groupby(lines, key=lambda line: bool(_GRID_BORDER.fullmatch(line)))
+    return [_join(list(group), columns) for is_border, group in groups if not is_border]
+
+
+def _has_bars(line: str, ends: Sequence[int]) -> bool:
+    return all(line[end] == "|" for end in ends)
+
+
+def _has_corners(line: str, ends: Sequence[int]) -> bool:
+    return all(line[end : end + 1] == "+" for end in ends)
+
+
+def _simple_rows(lines: Sequence[str]) -> Rows:
+    """Return the rows of a simple table; none without a header.
+
+    A line whose first cell is empty continues the row above.
+    """
+    borders = [n for n, line in enumerate(lines) if _SIMPLE_BORDER.fullmatch(line)]
+    if len(borders) != _BORDERS or borders[0] or borders[-1] != len(lines) - 1:
+        return []
+
+    starts = [match.start() for match in re.finditer("=+", lines[0])]
+    columns = list(zip(starts, [*starts[1:], max(map(len, lines)) + 1], strict=True))
+    if any(_crosses(line, starts) for line in lines):
+        return []
+
+    rows = [_join(lines[1 : borders[1]], columns)]
+    body: list[list[str]] = []
+    for line in lines[borders[1] + 1 : borders[2]]:
+        if not line.strip() or _UNDERLINE.fullmatch(line):
+            continue
+        if line[: starts[1]].strip() or not body:
+            body.append([])
+        body[-1].append(line)
+    return [*rows, *(_join(group, columns) for group in body)]
+
+
+def _crosses(line: str, starts: Sequence[int]) -> bool:
+    """Return whether text crosses the space between two columns."""
+    return any(line[start - 1 : start].strip() for start in starts[1:])
+
+
+def _join(lines: Sequence[str], columns: Sequence[tuple[int, int]]) -> list[str]:
+    """Return a row's cells, each joined from the lines that it stands on."""
+    return [" ".join(line[left:right].strip() for line in lines).strip() for left, right in columns]

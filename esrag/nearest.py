@@ -1,0 +1,45 @@
+"""The places that come nearest to a question whose answer was not found."""
+
+from itertools import islice
+
+from esrag.citations import Reason
+from esrag.engines import Engine
+from esrag.gathering import Gathered
+from esrag.records import Chunk
+from esrag.results import Place
+
+MAX_PLACES = 3
+# Below this the passages have nothing to do with the question. The threshold of an answer is far
+# above, so this need not be exact.
+MIN_CONFIDENCE = 0.01
+
+# The passages may hold the answer, or a part of it. A draft that failed its check proves nothing.
+_REASONS: tuple[Reason, ...] = ("below-threshold", "budget", "model-refused", "too-few-hits")
+
+
+def find_nearest(found: Gathered, reason: str, engine: Engine) -> tuple[Place, ...]:
+    """Return the sections of the best hits, best first, for a question refused for a reason.
+
+    Raises: EngineError.
+    """
+    if reason not in _REASONS or found.confidence < MIN_CONFIDENCE:
+        return ()
+
+    sections: dict[tuple[str, str], Chunk] = {}
+    for hit in found.retrieved.hits:
+        sections.setdefault((hit.chunk.doc_id, hit.chunk.section), hit.chunk)
+    chunks = [*islice(sections.values(), MAX_PLACES)]
+    stored = engine.documents(sorted({chunk.doc_id for chunk in chunks}))
+    sources = {document.doc_id: document.source for document in stored}
+    return tuple(
+        Place(
+            doc_id=chunk.doc_id,
+            chunk_id=chunk.chunk_id,
+            title=chunk.title,
+            section=chunk.section,
+            start_page=chunk.start_page,
+            end_page=chunk.end_page,
+            source=sources.get(chunk.doc_id, ""),
+        )
+        for chunk in chunks
+    )

@@ -1,0 +1,122 @@
+"""A question for a cell gets that cell of that row, and nothing where it is not clear which."""
+
+import pytest
+
+from esrag.evidence.cells import answer_cells, is_cell_of, pick_cells
+from esrag.evidence.statements import statements
+from esrag.evidence.tables import Row
+from esrag.records import Chunk, Evidence
+from esrag.verifying.support import support
+
+SIZES = (
+    "Table 3. Sizes (in bytes) of keys\n\n | encapsulation key | ciphertext\n"
+    "ML-KEM-512 | 800 | 768\nML-KEM-768 | 1184 | 1088"
+)
+SHEETS = (
+    "BALANCE SHEETS\n\nASSETS | 2021 | 2020\nCurrent assets:\nCash | $5 | $4\n"
+    "Total current assets | 61 | 52\nTotal assets | $91 | $82"
+)
+OPTIONS = (
+    "Options\n\n | Number | Exercise Price\nOutstanding – December 31, 2020 | 2,982 | $1.08\n"
+    "Exercised | (1,094) | $0.82\nOutstanding – December 31, 2021 | 1,935 | $1.33\n"
+    "Exercisable – December 31, 2021 | 1,458 | $1.12"
+)
+DEBT = "As of 2021, our debt is due as follows:\n\nDecember 31, | Total\n2025 | $600\n2026 | $576"
+PRICES = (
+    "Prices\n\nQuarter Ended | 2021 High ($) | 2021 Low ($)\nSeptember 30, | 3.02 | 1.72\n"
+    "December 31, | 3.70 | 2.70\nMarch 31, | 4.64 | 3.68"
+)
+IN_MILLIONS = "Segments\n\nIn millions of CHF | 2023 Sales | 2022 Sales\nZone NA | 12553 | 12138"
+CLIENTS = (
+    "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
+)
+
+
+def answer(question, text):
+    """The cells of one passage, after the check that every answer passes."""
+    chunk = Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text)
+    evidence = (Evidence("c1", chunk, 1.0),)
+    found = answer_cells(question, evidence, statements(question, evidence, None))
+    assert all(support(said, [chunk]) for _, said in found)
+    return [said for _, said in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        (
+            SIZES,
+            "How long is the ciphertext of ML-KEM-768?",
+            ["ML-KEM-768, ciphertext: 1088 bytes"],
+        ),
+        (
+            SIZES,
+            "Which encapsulation key is longer, that of ML-KEM-512 or of ML-KEM-768?",
+            [
+                "ML-KEM-512, encapsulation key: 800 bytes",
+                "ML-KEM-768, encapsulation key: 1184 bytes",
+            ],
+        ),
+        (SHEETS, "What were the total assets in 2020?", ["Total assets, 2020: $82"]),
+        (
+            SHEETS,
+            "What were the total current assets at the end of 2021?",
+            ["Current assets: Total current assets, 2021: 61"],
+        ),
+        (
+            OPTIONS,
+            "What was the exercise price of the options outstanding at the end of 2021?",
+            ["Outstanding – December 31, 2021, Exercise Price: $1.33"],
+        ),
+        (DEBT, "How much of the debt is due in 2026?", ["December 31: 2026, Total: $576"]),
+        (
+            PRICES,
+            "What was the highest price in the third quarter of 2021?",
+            ["March 31, 2021 High ($): 4.64"],
+        ),
+        (
+            PRICES,
+            "What was the low price of December 31 in 2021?",
+            ["December 31, 2021 Low ($): 2.70"],
+        ),
+        (
+            OPTIONS,
+            "What number of options was exercised in 2021?",
+            ["Exercised, Number: (1,094)"],
+        ),
+        (
+            IN_MILLIONS,
+            "What were the 2022 sales of Zone NA?",
+            ["Zone NA, 2022 Sales: 12138 (in millions of CHF)"],
+        ),
+        (CLIENTS, "What share of revenue was Client A in 2020?", ["Client A, 2020 Revenue: 21.5%"]),
+        (SHEETS, "Why did the total assets rise in 2020?", []),
+    ],
+)
+def test_the_cell_in_question(text, question, expected):
+    """With the names of its row and column, its unit and its group of rows."""
+    assert answer(question, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "cells"),
+    [
+        ("What is known of kettle A?", (("Kettle", "A"), ("litres", "1.7"), ("watts", "22"))),
+        ("How many litres has kettle A?", (("Kettle", "B"), ("litres", "1.7"), ("watts", "22"))),
+        ("Which kettle has 1.7 litres?", (("Kettle", "A"), ("litres", "1.7"), ("watts", "22"))),
+        ("How many litres has kettle A?", (("", "1.7"),)),
+    ],
+)
+def test_the_row_stays_whole(question, cells):
+    """If the question names no column, another row, or the cell itself."""
+    assert pick_cells(question, Row(cells=cells)) is None
+
+
+def test_cells_are_told_from_other_texts():
+    """The same cells give the same text, of one row only."""
+    row = Row(cells=(("Kettle", "Alpha"), ("litres", "1.7"), ("watts", "2200"), ("cups", "7")))
+    said = pick_cells("How many litres and watts has kettle Alpha?", row)
+    assert said == "Alpha, litres: 1.7; watts: 2200"
+    assert is_cell_of(said, row)
+    for other in (f"{said}0", "Beta, litres: 1.7", "Alpha, watts: 1.7", "Alpha", ""):
+        assert not is_cell_of(other, row)

@@ -1,0 +1,107 @@
+"""Questions about the documents themselves, and those that only look like one."""
+
+import pytest
+
+from esrag.routing.document_questions import find_document_route
+
+
+def found(question):
+    """The route in short."""
+    route = find_document_route(question)
+    return route and (route.wanted or route.kind, route.about)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which documents do you have?", ("list", "")),
+        ("What files have you read?", ("list", "")),
+        ("What is in this collection?", ("list", "")),
+        ("What's in your index?", ("list", "")),
+        ("What does the collection contain?", ("list", "")),
+        ("What is this collection about?", ("list", "")),
+        ("Please list all documents", ("list", "")),
+        ("Show me the documents you have about tax", ("list", "tax")),
+        ("Could you list the available files?", ("list", "")),
+        ("What are your sources?", ("list", "")),
+        ("Which documents are in the corpus?", ("list", "")),
+        ("Which documents are there?", ("list", "")),
+        ("Which documents do you have about digital identity?", ("list", "digital identity")),
+        ("Which Supreme Court cases are in the collection?", ("list", "Supreme Court cases")),
+        ("Do you have anything on indentation?", ("list", "indentation")),
+        ("Is there a document about kettles?", ("list", "kettles")),
+        ("How many documents do you have?", ("count", "")),
+        ("How many PDF files are in your collection?", ("count", "")),
+        ("How many documents are there in the collection?", ("count", "")),
+        ("How big is the collection?", ("count", "")),
+        ("How many pages does FIPS 203 have?", ("pages", "FIPS 203")),
+        ("How many pages are there in handbook.pdf?", ("pages", "handbook.pdf")),
+        ("How long is FIPS 203, in pages?", ("pages", "FIPS 203")),
+        ("Page count of “FIPS 203”?", ("pages", "FIPS 203")),
+        ("Summarise Cruz v. Arizona in a few sentences.", ("summary", "Cruz v. Arizona")),
+        ("Can you please summarize PEP 8 briefly?", ("summary", "PEP 8")),
+        ("Give me a short overview of FIPS 203", ("summary", "FIPS 203")),
+        ("What is handbook.pdf about?", ("summary", "handbook.pdf")),
+        ("What does PEP 8 cover?", ("summary", "PEP 8")),
+        ("Summary of the kettle manual in two sentences", ("summary", "the kettle manual")),
+    ],
+)
+def test_a_question_about_the_documents_is_recognised(question, expected):
+    """With the topic or the name as it is written."""
+    assert found(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which documents count as identity evidence?",
+        "Which documents do you have to submit with the form?",
+        "What documents do you have on which the court relied?",
+        "Which documents are required for enrolment?",
+        "Which documents does the applicant have?",
+        "What documents must be kept for five years?",
+        "Which files does the build need?",
+        "Which files are in the boot partition?",
+        "What is in the collection box?",
+        "What is in the ciphertext?",
+        "What does the header contain?",
+        "What does a collection cost in Solr?",
+        "How many documents may a batch have?",
+        "How many documents are there in a patent family?",
+        "How many documents does the applicant have to sign?",
+        "How many files can be open at once?",
+        "How many pages may a filing have?",
+        "How many pages can be printed a minute?",
+        "How many pages should a brief have at most?",
+        "How many copies does FIPS 203 have?",
+        "How long is a page?",
+        "How large is the collection fee?",
+        "List the documents required for IAL2",
+        "List the files that the installer writes",
+        "Show all warnings",
+        "Name the authors of the document",
+        "Do you have to indent with spaces?",
+        "Do you have any questions?",
+        "Is there a document fee?",
+        "Are there documents that expire?",
+        "What sources of entropy are there for a key?",
+        "What is a summary judgment?",
+        "What is the overview page for?",
+        "Who wrote the summary?",
+        "What was the case decided on?",
+        "How do I write a summary?",
+        "What database do you use for logs and why?",
+        "Which Supreme Court cases are in the collection of the museum?",
+        "Which library can you use to parse PDF files?",
+        "Can you use tabs?",
+    ],
+)
+def test_a_question_about_a_topic_goes_to_the_passages(question):
+    """Though it has the same words."""
+    assert find_document_route(question) is None
+
+
+def test_a_pasted_text_is_no_question_about_documents():
+    """A limit in characters."""
+    assert find_document_route(f"Summarise {'this ' * 100}") is None
+    assert find_document_route("Which PDFs do you have?").format == "pdf"
