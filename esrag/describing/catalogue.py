@@ -31,7 +31,7 @@ DEPTH = 100  # hits in which documents on a topic are looked for
 MAX_HITS = 3  # of a document that count, so that a long document does not push others out
 MIN_SHARE = 0.3  # of the best document's score, which a document on the topic has
 RANK_CONSTANT = 60
-ON_TOPIC = 0.75  # confidence of a list of documents that have the words of a topic
+ON_TOPIC = 0.55  # confidence of a list of documents that have the words of a topic
 
 NOTE = "from the records of the index, not a quotation"
 

@@ -18,7 +18,7 @@ from esrag.records import Chunk, Evidence
 MAX_READ = 60  # chunks of a document; a summary is at its beginning, its main sections follow
 MAX_LEAD = 4  # chunks of an abstract
 MIN_WORDS, MAX_CHARACTERS = 8, 600  # of a sentence that can be read by itself
-WITHOUT_LEAD = 0.75  # confidence in the first sentences of the sections
+WITHOUT_LEAD = 0.55  # confidence in the first sentences of the sections
 MIN_SMALL = 0.6  # share of a sentence's words in lower case; a title page has fewer
 
 _LEAD = (

@@ -58,6 +58,7 @@ _LIMIT = re.compile(
     r"|limit\w*|default\w*|least|fewer|more than|less than|within)\b",
     re.IGNORECASE,
 )
+_LISTED = re.compile(r"[a-zA-Z)]: |(?:,[^,]{1,80}){3}")  # but not the "6: " before a step
 _OFTEN = re.compile(
     r"\b(?:every|per|daily|weekly|monthly|annually|yearly|once|twice|times)\b", re.IGNORECASE
 )
@@ -246,7 +247,6 @@ def _shape(one: _Said) -> dict[str, float]:
         "example": float(bool(_EXAMPLE.search(text))),
         "verb": float(bool(_VERB.search(text))),
         "short": float(len(one.words) < SHORT),
-        "long": max(0.0, math.log(max(len(one.words), 1) / LONG)),
     }
 
 
@@ -256,7 +256,9 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
     # By count: "lamp 7 burns 7 litres" has a number that "how much does lamp 7 burn?" has not.
     new = Counter(numbers(text)) - Counter(numbers(wanted.text)) if kind == "count" else None
     is_definition = kind == "definition"
+    length = 1 if kind == "list" else max(len(one.words), 1)  # a list may be long
     return {
+        "long": max(0.0, math.log(length / LONG)),
         "definition": float(is_definition and _defines(subject, text)),
         "defines": float(is_definition and _calls(subject, text)),
         "count": float(bool(new)),
@@ -270,7 +272,7 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
         "reason": float(kind == "reason" and bool(_BECAUSE.search(text))),
         "duty": float(kind == "yesno" and bool(_DUTY.search(text))),
         "differs": float(kind == "comparison" and bool(_DIFFERS.search(text))),
-        "list": float(kind == "list" and (": " in text or text.count(",") > 2)),  # noqa: PLR2004
+        "list": float(kind == "list" and bool(_LISTED.search(text))),
     }
 
 

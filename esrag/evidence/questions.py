@@ -48,6 +48,12 @@ _LISTS = re.compile(
     r"|\bhow (?:do|does|can|should|to|would)\b",
     re.IGNORECASE,
 )
+# "What are the four transformations?", "How is a key checked?"
+_ENUMERATES = re.compile(
+    r"\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
+    r"|various)\b|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
+    re.IGNORECASE,
+)
 _YES_NO = re.compile(
     r"\A\s*(?:is|are|was|were|am|do|does|did|can|could|may|might|must|shall|should|will|would|has"
     r"|have|had)(?:n't)?\b",
@@ -63,6 +69,7 @@ _FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("yesno", _YES_NO),
     ("time", _TIMES),
     ("count", _COUNTS),
+    ("list", _ENUMERATES),
 )
 _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("who", _WHO),
@@ -74,7 +81,9 @@ _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
 _ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|and|or)\b|\d")
-_MEANS = re.compile(r"\bwhat (?:does|do|did) (.{1,80}?) (?:mean|stand for)\b", re.IGNORECASE)
+_MEANS = re.compile(
+    r"\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b", re.IGNORECASE
+)
 _THING = r"[^?,]{2,60}?"
 _END = r"[?.]?$"
 _AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"

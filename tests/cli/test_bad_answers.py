@@ -169,10 +169,7 @@ def test_a_figure_of_a_spreadsheet_belongs_to_its_year(kitchen, service):
     service.said = ["In 2023 Kiel had revenue of 57. [c1]"]
     assert kitchen(*asked).json["answer"] == service.said[0]
     quoted = kitchen(*asked, ESRAG_GENERATOR__NAME="extractive").json["answer"]
-    assert (
-        "City: Kiel, 2023 Revenue: 57, 2023 Cost: 31, 2022 Revenue: 44, 2022 Cost: 22 [c1]"
-        in quoted
-    )
+    assert quoted == "Kiel, 2023 Revenue: 57 [c1]"
 
 
 def test_evidence_without_room_is_said_before_a_model_is_asked(kitchen, service):
