@@ -79,8 +79,9 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
 _SECTION_NUMBER = re.compile(r"\A[\d.]{1,20}\s")
 _DEFINED = r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|:|–|—|=)"
-_TIME_UNITS = frozenset(("minute", "hour", "day", "week", "month", "year", "second", "millisecond"))
 
+# Shares of the question's words, place, and shape of a statement; then what a kind of question asks
+# for, which is 0 for any other kind; then what speaks for another subject.
 NAMES = (
     "words", "pairs", "around", "title", "section", "nearby", "place", "closeness", "length",
     "front", "novelty", "row", "sentence", "pronoun", "connects", "capitals", "digits", "address",

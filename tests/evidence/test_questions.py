@@ -1,0 +1,104 @@
+"""What a question asks for, and the statement that is chosen for it."""
+
+import pytest
+
+from esrag.evidence.questions import read_question, read_sides
+from esrag.evidence.statements import statements
+from esrag.records import Chunk, Evidence
+
+
+@pytest.mark.parametrize(
+    ("kind", "questions"),
+    [
+        ("definition", ["What is a relying party?", "In HTTP, what does idempotent mean?"]),
+        ("definition", ["How does the scheduler work?", "What is meant by intent?"]),
+        ("count", ["How many spaces are used?", "How long must a key be?", "What size is it?"]),
+        ("count", ["What is the maximum line length?", "What share of the heap may it use?"]),
+        ("time", ["When was it decided?", "In what year did it open?"]),
+        ("who", ["Who wrote it?", "Which justice wrote the dissent?"]),
+        ("place", ["Where is the harbour?"]),
+        ("reason", ["Why is the lamp green?"]),
+        ("yesno", ["Is email allowed?", "Can a response have a body?", "Doesn't it rain?"]),
+        ("list", ["What are the four transformations?", "How do I install the plugin?"]),
+        ("list", ["Which kinds of lamp are there?", "How is a key checked?"]),
+        ("comparison", ["What is the difference between PUT and POST?", "Is A better vs. B?"]),
+        ("other", ["session secret entropy", "x", "Wie hoch ist der Turm?", "?"]),
+    ],
+)
+def test_the_kind_of_a_question(kind, questions):
+    """By its words; what no rule knows is `other`."""
+    assert {question: read_question(question).kind for question in questions} == dict.fromkeys(
+        questions, kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("What is the difference between PUT and POST?", [{"put"}, {"post"}]),
+        ("How does a gateway differ from a proxy?", [{"gateway"}, {"proxi"}]),
+        ("Is A1 compared with B2 slow?", [{"a1", "a", "1"}, {"b2", "b", "2", "slow"}]),
+        ("What is a gateway?", []),
+        ("How do they compare?", []),
+    ],
+)
+def test_the_sides_of_a_comparison(question, sides):
+    """Without the words that both sides share."""
+    found = read_sides(question)
+    assert len(found) == len(sides)
+    assert all(want & have for want, have in zip(sides, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        (
+            "What is a relying party?",
+            (
+                "A relying party is needed by many. Users of a relying party log in there.\n\n"
+                "Relying Party (RP): An entity that relies upon a verifier."
+            ),
+            "Relying Party (RP)",
+        ),
+        (
+            "How long should the salt be?",
+            "The salt should be stored apart from the hashes. The salt is at least 32 bits long.",
+            "The salt is at least 32 bits",
+        ),
+        (
+            "When was the harbour of Vennor opened?",
+            "The harbour of Vennor opened with noise. The harbour of Vennor opened in 1907.",
+            "The harbour of Vennor opened in 1907.",
+        ),
+        (
+            "What is a tunnel?",
+            (
+                "   proxy\n      A program that asks for others.\n\n"
+                "   tunnel\n      A program that passes on what it gets."
+            ),
+            "tunnel: A program that passes on",
+        ),
+        (
+            "How many scroll contexts can be open?",
+            (
+                "- `max_open`: The number of scroll contexts that can be open. Default is 500.\n"
+                "- `depth`: How deep scroll contexts can be. Default is 20."
+            ),
+            "`max_open`: The number of scroll contexts that can be open. Default is 500.",
+        ),
+    ],
+)
+def test_the_statement_that_fits_best(question, text, expected):
+    """It has what the question asks for."""
+    chunk = Chunk(
+        chunk_id="d::1",
+        doc_id="d",
+        ordinal=0,
+        start=0,
+        end=len(text),
+        start_page=1,
+        end_page=1,
+        text=text,
+    )
+    found = statements(question, [Evidence("c1", chunk, 1.0)], None)
+    assert max(found, key=lambda one: one.fit).text.startswith(expected)
