@@ -120,20 +120,15 @@ class Answering:
     def result(self, writer: LanguageModel | None) -> AskResult:
         """Return the last draft's answer, with everything that led to it."""
         found, written = self._found, self._finish()
-        return AskResult(
-            question=self._question,
-            answer=written.answer,
-            signals=found.signals,
-            confidence=found.confidence,
-            confidence_band=band(found.confidence),
-            evidence=found.evidence,
-            retrieved=found.retrieved,
-            model=written.draft.model or (writer or self._context.generator()).model,
-            took_ms={**found.retrieved.took_ms, **self._clock.took_ms},
-            steps=found.steps,
-            prompt=written.prompt,
+        result = build_result(
+            self._question,
+            found,
+            written.answer,
+            written.draft.model or (writer or self._context.generator()).model,
             draft=written.draft.text,
         )
+        took_ms = {**result.took_ms, **self._clock.took_ms}
+        return replace(result, prompt=written.prompt, took_ms=took_ms)
 
     def _finish(self) -> _Written:
         """Return the answer with sources and notes, or an algorithm's steps for a refusal."""
@@ -149,6 +144,25 @@ class Answering:
         answer = name_sources(answer, self._context.engine)
         self._clock.lap("verify")
         return replace(self._written, answer=answer)
+
+
+def build_result(
+    question: str, found: Gathered, answer: Answer, model: str, *, draft: str = ""
+) -> AskResult:
+    """Return an answer together with what was gathered for it."""
+    return AskResult(
+        question=question,
+        answer=answer,
+        signals=found.signals,
+        confidence=found.confidence,
+        confidence_band=band(found.confidence),
+        evidence=found.evidence,
+        retrieved=found.retrieved,
+        model=model,
+        took_ms=found.retrieved.took_ms,
+        steps=found.steps,
+        draft=draft,
+    )
 
 
 def _refuse(question: str, found: Gathered) -> Answer | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from esrag.engines import SearchResult
-from esrag.records import Answer, Citation, Evidence
+from esrag.records import Answer, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +24,6 @@ class Description:
     evidence: tuple[Evidence, ...]
     retrieved: SearchResult
     confidence: float = 1.0
-
-
-def cite(item: Evidence, source: str, start: int = 0, end: int = 0) -> Citation:
-    """Return the citation of a passage for a sentence about its document.
-
-    The quote is `text[start:end]` of the passage.
-    """
-    chunk = item.chunk
-    return Citation(
-        key=item.key,
-        doc_id=chunk.doc_id,
-        start_page=chunk.start_page,
-        end_page=chunk.end_page,
-        chunk_id=chunk.chunk_id,
-        start=chunk.start + start,
-        end=chunk.start + end,
-        quote=chunk.text[start:end],
-        support=1.0,
-        title=chunk.title,
-        section=chunk.section,
-        source=source,
-    )
 
 
 def markers(evidence: Sequence[Evidence]) -> str:

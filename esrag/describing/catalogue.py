@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from esrag.context import Context
-from esrag.describing import Description, cite, markers
+from esrag.describing import Description, markers
 from esrag.describing.naming import (
     file_name,
     find_documents,
@@ -21,6 +21,7 @@ from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
 from esrag.routing import Route
 from esrag.text import format_count, sentence_spans
 from esrag.text.terms import terms
+from esrag.verifying.verify import cite
 
 MAX_LISTED = 20  # documents in one answer
 MAX_ON_TOPIC = 7
@@ -226,7 +227,12 @@ def _description(
     found: SearchResult | None = None,
 ) -> Description:
     citations = tuple(
-        cite(item, entry.document.source, *_quoted_span(item.chunk.text))
+        cite(
+            item,
+            _quoted_span(item.chunk.text),
+            support=1.0,
+            source=entry.document.source,
+        )
         for entry, item in zip(entries, evidence, strict=True)
     )
     answer = Answer(text, refused=False, citations=citations, notes=notes)

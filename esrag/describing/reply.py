@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-from esrag.answering import Answering, generate, verify
+from esrag.answering import Answering, build_result, generate, verify
 from esrag.citations import OnSentence
 from esrag.context import Context
 from esrag.describing.catalogue import describe_collection
 from esrag.describing.summary import find_summary
 from esrag.engines.clock import Clock
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.confidence import Signals, band
+from esrag.evidence.confidence import Signals
 from esrag.filters import Filter
 from esrag.gathering import Gathered
-from esrag.records import Answer
 from esrag.results import AskResult
 from esrag.routing import Route
 from esrag.routing.document_questions import find_document_route
@@ -60,7 +59,7 @@ def _describe(
         confidence=described.confidence,
         lacks=None,
     )
-    result = _build_result(question, found, described.answer, "records")
+    result = build_result(question, found, described.answer, "records")
     return replace(result, route="collection")
 
 
@@ -85,22 +84,4 @@ def _quote_summary(
     )
     check = Check(question, found.evidence, Rules("drop"), context.encode, on_sentence)
     answer = name_sources(check.answer(draft), context.engine)
-    return _build_result(question, found, answer, context.generator().model, draft)
-
-
-def _build_result(
-    question: str, found: Gathered, answer: Answer, model: str, draft: str = ""
-) -> AskResult:
-    return AskResult(
-        question=question,
-        answer=answer,
-        signals=found.signals,
-        confidence=found.confidence,
-        confidence_band=band(found.confidence),
-        evidence=found.evidence,
-        retrieved=found.retrieved,
-        model=model,
-        took_ms=found.retrieved.took_ms,
-        steps=found.steps,
-        draft=draft,
-    )
+    return build_result(question, found, answer, context.generator().model, draft=draft)

@@ -279,7 +279,7 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
 
 def _calls(subject: str, text: str) -> bool:
     """Return whether a text says what is called by the subject's name."""
-    words = r"[\s-]+".join(re.escape(word) for word in subject.split()[:MAX_SUBJECT])
+    words = _to_pattern(subject)
     return bool(
         re.search(
             rf"\b(?:called|known as|referred to as|termed|defined as)\W+(?:an?|the)?\W*{words}\b"
@@ -288,6 +288,10 @@ def _calls(subject: str, text: str) -> bool:
             re.IGNORECASE,
         )
     )
+
+
+def _to_pattern(subject: str) -> str:
+    return r"[\s-]+".join(re.escape(word) for word in subject.split()[:MAX_SUBJECT])
 
 
 def _series(named: Iterable[str]) -> set[str]:
@@ -322,7 +326,7 @@ def _defines(subject: str, text: str) -> bool:
     >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
     False
     """
-    words = r"[\s-]+".join(re.escape(word) for word in subject.split()[:MAX_SUBJECT])
+    words = _to_pattern(subject)
     start = (
         rf"\W*(?i:(?:an?|the)\s+)?(?:[\w.-]{{1,40}}\s+)?(?i:{words})(?:e?s)?\W{{0,3}}"
         r"(?:\([^()]{1,60}\)\W{0,3})?"

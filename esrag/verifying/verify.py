@@ -379,7 +379,13 @@ def _citations(claims: Sequence[Claim], given: Mapping[str, Evidence]) -> tuple[
 def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
     chunk = item.chunk
     quotes = (find_quote(claim.text, chunk.text) for claim in using)
-    start, end = next(filter(None, quotes), None) or _nearest(using[0].text, chunk.text)
+    span = next(filter(None, quotes), None) or _nearest(using[0].text, chunk.text)
+    return cite(item, span, support=min(claim.support for claim in using))
+
+
+def cite(item: Evidence, span: Span, *, support: float, source: str = "") -> Citation:
+    """Return the citation of a passage with the quote `text[start:end]` of it."""
+    chunk, (start, end) = item.chunk, span
     return Citation(
         key=item.key,
         doc_id=chunk.doc_id,
@@ -389,9 +395,10 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
         start=chunk.start + start,
         end=chunk.start + end,
         quote=chunk.text[start:end],
-        support=min(claim.support for claim in using),
+        support=support,
         title=chunk.title,
         section=chunk.section,
+        source=source,
     )
 
 
