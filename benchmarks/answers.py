@@ -103,8 +103,7 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context])
         if answer["answerable"]:
             best = ask(question["text"], alone)
             gold = [
-                any(_is_gold(said, answer) for said in _sentences_of(each))
-                for each in (best, asked)
+                any(is_gold(said, answer) for said in _sentences_of(each)) for each in (best, asked)
             ]
             cited = [citation.doc_id.partition("#")[2] for citation in asked.answer.citations]
             yield Case(number % 2 == 0, "answerable", name, asked, *gold, answer["doc"] in cited)
@@ -127,7 +126,7 @@ def _sentences_of(asked: AskResult) -> list[str]:
     return [part for part in asked.answer.text.split("]") if part.strip()]
 
 
-def _is_gold(said: str, answer: dict) -> bool:
+def is_gold(said: str, answer: dict) -> bool:
     """Return whether a sentence is the annotated one, or has an annotated answer.
 
     It is the annotated one with 80 % of its words, and few others.

@@ -24,30 +24,25 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from answers import lines
+from answers import is_gold, lines
 from scipy.optimize import minimize
 
 from esrag.context import Context
 from esrag.evidence import Statement
 from esrag.evidence.features import NAMES, measure
-from esrag.evidence.selection import EvidenceBudget, select
-from esrag.evidence.statements import statements
-from esrag.gathering import retrieve
+from esrag.gathering import retrieve, select
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.records import Chunk, Evidence
-from esrag.retrieving.neighbours import with_neighbours
 from esrag.settings.layers import resolve
-from esrag.text.terms import terms
 
 SETS = ("qed-dev", "squad-v2-dev", "clapnq-dev", "selqa", "new_wiki", "exam")
 FITTED = {"qed-dev": 220, "squad-v2-dev": 300, "clapnq-dev": 0, "selqa": 220, "new_wiki": 140}
 REPORTED = 150
 WEIGHT_OF_EXAM = 5.0
 PENALTY = 3e-4  # on the squares of the weights
-ENOUGH = 0.8  # of a gold sentence's words
 
 IsGold = Callable[[str, str], bool]  # a statement's text, and the id of its document
 Matrix = npt.NDArray[np.float64]
@@ -103,18 +98,9 @@ def collect(name: str, data: Path, folder: Path) -> None:
 
 
 def _gather(question: Question, context: Context) -> dict:
-    limits, embedder = context.settings.answer, context.embedder
-    hits = with_neighbours(retrieve(question.text, context).hits, context.engine, limits.neighbours)
-    budget = EvidenceBudget(
-        limits.evidence_chunks,
-        limits.evidence_characters,
-        limits.evidence_tokens,
-        lambda text: len(embedder.tokens(text)),
-    )
-    evidence = select(hits, budget)
-    found = statements(question.text, evidence, None)
-    vectors = context.encode([question.text, *(one.text for one in found)])
-    documents = {item.key: item.chunk.doc_id for item in evidence}
+    found = select(question.text, question.text, retrieve(question.text, context), context)
+    vectors = context.encode([question.text, *(one.text for one in found.statements)])
+    documents = {item.key: item.chunk.doc_id for item in found.evidence}
     return {
         "question": question.text,
         "split": question.split,
@@ -127,7 +113,7 @@ def _gather(question: Question, context: Context) -> dict:
                 "section": item.chunk.section,
                 "closeness": item.closeness,
             }
-            for item in evidence
+            for item in found.evidence
         ],
         "statements": [
             {
@@ -137,7 +123,7 @@ def _gather(question: Question, context: Context) -> dict:
                 "cosine": round(float(vectors[n] @ vectors[0]), 5),
                 "gold": int(question.is_gold(one.text, documents[one.key])),
             }
-            for n, one in enumerate(found, 1)
+            for n, one in enumerate(found.statements, 1)
         ],
     }
 
@@ -258,15 +244,6 @@ def _scaled(cases: Sequence[Case], columns: Sequence[int]) -> tuple[Matrix, floa
     return weights / (high - low), -low / (high - low)
 
 
-def has_words_of(said: str, gold: Sequence[str]) -> bool:
-    """Return whether a statement is one of the gold sentences, with few other words."""
-    words = set(terms(said))
-    wanted = [set(terms(sentence)) for sentence in gold]
-    return any(
-        w and len(w & words) >= ENOUGH * len(w) and len(words) <= 2 * len(w) + 4 for w in wanted
-    )
-
-
 def _public(name: str) -> Callable[[Path, Path], tuple[list[Path], list[Question]]]:
     def load(data: Path, _: Path) -> tuple[list[Path], list[Question]]:
         questions = lines(data / name / "queries.jsonl")
@@ -291,16 +268,10 @@ def _is_even(doc: str) -> bool:
 
 
 def _gold_of(answer: dict) -> IsGold:
-    gold = (
-        [answer["gold_sentence"]]
-        if "gold_sentence" in answer
-        else (answer.get("gold_sentences") or [[]])[0]
-    )
-    if gold:
-        return lambda text, _: has_words_of(text, gold)
+    """Return what tells the right statements; short answers are only told in their own document."""
+    has_sentences = bool(answer.get("gold_sentence") or answer.get("gold_sentences"))
     return lambda text, doc: (
-        doc.partition("#")[2] == answer["doc"]
-        and any(each.lower() in text.lower() for each in answer["answers"])
+        (has_sentences or doc.partition("#")[2] == answer["doc"]) and is_gold(text, answer)
     )
 
 
@@ -322,9 +293,7 @@ def _load_selqa(data: Path, folder: Path) -> tuple[list[Path], list[Question]]:
         Question(
             row["question"],
             "fitted",
-            lambda text, _, gold=[row["candidates"][n] for n in row["answers"]]: has_words_of(
-                text, gold
-            ),
+            _gold_of({"gold_sentences": [[row["candidates"][n] for n in row["answers"]]]}),
         )
         for row in rows[: FITTED["selqa"]]
     ]
