@@ -7,7 +7,7 @@ meaning to the question. benchmarks/choice.py fits the weights.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Evidence
 from esrag.text import ITEM, block_spans, sentence_spans
+from esrag.text.terms import STOP_WORDS
 
 # Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
 # with the question and the share of the question's words in the statement. The most promising
@@ -42,8 +43,10 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
-_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n[^\S\n]{2,}(?=[A-Z])")
+_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z])")
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
+_SECTION_NUMBER = re.compile(r"\A(?:\d{1,3}|[A-Z])(?:\.\d{1,3}){0,5}\.?\s")
+_BEGINS_SENTENCE = re.compile(r"(?:An?|The|This|These|In|For|If|It|All|Any|Each|To|When)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,9 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     found: list[Statement] = []
 
     for item in evidence:
+        headings = _read_headings(item.chunk.section)
         for text, source in iter_statements(item.chunk.text):
-            line = to_line(text)
+            line = _drop_heading(to_line(text), headings)
             if (
                 len(line.split()) >= MIN_QUOTE_WORDS
                 and len(line) <= MAX_CHARACTERS
@@ -92,6 +96,28 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                 found.append(Statement(key=item.key, order=len(found), text=line, source=source))
 
     return found
+
+
+def _read_headings(section: str) -> tuple[str, ...]:
+    """Return the headings of a section's path without their numbers, the longest first."""
+    names = (_SECTION_NUMBER.sub("", name).strip() for name in section.split(" > "))
+    return tuple(sorted(filter(None, names), key=len, reverse=True))
+
+
+def _drop_heading(line: str, headings: Sequence[str]) -> str:
+    """Return a statement without the heading of its section before it; "" for a mere heading.
+
+    >>> _drop_heading("3.1 Keys", ["Keys"]), _drop_heading("Keys This is about keys.", ["Keys"])
+    ('', 'This is about keys.')
+    >>> _drop_heading("Keys open doors.", ["Keys"])
+    'Keys open doors.'
+    """
+    bare = _SECTION_NUMBER.sub("", line)
+    for heading in headings:
+        rest = bare.removeprefix(heading).strip() if bare.startswith(heading) else line
+        if not rest.strip(".:") or (rest != line and _BEGINS_SENTENCE.match(rest)):
+            return rest.strip(".:") and rest
+    return line
 
 
 def _fits(
@@ -204,7 +230,20 @@ def lines(text: str) -> Iterator[Line]:
             reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
                 said = _with_list(text, spans, number) if span.endswith(":") else span
-                yield Line(_DEFINITION.sub(r"\1: ", said), source, parse_named_row(span))
+                yield Line(_name_term(text, start, said), source, parse_named_row(span))
+
+
+def _name_term(text: str, start: int, said: str) -> str:
+    r"""Return a statement with a colon after its first line, if that is a term above a definition.
+
+    >>> _name_term("key\n    A secret.", 0, "key\n    A secret."), _name_term("a\n b", 0, "a\n b")
+    ('key: A secret.', 'a\n b')
+    """
+    found, before = _DEFINITION.match(said), text[:start].rpartition("\n")[2]
+    if not found or before.strip() or len(before) >= len(found[2]):
+        return said
+    is_open = found[1].split()[-1].lower() in STOP_WORDS
+    return said if is_open else f"{found[1]}: {said[found.end() :]}"
 
 
 def _joined(text: str) -> Iterator[tuple[int, int]]:
@@ -256,20 +295,36 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
     >>> _with_list(text, sentence_spans(text), 0)
     'Do this: 1) Press. Wait. 2) Let go.'
     """
-    start, end = spans[number]
-    parts = [text[start:end]]
+    items = _items_after(text, spans, number)
+    introduction = text[slice(*spans[number])]
+    whole = " ".join([introduction, *chain(*items)])
+    firsts = " ".join([introduction, *(sentences[0] for sentences in items)])
+    return next((said for said in (whole, firsts) if len(said) <= MAX_CHARACTERS), introduction)
+
+
+def _items_after(
+    text: str, spans: Sequence[tuple[int, int]], number: int
+) -> list[tuple[str, ...]]:
+    """Return the sentences of each item of the list that follows a sentence."""
+    items: list[tuple[str, ...]] = []
+    started = end = spans[number][1]
 
     for begins, ends in islice(spans, number + 1, None):
-        item = text[begins:ends]
-        if not (
-            ITEM.match(item)
-            or _NUMBERED.match(item)
-            or (len(parts) > 1 and "\n" not in text[end:begins])
-        ):
+        said = text[begins:ends]
+        if ITEM.match(said) or _NUMBERED.match(said):
+            items.append((_NUMBERED.sub(r"\1) ", said),))
+            started = begins
+        elif items and _is_indented_as(text, started, text[end:begins]):
+            items[-1] = (*items[-1], said)
+        else:
             break
-        if ends - start > MAX_CHARACTERS:
-            return parts[0]
-        parts.append(_NUMBERED.sub(r"\1) ", item))
         end = ends
 
-    return " ".join(parts)
+    return items
+
+
+def _is_indented_as(text: str, item: int, between: str) -> bool:
+    """Return whether what follows a sentence of an item, after `between`, is still of the item."""
+    indent = len(text[:item].rpartition("\n")[2])
+    gap, _, following = between.rpartition("\n")
+    return "\n" not in between or ("\n" not in gap and len(following) > indent)

@@ -12,19 +12,22 @@ from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import answer_cells
-from esrag.evidence.questions import read_sides
+from esrag.evidence.questions import read_question, read_sides
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.text.figures import to_figures
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
+MAX_COMPARED = 80  # words of a passage that goes on comparing
+FRONT = 4  # terms at the start of a statement that say what it is about
 SIDE = 0.7  # share of the best fit that a statement about one side of a comparison has at least
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
 class ExtractiveGenerator:
@@ -81,50 +84,99 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     ranked = sorted(
         _telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order)
     )
-    chosen = _of_each_side(question, ranked)[:max_sentences] or _near(
-        question, ranked, max_sentences
-    )
-    return sorted(chosen, key=lambda statement: statement.order)
+    chosen = _of_each_side(question, ranked, found) or _near(question, ranked, found)
+    return sorted(chosen[:max_sentences], key=lambda statement: statement.order)
 
 
-def _near(question: str, ranked: Sequence[Statement], max_sentences: int) -> list[Statement]:
-    """Return the first statement and others near it that add something, while they are short."""
+def _near(
+    question: str, ranked: Sequence[Statement], found: Sequence[Statement]
+) -> list[Statement]:
+    """Return the best statement, and others that come near it and add something, if all are short.
+
+    A definition is followed by the sentence after it that goes on about the same: "A KEM has three
+    algorithms. These …".
+    """
+    chosen = list(ranked[:1])
+    near = [each for each in ranked[1:] if each.fit >= NEAR * ranked[0].fit]
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
-    chosen: list[Statement] = []
-    words = 0
 
-    for statement in ranked:
-        if len(chosen) == max_sentences or statement.fit < NEAR * ranked[0].fit:
-            break
-        length = len(statement.text.split())
-        if chosen and words + length > MAX_WORDS:
-            continue
-        if named.issubset(terms(statement.text)) and all(
-            _alike(statement, other) < ALIKE for other in chosen
+    for statement in [*_explained(question, ranked[:1], found), *near]:
+        if (
+            sum(map(_count_words, [*chosen, statement])) <= MAX_WORDS
+            and named.issubset(terms(statement.text))
+            and all(_alike(statement, other) < ALIKE for other in chosen)
         ):
             chosen.append(statement)
-            words += length
 
     return chosen
 
 
-def _of_each_side(question: str, ranked: Sequence[Statement]) -> list[Statement]:
-    """Return one statement for both sides of a comparison, or the best for each; none otherwise."""
+def _count_words(statement: Statement) -> int:
+    return len(statement.text.split())
+
+
+def _explained(
+    question: str, best: Sequence[Statement], found: Sequence[Statement]
+) -> list[Statement]:
+    """Return the statement that goes on where a definition ends, if there is one."""
+    if read_question(question).kind != "definition" or not best:
+        return []
+    after = [each for each in found if (each.key, each.order) == (best[0].key, best[0].order + 1)]
+    return [each for each in after if _REFERS_BACK.match(each.text)]
+
+
+def _of_each_side(
+    question: str, ranked: Sequence[Statement], found: Sequence[Statement]
+) -> list[Statement]:
+    """Return what a comparison asks for; nothing for another question.
+
+    That is one statement for both sides with those after it that go on about them, or the best for
+    each side.
+    """
     sides = read_sides(question)
     if not sides:
         return []
 
     told = [(statement, set(terms(statement.text))) for statement in ranked]
     of_all = [each for each, words in told if all(side <= words for side in sides)]
-    best = [next((each for each, words in told if side <= words), None) for side in sides]
+    best = [_best_about(side, [each for each, words in told if side <= words]) for side in sides]
     if None in best:
         return []
     least = min(each.fit for each in best if each)
     if least < SIDE * ranked[0].fit:
         return []
     if of_all and of_all[0].fit >= least:
-        return of_all[:1]
+        return _while_compared(of_all[0], sides, found)
     return list(dict.fromkeys(each for each in best if each))
+
+
+def _best_about(side: set[str], ranked: Sequence[Statement]) -> Statement | None:
+    """Return the best statement that begins with a side of a comparison, else the best one."""
+    about = (each for each in ranked if not side.isdisjoint(_begin(each)))
+    return next(about, next(iter(ranked), None))
+
+
+def _begin(statement: Statement) -> list[str]:
+    """Return the first terms of a statement; of a row, those of its first cell."""
+    first, is_row, _ = statement.source.strip("| ").partition("|")
+    return terms(first) if is_row else terms(statement.text)[:FRONT]
+
+
+def _while_compared(
+    first: Statement, sides: Sequence[set[str]], found: Sequence[Statement]
+) -> list[Statement]:
+    """Return a statement with those after it in its passage that go on about one of the sides."""
+    chosen = [first]
+    for statement in (each for each in found if each.order > first.order):
+        words = set(terms(statement.text))
+        if (
+            (statement.key, statement.order) != (first.key, chosen[-1].order + 1)
+            or not any(side <= words for side in sides)
+            or sum(map(_count_words, [*chosen, statement])) > MAX_COMPARED
+        ):
+            break
+        chosen.append(statement)
+    return chosen
 
 
 def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
