@@ -203,7 +203,7 @@ def _compare(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, f
     _require_same_content(source, fresh)
     sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
     agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
-    found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
+    found_again = _share(_search_again(fresh, sample)) if made.dimensions else None
     least = MIN_AGREEMENT if type(source) is type(fresh) else 0.01
     if agreement < least or (found_again is not None and found_again < MIN_AGREEMENT):
         said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
@@ -233,7 +233,7 @@ def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
     return len(one & two) / max(len(one), len(two)) if one or two else 1.0
 
 
-def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
+def _search_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)

@@ -193,7 +193,7 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     """
     ids = {file.source: known[file.source] for file in files if file.source in known}
 
-    for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
+    for candidate in (_stem, _path_without_suffix, _relative_path, _path_with_mark):
         # All of them: an ingest cut short must not free a name.
         uses = Counter(map(candidate, files))
         taken = {*known.values(), *ids.values()}
@@ -205,23 +205,23 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
 
 
 def _stem(file: ListedFile) -> str:
-    return _plain(Path(file.relative).stem)
+    return _replace_invisible(Path(file.relative).stem)
 
 
 def _path_without_suffix(file: ListedFile) -> str:
-    return _plain(Path(file.relative).with_suffix("").as_posix())
+    return _replace_invisible(Path(file.relative).with_suffix("").as_posix())
 
 
 def _relative_path(file: ListedFile) -> str:
-    return _plain(Path(file.relative).as_posix())
+    return _replace_invisible(Path(file.relative).as_posix())
 
 
-def _marked_path(file: ListedFile) -> str:
+def _path_with_mark(file: ListedFile) -> str:
     mark = hashlib.sha256(file.source.encode()).hexdigest()[:8]
     return f"{_relative_path(file)}~{mark}"
 
 
-def _plain(name: str) -> str:
+def _replace_invisible(name: str) -> str:
     """Return a name that can be shown, with "_" for `#` and for invisible characters.
 
     `#` is reserved for rows. Invisible are, for example, a line end and a change of direction.

@@ -29,7 +29,7 @@ def sweep(work: Work, queue: Queue) -> None:
             return
         ledger.reap(is_dead)
         waiting = queue.depth()
-        ledger.requeue(_lost_before_ms(work, queue))
+        ledger.requeue(_find_deadline_ms(work, queue))
         batch_ids = list(islice(_iter_due(work), max(0, limits.window_batches - waiting)))
         ledger.mark_queued(batch_ids)
         queue.publish(batch_ids)
@@ -48,7 +48,7 @@ def _end_jobs(work: Work) -> None:
             work.ledger.cancel(job.job_id, error.line)
 
 
-def _lost_before_ms(work: Work, queue: Queue) -> int:
+def _find_deadline_ms(work: Work, queue: Queue) -> int:
     """Return the time before which queued batches without a message are lost.
 
     The longest waiting message is taken first, so everything queued before it was taken. A batch
