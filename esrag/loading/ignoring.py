@@ -87,11 +87,13 @@ def _spec(folder: Path, name: str) -> tuple[tuple[str, "GitIgnoreSpec"], ...]:
     except ParsingError as error:
         raise ParsingError(f"{path} {error}") from error
 
-    lines = [_bound(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")]
+    lines = [
+        _limit_stars(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")
+    ]
     return ((f"{folder}".rstrip("/") + "/", _compile(lines)),) if data.strip() else ()
 
 
-def _bound(line: str, path: Path) -> str:
+def _limit_stars(line: str, path: Path) -> str:
     """Return a pattern whose matching takes a bounded time.
 
     Raises: ParsingError for one with too many stars.
