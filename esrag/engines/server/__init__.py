@@ -146,19 +146,15 @@ class ServerEngine:
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """Return the only writer; see `Engine.writer`."""
         index = self._indexes.find()
-        if index and not rebuild:
-            require_same(index.made, fingerprint)
         if rebuild:
             self._indexes.require_alias(index)
+        elif index:
+            require_same(index.made, fingerprint)
 
         with self._holding_current(fingerprint) as (index, lease):
-            if rebuild:
-                with self._rebuilding(index, fingerprint, lease) as writer:
-                    yield writer
-            else:
-                require_same(index.made, fingerprint)
-                with ServerWriter(self._connection, index.name, fingerprint, lease) as writer:
-                    yield writer
+            write = self._rebuilding if rebuild else self._write
+            with write(index, fingerprint, lease) as writer:
+                yield writer
 
     def check(self) -> Sequence[str]:
         """Return one line per defect of the index; empty if it is sound. Raises: IndexMissing."""
@@ -169,18 +165,12 @@ class ServerEngine:
 
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found = (
-            [f"{format_count(len(known - stored), 'chunk')} of documents missing"]
-            if known - stored
-            else []
-        )
-        found += (
-            [f"{format_count(len(stored - known), 'chunk')} of no document"]
-            if stored - known
-            else []
-        )
-
-        return found
+        defects = {"of documents missing": known - stored, "of no document": stored - known}
+        return [
+            f"{format_count(len(chunk_ids), 'chunk')} {defect}"
+            for defect, chunk_ids in defects.items()
+            if chunk_ids
+        ]
 
     def verify_chunks(self, sources: Sequence[str]) -> None:
         """Do nothing: the server verifies its own files."""
@@ -227,9 +217,7 @@ class ServerEngine:
             raise swap_error(name)
 
         both = [index for index in (old, new) if index]
-        with ExitStack() as held:
-            for index in both:
-                held.enter_context(self._holding(index))
+        with self._holding(*both):
             generations = [generation(self._connection, index.name) for index in both]
             require_generation(generations[0], since)
             self._indexes.set_generation(new.name, max(generations) + 1)
@@ -257,11 +245,13 @@ class ServerEngine:
         self._connection.close()
 
     @contextmanager
-    def _holding(self, index: Index) -> Iterator[None]:
-        """Hold the write lease of an index. Raises: IndexBusy, IndexMissing."""
-        lease = Lease(self._connection, index.name)
-        lease.take(self._options.lock_wait_s)
-        with _given_back(lease):
+    def _holding(self, *indexes: Index) -> Iterator[None]:
+        """Hold the write leases of indexes. Raises: IndexBusy, IndexMissing."""
+        with ExitStack() as held:
+            for index in indexes:
+                lease = Lease(self._connection, index.name)
+                lease.take(self._options.lock_wait_s)
+                held.enter_context(_given_back(lease))
             yield
 
     @contextmanager
@@ -281,6 +271,11 @@ class ServerEngine:
                 lease.give_back()
         with _given_back(lease):
             yield index, lease
+
+    def _write(self, index: Index, fingerprint: Fingerprint, lease: Lease) -> ServerWriter:
+        """Return a writer on the index in use. Raises: IndexMismatch."""
+        require_same(index.made, fingerprint)
+        return ServerWriter(self._connection, index.name, fingerprint, lease)
 
     def _entries(self) -> Iterator[Any]:
         return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
@@ -358,20 +353,16 @@ class ServerEngine:
 
         `shown` selects what each hit returns.
         """
-        index, after = self._indexes.find_current(), None
+        path = f"/{self._indexes.find_current().name}/_search"
         sort = [{field: "asc"} for field in order]
+        body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
 
         while True:
-            body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
-            if after:
-                body["search_after"] = after
-            hits = self._connection.request("POST", f"/{index.name}/_search", body, **WHOLE)[
-                "hits"
-            ]["hits"]
+            hits = self._connection.request("POST", path, body, **WHOLE)["hits"]["hits"]
             yield from hits
             if len(hits) < _PAGE:
                 return
-            after = hits[-1]["sort"]
+            body["search_after"] = hits[-1]["sort"]
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import re
 import ssl
 from base64 import b64encode
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -56,21 +57,14 @@ def trust(options: EngineOptions) -> dict[str, Any]:
 
 def _parts(url: str) -> SplitResult:
     """Split an address; errors do not quote it, because it may contain a password."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
-        is_whole = (
-            bool(parts.hostname)
-            and (parts.port or 1)
-            and "@" not in parts.path + parts.query + parts.fragment
-        )
-    except ValueError:
-        is_whole = False
-    if not is_whole:
-        hint = (
-            "write engine.url as https://host:9200, and user and password as settings of their own"
-        )
-        raise SettingsError("engine.url is not the address of a server", hint=hint)
-    return parts
+        _ = parts.port  # raises if it is not a number
+        if parts.hostname and "@" not in parts.path + parts.query + parts.fragment:
+            return parts
+
+    hint = "write engine.url as https://host:9200, and user and password as settings of their own"
+    raise SettingsError("engine.url is not the address of a server", hint=hint)
 
 
 def _authority(ca_file: str) -> str:
@@ -111,14 +105,17 @@ def _trusting(fingerprint: str) -> ssl.SSLContext:
     class Pinned(ssl.SSLSocket):
         def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 -- ssl's signature
             super().do_handshake(block)
-            came = sha256(self.getpeercert(binary_form=True) or b"").hexdigest()
-            if came != fingerprint:
-                raise ssl.SSLError(
-                    1, f"the certificate has the fingerprint {came}, expected {fingerprint}"
-                )
+            _require_certificate(self, fingerprint)
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.sslsocket_class = Pinned
     return context
+
+
+def _require_certificate(connected: ssl.SSLSocket, fingerprint: str) -> None:
+    came = sha256(connected.getpeercert(binary_form=True) or b"").hexdigest()
+    if came != fingerprint:
+        message = f"the certificate has the fingerprint {came}, expected {fingerprint}"
+        raise ssl.SSLError(1, message)

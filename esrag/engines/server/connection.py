@@ -8,8 +8,8 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, NoReturn, TypeVar
@@ -132,12 +132,9 @@ class Connection:
             message = f"invalid server address {self.shown_url}: {_said(error)}"
             raise SettingsError(message, hint="look at engine.url") from error
         except Refused as error:
-            if error.status == _FORBIDDEN and error.kind == "security_exception":
-                server = _assumed(error)
-            elif error.status == _NOT_FOUND:  # a missing index is a 404 as well
+            if error.status == _NOT_FOUND:  # a missing index is a 404 as well
                 self._is_no_search_engine()
-            else:
-                raise
+            server = _infer_server(error)
         if server.product == "opensearch":
             self._open_opensearch()
         return server
@@ -150,20 +147,15 @@ class Connection:
         said = self._once("GET", "/", None, {}).get("version")
         if not isinstance(said, Mapping):
             self._is_no_search_engine()
-        number = str(said.get("number", ""))
-        product: Product = (
-            "opensearch" if said.get("distribution") == "opensearch" else "elasticsearch"
-        )
-        version = _version(number)
-        least, words = _SUPPORTED[product]
-        if version < least:
-            raise EngineError(
-                f"{self.shown_url} is {product} {number}, esrag needs {words}",
-                hint="upgrade the server",
-            )
 
-        self._major = version[0]
-        return Server(product, version, f"{product} {number}")
+        server = _read_server(said)
+        oldest, words = _SUPPORTED[server.product]
+        if server.version < oldest:
+            message = f"{self.shown_url} is {server.text}, esrag needs {words}"
+            raise EngineError(message, hint="upgrade the server")
+
+        self._major = server.version[0]
+        return server
 
     def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
         """Return the decoded response, retrying transient failures.
@@ -245,18 +237,11 @@ class Connection:
         if self._send is None:
             raise AssertionError("opened before")
 
-        lines = body is not None and not isinstance(body, Mapping)
-        kind = "application/x-ndjson" if lines else "application/json"
-        text = _text(body)
         said = {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in parameters.items()
         }
-        headers = {
-            "accept": "application/json",
-            **({"content-type": kind} if text is not None else {}),
-        }
-        answer = self._send(method, path, said, headers, text)
+        answer = self._send(method, path, said, _headers(body), _text(body))
         if not isinstance(answer, Mapping):
             self._is_no_search_engine()
         return answer
@@ -266,57 +251,79 @@ class Connection:
             import elasticsearch
         except ImportError as error:
             raise _missing("elasticsearch") from error
+
         self._close()  # left by a failed attempt to open
         client = elasticsearch.Elasticsearch(
             request_timeout=self.retries.timeout_s, **self._client_options()
         )
+        self._send = self._wrap_elasticsearch(client.perform_request)
+        self._close = client.close
+
+    def _wrap_elasticsearch(self, perform: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that sends a request and raises our errors."""
+        from elasticsearch import UnsupportedProductError
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
             headers = {name: self._versioned(kind) for name, kind in headers.items()}
-            try:
-                with warnings.catch_warnings():
-                    # The client repeats the server's deprecation notes.
-                    warnings.simplefilter("ignore")
-                    return client.perform_request(
-                        method, path, params=parameters, headers=headers, body=body
-                    ).body
-            except elasticsearch.UnsupportedProductError as error:
-                return error.body
-            except elasticsearch.ApiError as error:
-                raise refusal(self.shown_url, error.status_code, error.body) from error
-            except (elasticsearch.SerializationError, RecursionError):
-                self._is_no_search_engine()
-            except elasticsearch.SSLError as error:
-                raise self._untrusted(error) from error
-            except elasticsearch.TransportError as error:
-                raise self._unreachable(error) from error
+            with self._elasticsearch_failures(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the client repeats the server's deprecation notes
+                try:
+                    return perform(method, path, params=parameters, headers=headers, body=body).body
+                except UnsupportedProductError as error:
+                    return error.body
 
-        self._send, self._close = send, client.close
+        return send
+
+    @contextmanager
+    def _elasticsearch_failures(self) -> Iterator[None]:
+        import elasticsearch
+
+        try:
+            yield
+        except elasticsearch.ApiError as error:
+            raise refusal(self.shown_url, error.status_code, error.body) from error
+        except (elasticsearch.SerializationError, RecursionError):
+            self._is_no_search_engine()
+        except elasticsearch.SSLError as error:
+            raise self._untrusted(error) from error
+        except elasticsearch.TransportError as error:
+            raise self._unreachable(error) from error
 
     def _open_opensearch(self) -> None:
         try:
             import opensearchpy
         except ImportError as error:
             raise _missing("opensearch") from error
+
         self._close()
         client = opensearchpy.OpenSearch(timeout=self.retries.timeout_s, **self._client_options())
+        self._send = self._wrap_opensearch(client.transport.perform_request)
+        self._close = client.close
+
+    def _wrap_opensearch(self, perform: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that sends a request and raises our errors."""
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
-            try:
-                return client.transport.perform_request(
-                    method, path, headers=headers, params=parameters, body=body
-                )
-            except (opensearchpy.SerializationError, RecursionError):
-                self._is_no_search_engine()
-            except opensearchpy.SSLError as error:
-                raise self._untrusted(error) from error
-            except opensearchpy.TransportError as error:
-                if isinstance(error.status_code, int):
-                    answer = error.error if error.info is None else error.info
-                    raise refusal(self.shown_url, error.status_code, answer) from error
-                raise self._unreachable(error) from error
+            with self._opensearch_failures():
+                return perform(method, path, headers=headers, params=parameters, body=body)
 
-        self._send, self._close = send, client.close
+        return send
+
+    @contextmanager
+    def _opensearch_failures(self) -> Iterator[None]:
+        import opensearchpy
+
+        try:
+            yield
+        except (opensearchpy.SerializationError, RecursionError):
+            self._is_no_search_engine()
+        except opensearchpy.SSLError as error:
+            raise self._untrusted(error) from error
+        except opensearchpy.TransportError as error:
+            if isinstance(error.status_code, int):
+                answer = error.error if error.info is None else error.info
+                raise refusal(self.shown_url, error.status_code, answer) from error
+            raise self._unreachable(error) from error
 
     def _client_options(self) -> dict[str, Any]:
         """Return the options that both clients share."""
@@ -352,13 +359,26 @@ class Connection:
         raise EngineError(f"{self.shown_url} does not answer as a search engine does", hint=hint)
 
 
-def _assumed(refused: Refused) -> Server:
+def _read_server(said: Mapping[str, Any]) -> Server:
+    """Return the server from its `version`."""
+    number = str(said.get("number", ""))
+    is_opensearch = said.get("distribution") == "opensearch"
+    product: Product = "opensearch" if is_opensearch else "elasticsearch"
+    return Server(product, _version(number), f"{product} {number}")
+
+
+def _infer_server(refused: Refused) -> Server:
     """Infer the server from a refusal, since each product words its refusals differently.
+
+    Raises: the refusal, if it is not one of a missing right.
 
     A server reveals its product and version only to users and keys with the cluster privilege
     `monitor`. Otherwise the oldest supported version is assumed. What newer versions can do in
     addition does not change any answer.
     """
+    if refused.status != _FORBIDDEN or refused.kind != "security_exception":
+        raise refused
+
     product: Product = "opensearch" if "no permissions for" in str(refused) else "elasticsearch"
     oldest, _ = _SUPPORTED[product]
     return Server(product, oldest, f"{product} of a version it does not tell this user or key")
@@ -394,6 +414,14 @@ def _hint(status: int, kind: str, reason: str) -> str:
     return _HINTS.get(status, "")
 
 
+def _headers(body: Body) -> dict[str, str]:
+    accepted = {"accept": "application/json"}
+    if body is None:
+        return accepted
+    kind = "json" if isinstance(body, Mapping) else "x-ndjson"
+    return {**accepted, "content-type": f"application/{kind}"}
+
+
 def _text(body: Body) -> str | None:
     """Return a body in the form in which it is sent."""
     if body is None or isinstance(body, str):
@@ -413,18 +441,22 @@ def _reason(error: Any) -> str:
     if not isinstance(error, Mapping):
         return str(error or "")
 
-    shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
-    parts = [
-        *shards,
-        error.get("caused_by"),
-        *error.get("suppressed", ()),
-        *error.get("root_cause", ()),
-    ]
-    inner = next(filter(None, (_reason(part) for part in parts if part)), "")
+    inner = _inner_reason(error)
     outer = str(error.get("reason") or error.get("message") or "")
     if inner and error.get("type") in _OUTER_ONLY:
         return inner
     return f"{outer}: {inner}" if outer and inner and inner not in outer else outer or inner
+
+
+def _inner_reason(error: Mapping[str, Any]) -> str:
+    """Return the first reason among those of shards, causes and suppressed errors."""
+    parts = [
+        *(shard.get("reason") for shard in error.get("failed_shards", ())),
+        error.get("caused_by"),
+        *error.get("suppressed", ()),
+        *error.get("root_cause", ()),
+    ]
+    return next(filter(None, (_reason(part) for part in parts if part)), "")
 
 
 def _said(error: Exception) -> str:

@@ -1,7 +1,8 @@
 """Diagnostics of an index on a server: version, health, licence, disk, heap, shards and mapping."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -81,6 +82,10 @@ def examine(
     place = _Place(
         server=server, url=connection.shown_url, name=name, index=index, ask=ask, fuses=fuses
     )
+    yield from _examine_parts(place)
+
+
+def _examine_parts(place: _Place) -> Iterator[Finding]:
     for part, look in _PARTS.items():
         try:
             yield from look(place)
@@ -140,21 +145,22 @@ def _health(place: _Place) -> Iterator[Finding]:
     elif status == "red":
         advice = "start the nodes that are away; GET /_cluster/allocation/explain says why"
         yield Finding("error", f"{what}: some of its data cannot be read", advice)
-    elif place.name and place.health["number_of_data_nodes"] == 1 and _replicas(place):
-        reason = (
-            f"{_count(_replicas(place), 'replica')} of each shard, and no second node to hold it"
-        )
-        yield Finding(
-            "warning", f"{what}: {reason}", _replicas_advice(place, 0) + ", or add a node"
-        )
     else:
-        missing = _count(
-            place.health["unassigned_shards"] + place.health["initializing_shards"],
-            "copy",
-            "copies",
-        )
-        advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
-        yield Finding("warning", f"{what}: {missing} of shards not in place", advice)
+        yield _explain_yellow(place, what)
+
+
+def _explain_yellow(place: _Place, what: str) -> Finding:
+    health = place.health
+    if place.name and health["number_of_data_nodes"] == 1 and _replicas(place):
+        replicas = _count(_replicas(place), "replica")
+        reason = f"{replicas} of each shard, and no second node to hold it"
+        advice = _replicas_advice(place, 0) + ", or add a node"
+        return Finding("warning", f"{what}: {reason}", advice)
+
+    count = health["unassigned_shards"] + health["initializing_shards"]
+    missing = _count(count, "copy", "copies")
+    advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
+    return Finding("warning", f"{what}: {missing} of shards not in place", advice)
 
 
 def _licence(place: _Place) -> Iterator[Finding]:
@@ -168,15 +174,18 @@ def _licence(place: _Place) -> Iterator[Finding]:
     except Refused as error:
         finding = _refused("the licence", error)
         yield Finding("warning", f"{finding.what}; {_path(fuses)}", finding.advice)
-        return
+    else:
+        yield _judge_licence(licence, fuses)
+
+
+def _judge_licence(licence: Mapping[str, Any], fuses: bool | None) -> Finding:  # noqa: FBT001 -- what was tried
     active, kind = licence["status"] == "active", licence["type"]
     path = _path(active and kind in _LICENCES_THAT_FUSE if fuses is None else fuses)
 
-    if not active:
-        advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
-        yield Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)
-    else:
-        yield _time_left(kind, licence.get("expiry_date_in_millis"), path)
+    if active:
+        return _time_left(kind, licence.get("expiry_date_in_millis"), path)
+    advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
+    return Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)
 
 
 def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
@@ -194,23 +203,27 @@ def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
 def _plugins(place: _Place) -> Iterator[Finding]:
     """Check the plugins: OpenSearch's features depend on version, shards and plugins."""
     nodes = place.ask("/_nodes/plugins?filter_path=nodes.*.plugins.name")["nodes"].values()
-    names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
-
-    def everywhere(name: str) -> bool:
-        return all(any(plugin.endswith(name) for plugin in plugins) for plugins in names)
-
-    if not everywhere("knn"):
+    plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
+    if not _is_everywhere("knn", plugins):
         yield Finding("error", "the k-NN plugin is not on every node", "install opensearch-knn")
-    fuses, shards = _fuses(place), _shards_of(place)
-    reason = ""
+
+    fuses, reason = _fuses(place), _why_not_native(place, plugins)
+    path = _path(not reason if fuses is None else fuses)
+    yield Finding("ok", f"Apache-2.0: {path}{'' if fuses else reason}")
+
+
+def _is_everywhere(name: str, plugins: Sequence[AbstractSet[str]]) -> bool:
+    return all(any(plugin.endswith(name) for plugin in installed) for installed in plugins)
+
+
+def _why_not_native(place: _Place, plugins: Sequence[AbstractSet[str]]) -> str:
+    """Return the reason why the server cannot fuse; empty if there is none."""
+    shards = _shards_of(place)
     if place.server.version < RANKS_THE_WHOLE_INDEX and shards > 1:
-        reason = f", since this version ranks each of {shards} shards by itself"
-    elif not everywhere("neural-search"):
-        reason = ", since the neural-search plugin is not on every node"
-    yield Finding(
-        "ok",
-        f"Apache-2.0: {_path(not reason if fuses is None else fuses)}{'' if fuses else reason}",
-    )
+        return f", since this version ranks each of {shards} shards by itself"
+    if not _is_everywhere("neural-search", plugins):
+        return ", since the neural-search plugin is not on every node"
+    return ""
 
 
 def _fuses(place: _Place) -> bool | None:
@@ -269,21 +282,7 @@ def _heap(place: _Place) -> Iterator[Finding]:
 def _shards(place: _Place) -> Iterator[Finding]:
     cluster = place.ask("/_cluster/health")
     nodes = cluster["number_of_data_nodes"]
-    count = sum(cluster[f"{state}_shards"] for state in ("active", "initializing", "unassigned"))
-    limit = int(place.settings["cluster.max_shards_per_node"]) * nodes
-    what = f"{count:,} of at most {limit:,} shards in the cluster"
-    if place.name:
-        what += (
-            f", of the index {_count(_shards_of(place), 'shard')} with "
-            f"{_count(_replicas(place), 'replica')}"
-        )
-
-    if count >= limit * _SHARDS_WARNING:
-        yield Finding(
-            "warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node"
-        )
-    else:
-        yield Finding("ok", what)
+    yield _count_shards(place, cluster)
 
     if place.name and nodes > 1 and not _replicas(place):
         what = (
@@ -291,6 +290,21 @@ def _shards(place: _Place) -> Iterator[Finding]:
             "a node that is lost takes data along"
         )
         yield Finding("warning", what, _replicas_advice(place, 1))
+
+
+def _count_shards(place: _Place, cluster: Mapping[str, Any]) -> Finding:
+    """Compare the number of shards with the cluster's limit."""
+    count = sum(cluster[f"{state}_shards"] for state in ("active", "initializing", "unassigned"))
+    limit = int(place.settings["cluster.max_shards_per_node"]) * cluster["number_of_data_nodes"]
+    what = f"{count:,} of at most {limit:,} shards in the cluster"
+    if place.name:
+        shards, replicas = _count(_shards_of(place), "shard"), _count(_replicas(place), "replica")
+        what += f", of the index {shards} with {replicas}"
+
+    if count < limit * _SHARDS_WARNING:
+        return Finding("ok", what)
+    advice = "delete indexes, add a node or raise cluster.max_shards_per_node"
+    return Finding("warning", what, advice)
 
 
 def _mapping(place: _Place) -> Iterator[Finding]:

@@ -76,23 +76,18 @@ def _either(queries: Iterable[Query]) -> Query:
 def _leaf(leaf: Leaf) -> Query:
     match leaf:
         case Terms(field, values):
-            return {
-                "terms": {
-                    "facts": sorted({token for value in values for token in _wanted(field, value)})
-                }
-            }
+            tokens = {token for value in values for token in _wanted(field, value)}
+            return {"terms": {"facts": sorted(tokens)}}
         case Prefix(field, value):
-            return _either(
-                {"prefix": {"facts": {"value": _token(field, kind, value)}}} for kind in "tw"
-            )
+            return _either(_starts_with(_token(field, kind, value)) for kind in "tw")
         case Range(field, low, high, low_open, high_open):
             bounds = [(low, "gt" if low_open else "gte"), (high, "lt" if high_open else "lte")]
             given = [_bound(field, value, sign) for value, sign in bounds if value is not None]
-            return {
-                "bool": {
-                    "filter": given or [{"prefix": {"facts": {"value": f"{len(field)}:{field}:"}}}]
-                }
-            }
+            return {"bool": {"filter": given or [_starts_with(f"{len(field)}:{field}:")]}}
+
+
+def _starts_with(token: str) -> Query:
+    return {"prefix": {"facts": {"value": token}}}
 
 
 def _wanted(field: str, value: Scalar) -> Iterator[str]:

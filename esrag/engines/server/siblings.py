@@ -166,17 +166,13 @@ class Sibling:
         kind = self._kind
         made = meta.get(f"esrag_{kind.name}")
         if made is None:
-            raise kind.error(
-                f"the index {name} is not a {kind.noun} of esrag",
-                hint=f"set {kind.name}.url to a file, or move it away",
-            )
+            hint = f"set {kind.name}.url to a file, or move it away"
+            raise kind.error(f"the index {name} is not a {kind.noun} of esrag", hint=hint)
 
         if made["schema"] > kind.schema:
             versions = f"version {made['schema']}, this one reads {kind.schema}"
-            raise kind.error(
-                f"the {kind.noun} {name} was made by a newer esrag: {versions}",
-                hint=f"upgrade esrag, or set {kind.name}.url to a file",
-            )
+            message = f"the {kind.noun} {name} was made by a newer esrag: {versions}"
+            raise kind.error(message, hint=f"upgrade esrag, or set {kind.name}.url to a file")
 
 
 def _portions(numbers: Iterable[int], actions: Sequence[str]) -> Iterator[list[int]]:
