@@ -61,13 +61,16 @@ def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors |
         request.method == "hybrid" and (request.vector is None or not dimensions)
     ):
         return None
+
     if request.vector is None or not dimensions:
         have = "the index holds no vectors" if not dimensions else "the question has no vector"
-        raise EngineError(
-            f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid"
-        )
+        message = f"{have}, which the method 'vector' needs"
+        raise EngineError(message, hint="use the method keyword or hybrid")
+    return _check_vector(request.vector, dimensions)
 
-    vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
+
+def _check_vector(given: Vectors, dimensions: int) -> Vectors:
+    vector = np.asarray(given, dtype=np.float32).reshape(-1)
     if len(vector) != dimensions or not np.isfinite(vector).all():
         came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
         raise EngineError(

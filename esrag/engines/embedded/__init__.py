@@ -26,6 +26,7 @@ from esrag.engines.embedded.index_folder import (
     failures,
     open_reading,
     open_writing,
+    read_once,
     require_replaceable,
     state,
     transaction,
@@ -167,7 +168,7 @@ class EmbeddedEngine:
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
         folder = self._places.find_current()
-        with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+        with read_once(folder) as connection:
             now = state(connection)
             vectors = map_vectors(connection, folder, now).read_all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))

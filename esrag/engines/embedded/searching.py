@@ -38,6 +38,18 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
 
     Raises: EngineError, UsageError.
     """
+    legs = _search_legs(snapshot, request, clock)
+    scores, path = fuse_legs(request, legs)
+    clock.lap("fuse")
+
+    found = hits(scores, _chunks(snapshot, list(scores)), legs)
+    clock.lap("read")
+    return SearchResult(found, path, took_ms=clock.took_ms)
+
+
+def _search_legs(
+    snapshot: Snapshot, request: SearchRequest, clock: Clock
+) -> dict[Leg, dict[str, float]]:
     vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
     where = select_rows(request.filter) if request.filter is not None else None
@@ -49,11 +61,7 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     if vector is not None:
         legs["vector"] = _vector_leg(snapshot, vector, depth, where)
         clock.lap("vector")
-    scores, path = fuse_legs(request, legs)
-    clock.lap("fuse")
-    found = hits(scores, _chunks(snapshot, list(scores)), legs)
-    clock.lap("read")
-    return SearchResult(found, path, took_ms=clock.took_ms)
+    return legs
 
 
 def _keyword_leg(
