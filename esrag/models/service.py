@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from esrag.citations import ignore
 from esrag.errors import GeneratorError, SettingsError
@@ -65,12 +65,11 @@ class ServiceModel(ABC):
             came: list[str] = []
             try:
                 return self._completion(prompt, ends - self._clock(), came, on_piece)
-            except (
-                Failed
-            ) as failed:  # the cause would show the service's own words, which may hold the key
+            except Failed as failed:
                 wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
                 if is_last or not failed.is_transient:
+                    # The cause would show the service's own words, which may hold the key.
                     raise self._error(failed, tried, began=bool(came)) from None
             self._sleep(wait_s)
         raise AssertionError("the last try returns or raises")
@@ -103,15 +102,12 @@ class ServiceModel(ABC):
                     tokens = part
                 elif isinstance(part, Cited):
                     cited.append(part)
-                elif shown := drop_unshowable(
-                    part
-                ):  # the rest needs the whole: an accent may come by itself
+                elif shown := drop_unshowable(part):
                     came.append(shown)
                     on_piece(shown)
 
-        return Completion(
-            text=normalise("".join(came)), tokens=tokens, model=self.model, cited=tuple(cited)
-        )
+        text = normalise("".join(came))  # only as a whole: an accent may come by itself
+        return Completion(text=text, tokens=tokens, model=self.model, cited=tuple(cited))
 
     def _read(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the parts; errors that `on_piece` raises are not among those translated here."""
@@ -153,3 +149,11 @@ class ServiceModel(ABC):
             hint = f"is {self._section}.url its address, and {self._section}.timeout_s enough?"
 
         return GeneratorError(f"{message} ({tries} {'try' if tries == 1 else 'tries'})", hint=hint)
+
+
+def to_messages(prompt: Prompt) -> list[Any]:
+    """Return the two messages of a prompt, as chat services take them."""
+    return [
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    ]
