@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 from uuid import uuid4
@@ -69,20 +70,21 @@ class Ledger:
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
 
-        numbered = enumerate(
-            chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1
-        )
-        for some in _portions(numbered):
-            named = (
-                replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id)
-                for number, it in some
-            )
-            self._store.write([batch_row(batch) for batch in named])
+        fresh = (Batch("", "", tuple(tasks)) for tasks in batches)
+        self._record(job.job_id, chain(fresh, begun))
         self._change_job(
             job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None
         )
         self._take_over(job)
         return self.job(job.job_id)
+
+    def _record(self, job_id: str, batches: Iterable[Batch]) -> None:
+        """Write the batches of a job, numbered in their order."""
+        for some in _portions(enumerate(batches, start=1)):
+            named = (
+                replace(it, batch_id=f"{job_id}-{number:06}", job_id=job_id) for number, it in some
+            )
+            self._store.write([batch_row(batch) for batch in named])
 
     def job(self, job_id: str) -> Job:
         """Return a job.
@@ -120,13 +122,8 @@ class Ledger:
     def counts(self, job_id: str) -> Counts:
         """Return a job in figures; every state and every outcome is there."""
         totals = self._store.totals(job_id)
-        sums = dict(
-            zip(
-                SUMS,
-                map(sum, zip(*(total.sums for total in totals.values()), strict=True)),
-                strict=False,
-            )
-        )
+        columns = zip(*(total.sums for total in totals.values()), strict=True)
+        sums = dict(zip(SUMS, map(sum, columns), strict=False))
         batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
         return Counts(
             batches=batches,
@@ -166,17 +163,20 @@ class Ledger:
         now_ms = self._now_ms()
 
         def claimed(batch: Batch) -> Batch | None:
-            over = (
-                batch.state == "running"
-                and batch.until_ms <= now_ms
-                and batch.attempts < self._attempts
-            )
-            if not (batch.state == "pending" or over) or not self._is_open(batch.job_id):
+            if not self._may_be_claimed(batch, now_ms):
                 return None
             begun = replace(batch, state="running", owner=owner, attempts=batch.attempts + 1)
             return replace(begun, until_ms=now_ms + self._lease_ms, not_before_ms=0, queued_ms=0)
 
         return next(iter(self._change([batch_key(batch_id)], claimed)), None)
+
+    def _may_be_claimed(self, batch: Batch, now_ms: int) -> bool:
+        is_over = (
+            batch.state == "running"
+            and batch.until_ms <= now_ms
+            and batch.attempts < self._attempts
+        )
+        return (batch.state == "pending" or is_over) and self._is_open(batch.job_id)
 
     def renew(self, batch: Batch) -> bool:
         """Extend a claim.
@@ -226,12 +226,10 @@ class Ledger:
                 return _ended(it, "failed", error, traceback)
             turned_away = it.turned_away + 1 if wait_s and not counted else 0
             longer_s = max(min_s, _growing_s(wait_s, turned_away))
-            waiting = _pending(
-                it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0
-            )
-            return replace(
-                waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away
-            )
+            due_ms = now_ms + round(1000 * longer_s) if longer_s else 0
+            waiting = _pending(it, it.attempts - (not counted), due_ms)
+            told = replace(waiting, error=_shown(error), traceback=_end_of(traceback))
+            return replace(told, turned_away=turned_away)
 
         self._held(batch, back)
 
@@ -319,26 +317,23 @@ class Ledger:
         Raises: LedgerError for an unknown job.
         """
         self.job(job_id)
-        named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
-
-        def again(batch: Batch) -> Batch | None:
-            return _again(
-                batch,
-                lambda source: source not in but and (not sources or source in sources),
-                now_ms,
-            )
-
-        rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
-        failed = _portions(
-            row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named)
-        )
-        keys = [row.key for some in failed for row in self._store.get(some) if again(batch_of(row))]
+        again = partial(_retry, sources=sources, but=but, now_ms=self._now_ms())
+        failed = self._list_failed(job_id, frozenset(map(batch_key, batch_ids)))
+        keys = [row.key for row in failed if again(batch_of(row))]
         if not keys:
             return 0
+
         self.reopen(job_id)
         changed = self._change(keys, again)
         self.reopen(job_id)  # a sweeper may have found nothing open in between
         return len(changed)
+
+    def _list_failed(self, job_id: str, keys: Collection[str]) -> Iterator[Row]:
+        """Yield the batches of a job with failed files, all or those of some keys."""
+        rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
+        failed = (row.key for row in rows if row.sums[_FAILED] and (not keys or row.key in keys))
+        for some in _portions(failed):
+            yield from self._store.get(some)
 
     def prune(self, before_ms: int) -> int:
         """Remove old jobs with their batches, and return how many jobs.
@@ -518,12 +513,18 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
             yield replace(piece, error=error, alone=True)
 
 
-def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch | None:
-    """Return a batch with the failed files that are meant, to be retried; None if none failed."""
+def _retry(
+    batch: Batch, sources: Collection[str], but: Collection[str], now_ms: int
+) -> Batch | None:
+    """Return a batch with its failed files, to be retried; None if none failed.
+
+    These are all, or those of `sources`, without those in `but`.
+    """
     left = batch.left if batch.state in GIVEN_UP else ()
     given_up = (Outcome(task.source, "failed", batch.error, at_ms=now_ms) for task in left)
     outcomes = (*batch.result.outcomes, *given_up)
-    failed = {it.source for it in outcomes if it.state == "failed" and is_meant(it.source)}
+    failed = {it.source for it in outcomes if it.state == "failed"}.difference(but)
+    failed = failed.intersection(sources) if sources else failed
     if batch.state == "running" or not failed:
         return None
 

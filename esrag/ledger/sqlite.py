@@ -94,18 +94,7 @@ class SqliteStore:
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
         """Return the first rows by key; see `Store.find`."""
-        terms: list[tuple[str, Sequence[str | int]]] = [
-            ("kind = ?", [query.kind]),
-            ("key > ?", [after]),
-        ]
-        if query.job_id:
-            terms.append(("job_id = ?", [query.job_id]))
-        if query.states:
-            terms.append((f"state IN ({_marks(query.states)})", sorted(query.states)))
-        if query.due_ms is not None:
-            terms.append(("due_ms <= ?", [query.due_ms]))
-        if query.queued_ms is not None:
-            terms.append(("queued_ms BETWEEN ? AND ?", query.queued_ms))
+        terms = list(_conditions(query, after))
         where = " AND ".join(term for term, _ in terms)
         values = [value for _, some in terms for value in some]
         return self._rows(f"{where} ORDER BY key LIMIT ?", [*values, limit], bodies=query.bodies)
@@ -223,10 +212,8 @@ class SqliteStore:
         version = value(connection, "PRAGMA user_version")
         if version > SCHEMA_VERSION:
             hint = "upgrade esrag, or set ledger.url to another file"
-            came = f"the ledger {self._path} was made by a newer esrag"
-            raise LedgerError(
-                f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint
-            )
+            came = f"the ledger {self._path} was made by a newer esrag: version {version}"
+            raise LedgerError(f"{came}, this one reads {SCHEMA_VERSION}", hint=hint)
         if not has_checksums(connection):
             hint = (
                 "it is damaged or an older esrag made it: move it away, and run esrag ingest again"
@@ -243,22 +230,38 @@ class SqliteStore:
         try:
             yield
         except apsw.Error as error:
-            code = result(error)
-            if code == apsw.SQLITE_NOTADB:
+            if result(error) == apsw.SQLITE_NOTADB:
                 self._refuse_foreign()
-            hint = _DAMAGED_HINT if has_wrong_checksum(error) else _HINTS.get(code, _HINT)
-            if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
-                hint = REPLAY_HINT
-            raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
+            raise self._error(error, self._choose_hint(error)) from error
         except (OSError, ValueError) as error:
             # A path with a null byte, a name that is not Unicode.
             said = getattr(error, "strerror", None) or error
-            raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
+            raise self._error(said, _HINT) from error
         except (LookupError, TypeError, OverflowError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise LedgerError(
-                f"cannot use the ledger {self._path}: {what}", hint=_DAMAGED_HINT
-            ) from error
+            raise self._error(f"{type(error).__name__}: {error}", _DAMAGED_HINT) from error
+
+    def _error(self, said: object, hint: str) -> LedgerError:
+        return LedgerError(f"cannot use the ledger {self._path}: {said}", hint=hint)
+
+    def _choose_hint(self, error: apsw.Error) -> str:
+        code = result(error)
+        if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
+            return REPLAY_HINT
+        return _DAMAGED_HINT if has_wrong_checksum(error) else _HINTS.get(code, _HINT)
+
+
+def _conditions(query: Query, after: str) -> Iterator[tuple[str, Sequence[str | int]]]:
+    """Yield the conditions of a query, each with its values."""
+    yield "kind = ?", [query.kind]
+    yield "key > ?", [after]
+    if query.job_id:
+        yield "job_id = ?", [query.job_id]
+    if query.states:
+        yield f"state IN ({_marks(query.states)})", sorted(query.states)
+    if query.due_ms is not None:
+        yield "due_ms <= ?", [query.due_ms]
+    if query.queued_ms is not None:
+        yield "queued_ms BETWEEN ? AND ?", query.queued_ms
 
 
 def _is_written(connection: apsw.Connection, row: Row) -> bool:

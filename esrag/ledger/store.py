@@ -138,10 +138,6 @@ def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
 def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
     """Return a batch as a row, with the fields that are searched and summed."""
     due_ms = {"pending": batch.not_before_ms, "running": batch.until_ms}.get(batch.state, 0)
-    sums = {
-        **_files(batch),
-        **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")},
-    }
     return Row(
         key=batch_key(batch.batch_id),
         kind="batch",
@@ -149,7 +145,7 @@ def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
         state=batch.state,
         due_ms=due_ms,
         queued_ms=batch.queued_ms,
-        sums=tuple(sums.get(name, 0) for name in SUMS),
+        sums=_sums(batch),
         body=_json(batch),
         version=version,
     )
@@ -169,6 +165,14 @@ def batch_of(row: Row) -> Batch:
     Raises: LedgerError.
     """
     return _read(_BATCH, row)
+
+
+def _sums(batch: Batch) -> tuple[int, ...]:
+    """Return the figures of a batch in the order of SUMS."""
+    result = batch.result
+    parts = {"chunks": result.chunks, "embedded": result.embedded, "reused": result.reused}
+    sums = {**_files(batch), **parts}
+    return tuple(sums.get(name, 0) for name in SUMS)
 
 
 def _files(batch: Batch) -> Mapping[str, int]:

@@ -37,16 +37,7 @@ class ServerRuns:
 
         # Before the record is written, because what was just written cannot be searched yet.
         self._remove_old(self._settings.max_bytes - size_bytes)
-        self._create(
-            record["run_id"],
-            {
-                "kind": "run",
-                "run_id": record["run_id"],
-                "at": record["at"],
-                "bytes": size_bytes,
-                "body": text,
-            },
-        )
+        self._create(record["run_id"], _entry("run", record, bytes=size_bytes, body=text))
 
     def runs(self) -> Iterator[tuple[Record, tuple[Feedback, ...]]]:
         """Yield the records; see `RunStore.runs`."""
@@ -75,17 +66,8 @@ class ServerRuns:
         feedback = rate_now(run_id, verdict, note)
         record = self._found(run_id)
 
-        self._create(
-            f"feedback {uuid4().hex}",
-            {
-                "kind": "feedback",
-                "run_id": run_id,
-                "at": record["at"],
-                "rated_at": feedback.at,
-                "verdict": verdict,
-                "note": note,
-            },
-        )
+        told = {"rated_at": feedback.at, "verdict": verdict, "note": note}
+        self._create(f"feedback {uuid4().hex}", _entry("feedback", record, **told))
         return feedback
 
     def close(self) -> None:
@@ -108,14 +90,19 @@ class ServerRuns:
                 record: Record = json.loads(entry["_source"]["body"])
                 return record
 
+        known = self._list_kept(_NEWEST, ["run_id"])
+        raise run_id_error(run_id, [run["run_id"] for run in known])
+
+    def _list_kept(self, sort: Sequence[Any], fields: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Return fields of the first runs that are not too old."""
         body = {
             "query": self._kept("run"),
             "size": _PAGE_SIZES,
-            "sort": _NEWEST,
-            "_source": ["run_id"],
+            "sort": sort,
+            "_source": fields,
         }
-        known = self._sibling.search(body, refresh=True)["hits"]["hits"]
-        raise run_id_error(run_id, [entry["_source"]["run_id"] for entry in known])
+        entries = self._sibling.search(body, refresh=True)["hits"]["hits"]
+        return [entry["_source"] for entry in entries]
 
     def _feedback(self, run_ids: Sequence[str]) -> Mapping[str, tuple[Feedback, ...]]:
         """Return the feedback by run, the oldest first."""
@@ -128,13 +115,7 @@ class ServerRuns:
         found: dict[str, tuple[Feedback, ...]] = dict.fromkeys(run_ids, ())
 
         for entry in self._sibling.search(body, refresh=True)["hits"]["hits"]:
-            source = entry["_source"]
-            feedback = Feedback(
-                run_id=source["run_id"],
-                verdict=source["verdict"],
-                note=source["note"],
-                at=source["rated_at"],
-            )
+            feedback = _read_feedback(entry["_source"])
             found[feedback.run_id] += (feedback,)
         return found
 
@@ -161,18 +142,12 @@ class ServerRuns:
 
     def _remove_oldest(self, size_bytes: int) -> None:
         """Remove the oldest runs that have this size together, with their feedback."""
-        body = {
-            "query": self._kept("run"),
-            "size": _PAGE_SIZES,
-            "sort": _OLDEST,
-            "_source": ["run_id", "bytes"],
-        }
         while size_bytes > 0:
             run_ids = []
-            for entry in self._sibling.search(body, refresh=True)["hits"]["hits"]:
+            for run in self._list_kept(_OLDEST, ["run_id", "bytes"]):
                 if size_bytes > 0:
-                    run_ids.append(entry["_source"]["run_id"])
-                    size_bytes -= entry["_source"]["bytes"]
+                    run_ids.append(run["run_id"])
+                    size_bytes -= run["bytes"]
             if not run_ids:
                 return
             self._sibling.delete({"terms": {"run_id": run_ids}})
@@ -184,3 +159,17 @@ class ServerRuns:
 
     def _expired(self) -> Mapping[str, Any]:
         return {"range": {"at": {"lt": find_oldest(self._settings)}}}
+
+
+def _entry(kind: str, record: Record, **fields: Any) -> Mapping[str, Any]:
+    """Return the entry of a run, or one that belongs to it, with the time of the run."""
+    return {"kind": kind, "run_id": record["run_id"], "at": record["at"], **fields}
+
+
+def _read_feedback(source: Mapping[str, Any]) -> Feedback:
+    return Feedback(
+        run_id=source["run_id"],
+        verdict=source["verdict"],
+        note=source["note"],
+        at=source["rated_at"],
+    )

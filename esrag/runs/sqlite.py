@@ -117,16 +117,21 @@ class SqliteRuns:
             make_folder(self._path.parent)
             make_file(self._path)
             with closing(sqlite3.connect(self._path, timeout=_BUSY_S)) as connection:
-                if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    connection.executescript(_SCHEMA)
-                if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-                    raise sqlite3.DatabaseError("it is not a file of runs")
-                connection.execute("PRAGMA foreign_keys = ON")
-                # A removed question leaves no trace.
-                connection.execute("PRAGMA secure_delete = ON")
+                _prepare(connection)
                 yield connection
         except (sqlite3.Error, OSError, ValueError, KeyError) as error:
             hint = "look at runs.url; a damaged file may be removed"
             raise EsragError(
                 f"the runs in {self._path} cannot be used: {error}", hint=hint
             ) from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Create the tables in an empty file. Raises: DatabaseError for another program's file."""
+    if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        connection.executescript(_SCHEMA)
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise sqlite3.DatabaseError("it is not a file of runs")
+
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # a removed question leaves no trace
