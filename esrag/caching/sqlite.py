@@ -87,14 +87,7 @@ class SqliteCache:
             (size_bytes,) = connection.execute(_SIZE).fetchone()
             counts = dict(connection.execute(_COUNTS, (f"{Kind.COUNTS}:*",)).fetchall())
 
-        return Usage(
-            vectors=kinds.get(Kind.VECTOR, 0),
-            answers=kinds.get(Kind.ANSWER, 0),
-            queries=kinds.get(Kind.QUERY, 0),
-            responses=kinds.get(Kind.RESPONSE, 0),
-            size_bytes=size_bytes,
-            counts=counts,
-        )
+        return Usage.of_kinds(kinds, size_bytes, counts)
 
     def clear(self) -> int:
         """Remove all entries. Raises: EsragError."""
@@ -176,18 +169,23 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
 
     try:
-        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            connection.executescript(_SCHEMA)
-            # Another process is doing it at the same moment.
-            with suppress(sqlite3.OperationalError):
-                connection.execute("PRAGMA journal_mode = WAL")
-        _require_ours(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
+        _prepare(connection)
     except BaseException:
         connection.close()
         raise
 
     return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        connection.executescript(_SCHEMA)
+        # Another process is doing it at the same moment.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+
+    _require_ours(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:
