@@ -95,20 +95,21 @@ class Prompts:
         It is rendered as for a generator that `takes_documents`, or for one that does not.
         """
         for name, known in VARIABLES.items():
-            tree = self._parsed(name)
-            used = find_undeclared_variables(tree)
-            for node in tree.find_all(nodes.Name):
-                if node.name in used - known:
-                    raise SettingsError(
-                        f"{name}, line {node.lineno}: unknown variable {node.name!r}",
-                        hint=_hint(name),
-                    )
-            if missing := sorted(known - used):
-                raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
+            self._check_variables(name, known)
 
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
         self.render_rewriting("How large?", ())
         self.render_reformulating("How large?", ())
+
+    def _check_variables(self, name: str, known: frozenset[str]) -> None:
+        tree = self._parsed(name)
+        used = find_undeclared_variables(tree)
+        for node in tree.find_all(nodes.Name):
+            if node.name in used - known:
+                what = f"{name}, line {node.lineno}: unknown variable {node.name!r}"
+                raise SettingsError(what, hint=_hint(name))
+        if missing := sorted(known - used):
+            raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
     def prompt(
         self,

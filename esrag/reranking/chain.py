@@ -45,13 +45,8 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
             reached = _reordered(question, hits[:depth], reranker, end, limits.clock)
         except (SettingsError, ModelError):
             raise
-        except _Late:
-            notes.append(f"{name} was left out: no time was left")
-        except EsragError as error:
-            notes.append(f"{name} was left out: {error.line}")
         except Exception as error:  # noqa: BLE001 -- a library's, or a plugin's: whatever it is, the fused order stands
-            said = " ".join(str(error).split())[:200]
-            notes.append(f"{name} was left out: {type(error).__name__}{': ' if said else ''}{said}")
+            notes.append(f"{name} was left out: {_explain(error)}")
         else:
             hits = list(_falling([*reached, *hits[len(reached) :]]))
             if len(reached) < depth:
@@ -79,6 +74,15 @@ def _reordered(
     if reranker.cost != "free":
         _left_s(end, clock)
     return sorted(changed, key=lambda hit: -hit.score)
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, _Late):
+        return "no time was left"
+    if isinstance(error, EsragError):
+        return error.line
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}{': ' if said else ''}{said}"
 
 
 def _affordable(

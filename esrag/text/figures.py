@@ -1,7 +1,7 @@
 """Find the numbers in a text and what they count, in any notation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -184,6 +184,11 @@ def _read(found: re.Match[str]) -> str:
     if not counts and len(words) == 1 and words[0] in _COUNT_NOTHING:
         return found[0]
 
+    return " ".join(map(str, _add_up(words))) + counts
+
+
+def _add_up(words: Sequence[str]) -> list[int]:
+    """Return the numbers that words of numbers make."""
     read, thousands, rest = list[int](), 0, 0
     for word in words:
         value = _SPELLED.get(word, 0)
@@ -196,7 +201,7 @@ def _read(found: re.Match[str]) -> str:
         else:
             read, thousands, rest = [*read, thousands + rest], 0, value
 
-    return " ".join(map(str, [*read, thousands + rest])) + counts
+    return [*read, thousands + rest]
 
 
 def numbers(text: str) -> list[str]:

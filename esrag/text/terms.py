@@ -156,9 +156,7 @@ def _terms_of(piece: str) -> tuple[str, ...]:
         return (compound[:MAX_TERM],)
 
     made = [compound] if compound != parts[0].lower() and len(compound) <= MAX_TERM else []
-    for part in parts:
-        made += _word_terms(part)
-    return tuple(made)
+    return (*made, *(term for part in parts for term in _word_terms(part)))
 
 
 def _word_terms(word: str) -> Iterator[str]:
