@@ -17,7 +17,7 @@ def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
     """Raise IndexMismatch if an index was made with another model or chunker."""
     if made_with != asked:
         raise IndexMismatch(
-            f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
+            f"the index was made with {_name(made_with)}, the settings ask for {_name(asked)}",
             hint=f"go back to the old settings, or {REBUILD_HINT}",
         )
 
@@ -110,7 +110,7 @@ def require_generation(found: int, since: int | None) -> None:
         raise IndexBusy("the index was written to meanwhile", hint="run the same command again")
 
 
-def _shown(fingerprint: Fingerprint) -> str:
+def _name(fingerprint: Fingerprint) -> str:
     return (
         f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker "
         f"{fingerprint.chunker}"

@@ -133,9 +133,9 @@ def open_reading(folder: Path) -> apsw.Connection:
     _require_database(folder)
     with failures(folder):
         try:
-            return _checked(_connect(folder, "ro"), folder)
+            return _check(_connect(folder, "ro"), folder)
         except apsw.Error as error:
-            return _checked(connect_immutable(folder / DATABASE, error), folder)
+            return _check(connect_immutable(folder / DATABASE, error), folder)
 
 
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
@@ -262,7 +262,7 @@ def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: i
     connection.execute("COMMIT")
 
 
-def _checked(connection: apsw.Connection, folder: Path) -> apsw.Connection:
+def _check(connection: apsw.Connection, folder: Path) -> apsw.Connection:
     """Return the connection if it reads an index of ours; otherwise close it and raise."""
     try:
         _require_ours(connection, folder)

@@ -79,7 +79,7 @@ def map_vectors(
     Raises: EngineError if the file or the checksums are too short.
     """
     path = folder / now.vector_file
-    rows = _mapped(path, now.vector_rows, now.fingerprint.dimensions)
+    rows = _map(path, now.vector_rows, now.fingerprint.dimensions)
     found = connection.execute("SELECT checksum FROM vector_blocks ORDER BY block").fetchall()
     checksums: list[Any] = [checksum for (checksum,) in found]
     if len(checksums) != _blocks(len(rows)):
@@ -122,7 +122,7 @@ def write(path: Path, row: int, vectors: Vectors) -> None:
         os.fsync(file.fileno())
 
 
-def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
+def _map(path: Path, rows: int, dimensions: int) -> Vectors:
     """Map the first rows of the file, without a copy. Raises: EngineError if it is too short."""
     if not rows:
         return np.empty((0, dimensions), dtype=np.float32)

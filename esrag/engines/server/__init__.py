@@ -88,14 +88,14 @@ class ServerEngine:
         """
         named = [] if doc_ids is None else [{"terms": {"doc_id": [*doc_ids]}}]
         query = {"bool": {"filter": [{"term": {"entry": "document"}}, *named]}}
-        sources = self._pages(query, ["doc_id"], {"excludes": ["chunk_ids"]})
+        sources = self._iter_sources(query, ["doc_id"], {"excludes": ["chunk_ids"]})
         return map(document_of, sources)
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Yield chunks, ordered by document and position. Raises: IndexMissing, UsageError."""
         wanted = [filter_dsl.query(filter)] if filter is not None else []
         query = {"bool": {"filter": [{"term": {"entry": "chunk"}}, *wanted]}}
-        return map(chunk_of, self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
+        return map(chunk_of, self._iter_sources(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
@@ -106,7 +106,8 @@ class ServerEngine:
         parts = [{"term": {"entry": "chunk"}}, {"term": {"doc_id": chunk.doc_id}}, near]
         query = {"bool": {"filter": parts, "must_not": [itself]}}
         return [
-            chunk_of(source) for source in self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE)
+            chunk_of(source)
+            for source in self._iter_sources(query, ["doc_id", "ordinal"], CHUNK_SOURCE)
         ]
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -151,8 +152,8 @@ class ServerEngine:
         elif index:
             require_same(index.made, fingerprint)
 
-        with self._holding_current(fingerprint) as (index, lease):
-            write = self._rebuilding if rebuild else self._write
+        with self._hold_current(fingerprint) as (index, lease):
+            write = self._rebuild if rebuild else self._write
             with write(index, fingerprint, lease) as writer:
                 yield writer
 
@@ -179,7 +180,7 @@ class ServerEngine:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         if self.fingerprint().dimensions:
             shown = with_vectors(self.product, ["chunk_id"])
-            hits = self._hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
+            hits = self._iter_hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
             yield from ((hit["_source"]["chunk_id"], vector_of(hit)) for hit in hits)
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
@@ -206,7 +207,7 @@ class ServerEngine:
         current = self._indexes.find()
         self._indexes.require_alias(current)
         # A rebuild of it creates one as well.
-        with self._holding(current) if current else nullcontext():
+        with self._hold(current) if current else nullcontext():
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
@@ -217,7 +218,7 @@ class ServerEngine:
             raise swap_error(name)
 
         both = [index for index in (old, new) if index]
-        with self._holding(*both):
+        with self._hold(*both):
             generations = [generation(self._connection, index.name) for index in both]
             require_generation(generations[0], since)
             self._indexes.set_generation(new.name, max(generations) + 1)
@@ -228,7 +229,7 @@ class ServerEngine:
     def drop(self, name: str) -> None:
         """Delete an index, and its alias if it is the one in use; see `Engine.drop`."""
         index = self._indexes.resolve(name)
-        with self._holding(index):
+        with self._hold(index):
             self._indexes.drop(index.name)
 
     def refresh(self) -> None:
@@ -238,24 +239,24 @@ class ServerEngine:
 
     def examine(self) -> Iterator[Finding]:
         """Check the server and its resources; see `Engine.examine`."""
-        return examine(self._connection, self._options.index, self._tried)
+        return examine(self._connection, self._options.index, self._try_fusing)
 
     def close(self) -> None:
         """Close connections; the next use reopens them."""
         self._connection.close()
 
     @contextmanager
-    def _holding(self, *indexes: Index) -> Iterator[None]:
+    def _hold(self, *indexes: Index) -> Iterator[None]:
         """Hold the write leases of indexes. Raises: IndexBusy, IndexMissing."""
         with ExitStack() as held:
             for index in indexes:
                 lease = Lease(self._connection, index.name)
                 lease.take(self._options.lock_wait_s)
-                held.enter_context(_given_back(lease))
+                held.enter_context(_give_back_at_end(lease))
             yield
 
     @contextmanager
-    def _holding_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
+    def _hold_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
         """Hold the write lease of the index in use, creating the index if it is missing.
 
         While this waits, another index may replace the one in use; then it waits for that one.
@@ -269,7 +270,7 @@ class ServerEngine:
                 if self._indexes.find() == index:
                     break
                 lease.give_back()
-        with _given_back(lease):
+        with _give_back_at_end(lease):
             yield index, lease
 
     def _write(self, index: Index, fingerprint: Fingerprint, lease: Lease) -> ServerWriter:
@@ -278,10 +279,12 @@ class ServerEngine:
         return ServerWriter(self._connection, index.name, fingerprint, lease)
 
     def _entries(self) -> Iterator[Any]:
-        return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
+        return self._iter_sources(
+            {"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"]
+        )
 
     @contextmanager
-    def _rebuilding(
+    def _rebuild(
         self, old: Index, fingerprint: Fingerprint, lease: Lease
     ) -> Iterator[ServerWriter]:
         """Yield a writer on a separate index, which replaces the old one at the end."""
@@ -297,7 +300,7 @@ class ServerEngine:
                 self._indexes.drop_unfinished()
             raise
 
-    def _tried(self) -> bool | None:
+    def _try_fusing(self) -> bool | None:
         """Return whether the server fuses by ranks; None if there are no vectors to try it with."""
         index = self._indexes.find()
         return self._may_fuse(index) if index and index.made.dimensions else None
@@ -342,11 +345,13 @@ class ServerEngine:
         hits = self._connection.request("POST", f"/{index}/_search", body, **WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
 
-    def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
+    def _iter_sources(
+        self, query: dict[str, Any], order: Sequence[str], shown: Any
+    ) -> Iterator[Any]:
         """Yield the `_source` of the entries that match, in order."""
-        return (hit["_source"] for hit in self._hits(query, order, {"_source": shown}))
+        return (hit["_source"] for hit in self._iter_hits(query, order, {"_source": shown}))
 
-    def _hits(
+    def _iter_hits(
         self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]
     ) -> Iterator[Any]:
         """Yield the hits that match, in order, requesting one page at a time.
@@ -366,7 +371,7 @@ class ServerEngine:
 
 
 @contextmanager
-def _given_back(lease: Lease) -> Iterator[None]:
+def _give_back_at_end(lease: Lease) -> Iterator[None]:
     """Give a lease back, unless the server just timed out; the lease then expires by itself."""
     reachable = True
     try:

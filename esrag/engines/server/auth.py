@@ -19,7 +19,7 @@ def mask_url(url: str) -> str:
     >>> mask_url("https://me:secret@search.example:9200/logs")
     'https://search.example:9200/logs'
     """
-    parts = _parts(url)
+    parts = _split(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
@@ -37,7 +37,7 @@ def authorization(options: EngineOptions) -> dict[str, str]:
             )
         return {"authorization": f"ApiKey {key}"}
 
-    parts = _parts(options.url)
+    parts = _split(options.url)
     user = options.username or unquote(parts.username or "")
     password = options.password or unquote(parts.password or "")
     basic = b64encode(f"{user}:{password}".encode(errors="surrogateescape")).decode()
@@ -46,16 +46,16 @@ def authorization(options: EngineOptions) -> dict[str, str]:
 
 def trust(options: EngineOptions) -> dict[str, Any]:
     """Return the TLS settings under the names that both clients use. Raises: SettingsError."""
-    if _parts(options.url).scheme != "https":
+    if _split(options.url).scheme != "https":
         return {}
     if options.certificate_fingerprint:
         fingerprint = _fingerprint(options.certificate_fingerprint)
-        return {"ssl_context": _trusting(fingerprint), "ssl_assert_fingerprint": fingerprint}
+        return {"ssl_context": _trust_only(fingerprint), "ssl_assert_fingerprint": fingerprint}
     chosen = {"verify_certs": options.verify_certificates, "ssl_show_warn": False}
     return chosen | ({"ca_certs": _authority(options.ca_file)} if options.ca_file else {})
 
 
-def _parts(url: str) -> SplitResult:
+def _split(url: str) -> SplitResult:
     """Split an address; errors do not quote it, because it may contain a password."""
     with suppress(ValueError):
         parts = urlsplit(url)
@@ -94,7 +94,7 @@ def _fingerprint(given: str) -> str:
     return digits
 
 
-def _trusting(fingerprint: str) -> ssl.SSLContext:
+def _trust_only(fingerprint: str) -> ssl.SSLContext:
     """Return a context that trusts one certificate and nothing else in the chain.
 
     Elasticsearch's client also accepts a fingerprint that it finds elsewhere in the chain, without

@@ -90,12 +90,14 @@ def _examine_parts(place: _Place) -> Iterator[Finding]:
         try:
             yield from look(place)
         except EngineUnreachable as error:  # the other parts would time out as well
-            yield _unknown(part, str(error), error.hint)
+            yield _report_unknown(part, str(error), error.hint)
             return
         except EsragError as error:
-            yield _refused(part, error)
+            yield _report_refusal(part, error)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            yield _unknown(part, f"the answer is not understood ({type(error).__name__}: {error})")
+            yield _report_unknown(
+                part, f"the answer is not understood ({type(error).__name__}: {error})"
+            )
 
 
 def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any]]:
@@ -109,17 +111,19 @@ def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any
     return next(iter(found.items()))
 
 
-def _refused(part: str, error: EsragError) -> Finding:
+def _report_refusal(part: str, error: EsragError) -> Finding:
     if isinstance(error, Refused) and error.status == _FORBIDDEN:
-        return _unknown(part, "the user or key may not", "give it the right to monitor the cluster")
-    return _unknown(part, str(error), error.hint)
+        return _report_unknown(
+            part, "the user or key may not", "give it the right to monitor the cluster"
+        )
+    return _report_unknown(part, str(error), error.hint)
 
 
-def _unknown(part: str, reason: str, advice: str = "") -> Finding:
+def _report_unknown(part: str, reason: str, advice: str = "") -> Finding:
     return Finding("warning", f"{part} could not be asked: {reason}", advice)
 
 
-def _version(place: _Place) -> Iterator[Finding]:
+def _check_version(place: _Place) -> Iterator[Finding]:
     """Compare the versions of client and server.
 
     A newer client works with an older server, because requests use the server's media types. An
@@ -136,7 +140,7 @@ def _version(place: _Place) -> Iterator[Finding]:
         yield Finding("ok", what)
 
 
-def _health(place: _Place) -> Iterator[Finding]:
+def _check_health(place: _Place) -> Iterator[Finding]:
     status = place.health["status"]
     what = f"the index {place.name} is {status}" if place.name else f"the cluster is {status}"
 
@@ -163,16 +167,16 @@ def _explain_yellow(place: _Place, what: str) -> Finding:
     return Finding("warning", f"{what}: {missing} of shards not in place", advice)
 
 
-def _licence(place: _Place) -> Iterator[Finding]:
+def _check_licence(place: _Place) -> Iterator[Finding]:
     if place.server.product == "opensearch":
-        yield from _plugins(place)
+        yield from _check_plugins(place)
         return
 
     fuses = _fuses(place)
     try:
         licence = place.ask("/_license")["license"]
     except Refused as error:
-        finding = _refused("the licence", error)
+        finding = _report_refusal("the licence", error)
         yield Finding("warning", f"{finding.what}; {_path(fuses)}", finding.advice)
     else:
         yield _judge_licence(licence, fuses)
@@ -200,7 +204,7 @@ def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
     )
 
 
-def _plugins(place: _Place) -> Iterator[Finding]:
+def _check_plugins(place: _Place) -> Iterator[Finding]:
     """Check the plugins: OpenSearch's features depend on version, shards and plugins."""
     nodes = place.ask("/_nodes/plugins?filter_path=nodes.*.plugins.name")["nodes"].values()
     plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
@@ -251,12 +255,12 @@ def _path(fuses: bool | None) -> str:  # noqa: FBT001 -- the answer itself
     return "the server fuses (rrf-native)" if fuses else "esrag fuses (rrf-client)"
 
 
-def _disk(place: _Place) -> Iterator[Finding]:
-    yield from _blocks(place)
+def _check_disk(place: _Place) -> Iterator[Finding]:
+    yield from _check_blocks(place)
     yield min_room(place.nodes, place.settings)
 
 
-def _blocks(place: _Place) -> Iterator[Finding]:
+def _check_blocks(place: _Place) -> Iterator[Finding]:
     for block, value in place.index.get("settings", {}).get("index", {}).get("blocks", {}).items():
         if str(value) == "true":
             first = "make room on its disk, then " if block == "read_only_allow_delete" else ""
@@ -264,7 +268,7 @@ def _blocks(place: _Place) -> Iterator[Finding]:
             yield Finding("error", f"the index {place.name} has the block {block}", first + lift)
 
 
-def _heap(place: _Place) -> Iterator[Finding]:
+def _check_heap(place: _Place) -> Iterator[Finding]:
     used, name = max(
         (node["jvm"]["mem"]["heap_used_percent"], node["name"]) for node in place.nodes
     )
@@ -279,7 +283,7 @@ def _heap(place: _Place) -> Iterator[Finding]:
         )
 
 
-def _shards(place: _Place) -> Iterator[Finding]:
+def _check_shards(place: _Place) -> Iterator[Finding]:
     cluster = place.ask("/_cluster/health")
     nodes = cluster["number_of_data_nodes"]
     yield _count_shards(place, cluster)
@@ -307,7 +311,7 @@ def _count_shards(place: _Place, cluster: Mapping[str, Any]) -> Finding:
     return Finding("warning", what, advice)
 
 
-def _mapping(place: _Place) -> Iterator[Finding]:
+def _check_mapping(place: _Place) -> Iterator[Finding]:
     if place.name:
         with suppress(IndexMismatch):  # `check` reports this
             yield drift(place.server.product, place.name, place.index["mappings"])
@@ -345,11 +349,11 @@ def _replicas_advice(place: _Place, number: int) -> str:
 
 
 _PARTS: Mapping[str, Callable[[_Place], Iterator[Finding]]] = {
-    "the version": _version,
-    "health": _health,  # before the licence: nothing is tried on a red index
-    "the licence": _licence,
-    "the disk": _disk,
-    "the heap": _heap,
-    "shards": _shards,
-    "the mapping": _mapping,
+    "the version": _check_version,
+    "health": _check_health,  # before the licence: nothing is tried on a red index
+    "the licence": _check_licence,
+    "the disk": _check_disk,
+    "the heap": _check_heap,
+    "shards": _check_shards,
+    "the mapping": _check_mapping,
 }

@@ -26,7 +26,7 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
     differing, added = _compare(live, ours)
     if not differing and not added:
         return Finding("ok", f"the mapping of {name} is esrag's")
-    what = f"the mapping of {name} is not esrag's in {_listed(differing + added)}"
+    what = f"the mapping of {name} is not esrag's in {_list_some(differing + added)}"
     return Finding("error" if differing else "warning", what, "run: esrag ingest --rebuild")
 
 
@@ -53,10 +53,10 @@ def _holds(live: Any, wanted: Any) -> bool:
     return str(live).lower() == str(wanted).lower()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_some(names: Sequence[str]) -> str:
     """Join at most five names and count the rest.
 
-    >>> _listed(["a", "b"]), _listed(list("abcdefg"))
+    >>> _list_some(["a", "b"]), _list_some(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')
     """
     more = len(names) - _FIELDS_SHOWN

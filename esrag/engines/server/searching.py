@@ -96,7 +96,7 @@ class Search:
         """Search both legs and fuse them here."""
         legs = self._leg_scores(_multi_search(connection, index, legs=self._bodies()))
         scores, path = fuse_legs(self.request, legs)
-        return self._result(connection, index, scores, legs, path)
+        return self._read_hits(connection, index, scores, legs, path)
 
     def search_natively(self, connection: Connection, index: str) -> SearchResult:
         """Search both legs and their fusion by the server in one request.
@@ -106,7 +106,11 @@ class Search:
         fused scores. In the rare case that a hit due by the legs is not in the server's list, it is
         read separately, and the path is esrag's.
         """
-        body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
+        body = (
+            self._build_opensearch()
+            if self._server.product == "opensearch"
+            else self._build_elasticsearch()
+        )
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
         _require_fused(given["hits"]["hits"])
 
@@ -114,12 +118,12 @@ class Search:
         scores, path = fuse_legs(self.request, legs)
         sources = {hit["_source"]["chunk_id"]: hit["_source"] for hit in given["hits"]["hits"]}
         if scores.keys() - sources.keys():
-            return self._result(connection, index, scores, legs, path)
+            return self._read_hits(connection, index, scores, legs, path)
 
         chunks = {key: chunk_of(sources[key]) for key in scores}
         return SearchResult(hits(scores, chunks, legs), f"{self.request.fusion}-native")
 
-    def _result(
+    def _read_hits(
         self, connection: Connection, index: str, scores: Mapping[str, float], legs: Legs, path: str
     ) -> SearchResult:
         """Read the hits by their ids; chunks removed meanwhile are left out."""
@@ -180,21 +184,21 @@ class Search:
         if self._server.product == "elasticsearch":
             return {**common, "knn": {**self._knn(), "filter": self._filters}}
 
-        filtered = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
+        filtered = {**self._build_nearest(), "filter": {"bool": {"filter": self._filters}}}
         return {**common, "query": {"knn": {"embedding": filtered}}}
 
-    def _opensearch(self) -> Query:
+    def _build_opensearch(self) -> Query:
         if self._server.version < _FILTERS_HYBRID_SINCE:
             keyword = {"bool": {"must": [self._match()], "filter": self._filters}}
-            vector = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
+            vector = {**self._build_nearest(), "filter": {"bool": {"filter": self._filters}}}
             filtered: Query = {"queries": [keyword, {"knn": {"embedding": vector}}]}
         else:
-            queries = [self._match(), {"knn": {"embedding": self._nearest()}}]
+            queries = [self._match(), {"knn": {"embedding": self._build_nearest()}}]
             filtered = {"filter": {"bool": {"filter": self._filters}}, "queries": queries}
 
         hybrid = {"pagination_depth": self.depth, **filtered}
         pipeline = {"phase_results_processors": [self._processor()]}
-        return {**self._shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
+        return {**self._select_shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
 
     def _processor(self) -> Query:
         """Return OpenSearch's fusion processor.
@@ -212,7 +216,7 @@ class Search:
         combination = ranked if share == _EVEN else {**ranked, **weights}
         return {"score-ranker-processor": {"combination": combination}}
 
-    def _elasticsearch(self) -> Query:
+    def _build_elasticsearch(self) -> Query:
         retrievers: list[Query] = [{"standard": {"query": self._match()}}, {"knn": self._knn()}]
         share = self.request.vector_weight
         if share != _EVEN:
@@ -223,9 +227,9 @@ class Search:
             ]
         ranked = {"rank_constant": self.request.rank_constant, "rank_window_size": self.depth}
         rrf = {"filter": self._filters, "retrievers": retrievers, **ranked}
-        return {**self._shown(), "retriever": {"rrf": rrf}}
+        return {**self._select_shown(), "retriever": {"rrf": rrf}}
 
-    def _shown(self) -> Query:
+    def _select_shown(self) -> Query:
         """Return how many fused hits to read, and which fields."""
         return {"size": min(_DEEPER * self.request.size, self.depth), "_source": CHUNK_SOURCE}
 
@@ -249,7 +253,7 @@ class Search:
         }
         return {"field": "embedding", **wanted, **self._field.build_rescoring("elasticsearch")}
 
-    def _nearest(self) -> Query:
+    def _build_nearest(self) -> Query:
         """Return OpenSearch's query for the nearest neighbours."""
         wanted = {
             "vector": self._numbers(),

@@ -92,9 +92,7 @@ class Sibling:
 
         for wait_s in (*_WAITS_S, None):
             for some in _portions(left, actions):
-                answers |= zip(
-                    some, self._answers([actions[number] for number in some]), strict=True
-                )
+                answers |= zip(some, self._send([actions[number] for number in some]), strict=True)
             left = [number for number in left if self._is_to_be_sent_again(answers[number])]
             if not left or wait_s is None:
                 break
@@ -137,7 +135,7 @@ class Sibling:
         error = refusal(self.shown_url, answer["status"], answer)
         return error.kind == _NO_INDEX or (error.status in BUSY and not error.hint)
 
-    def _answers(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
+    def _send(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
         """Send one request. Raises: EngineError if the server does not answer for each action."""
         answer = self._connection.request(
             "POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True

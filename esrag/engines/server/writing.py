@@ -90,10 +90,10 @@ class ServerWriter:
         if not documents:
             return {}
 
-        documents = [replace(one, vectors=self._rows_of(one)) for one in documents]
+        documents = [replace(one, vectors=self._check_vectors(one)) for one in documents]
         _require_apart(documents)
         self._lease.renew()
-        records = self._records([one.document.doc_id for one in documents])
+        records = self._read_records([one.document.doc_id for one in documents])
         before = {key: record for key, record in records.items() if record["entry"] == "document"}
 
         reasons = self._write(documents, before)
@@ -104,14 +104,14 @@ class ServerWriter:
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Remove documents and their chunks; unknown ids are ignored. Raises: EngineError."""
         self._lease.renew()
-        records = self._records(list(dict.fromkeys(doc_ids)))
+        records = self._read_records(list(dict.fromkeys(doc_ids)))
         chunks = (
             (doc_id, key)
             for doc_id, record in records.items()
             for key in record.get("chunk_ids", ())
         )
-        self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
-        self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
+        self._send_or_raise(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
+        self._send_or_raise(_delete("document", doc_id, doc_id) for doc_id in records)
         self._end()
 
     def remove_former(self, sources: Mapping[str, str]) -> None:
@@ -134,11 +134,11 @@ class ServerWriter:
         answer = self._connection.request("POST", f"/{self._index}/_search", body, **WHOLE)
         return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
 
-    def _rows_of(self, prepared: Prepared) -> Vectors | None:
+    def _check_vectors(self, prepared: Prepared) -> Vectors | None:
         rows = check_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)
         return rows if self._made.dimensions else None
 
-    def _records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
+    def _read_records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
         """Return the stored documents by id; reading by id also sees what was just written."""
         found: dict[str, Entry] = {}
         for some in _portions(doc_ids, _MAX_IDS):
@@ -150,9 +150,9 @@ class ServerWriter:
     def _write(self, documents: Sequence[Prepared], before: Mapping[str, Entry]) -> dict[str, str]:
         """Write documents over their records of before; return the reason of each refused one."""
         refused: dict[str, Refused] = {}
-        for step in (_intent, _chunks, _stale, _finished):
+        for step in (_announce, _index_chunks, _delete_stale, _complete):
             good = [one for one in documents if one.document.doc_id not in refused]
-            refused |= self._bulk(
+            refused |= self._send_in_bulks(
                 action for one in good for action in step(one, before.get(one.document.doc_id))
             )
 
@@ -166,10 +166,12 @@ class ServerWriter:
         Old and new chunks may share ids, so all are removed.
         """
         refused = [one for one in documents if one.document.doc_id in reasons]
-        self._surely(
-            action for one in refused for action in _gone(one, before.get(one.document.doc_id))
+        self._send_or_raise(
+            action
+            for one in refused
+            for action in _delete_chunks(one, before.get(one.document.doc_id))
         )
-        self._surely(_failure(one, reasons[one.document.doc_id]) for one in refused)
+        self._send_or_raise(_record_failure(one, reasons[one.document.doc_id]) for one in refused)
 
     def _end(self) -> None:
         """Make the call's writes visible, unless a first load is to become visible as a whole."""
@@ -200,12 +202,12 @@ class ServerWriter:
             )
         return not answer["count"]
 
-    def _surely(self, actions: Iterable[_Action]) -> None:
+    def _send_or_raise(self, actions: Iterable[_Action]) -> None:
         """Send entries that no document can cause to be refused. Raises: Refused."""
-        for error in self._bulk(actions).values():
+        for error in self._send_in_bulks(actions).values():
             raise error
 
-    def _bulk(self, actions: Iterable[_Action]) -> dict[str, Refused]:
+    def _send_in_bulks(self, actions: Iterable[_Action]) -> dict[str, Refused]:
         """Send entries in portions; return the first permanent error of each document."""
         refused: dict[str, Refused] = {}
         for portion in _bulks(actions):
@@ -268,7 +270,7 @@ def generation(connection: Connection, index: str) -> int:
     return int(found["_source"]["generation"]) if found else 0
 
 
-def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _announce(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Yield the record while its chunks are written, with old and new chunk ids.
 
     It is the former record, or one without a hash.
@@ -280,26 +282,26 @@ def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     yield _index("document", doc_id, doc_id, document_entry(document, _chunk_ids(prepared, former)))
 
 
-def _chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+def _index_chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
     doc_id = prepared.document.doc_id
     for number, chunk in enumerate(prepared.chunks):
         yield _index("chunk", doc_id, chunk.chunk_id, chunk_entry(prepared, number))
 
 
-def _stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _delete_stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Return deletions of the obsolete chunks."""
     kept = {chunk.chunk_id for chunk in prepared.chunks}
     gone = (old for old in (former["chunk_ids"] if former else ()) if old not in kept)
     return (_delete("chunk", prepared.document.doc_id, old) for old in gone)
 
 
-def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+def _complete(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
     """Yield the final record."""
     doc_id, ids = (prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks])
     yield _index("document", doc_id, doc_id, document_entry(prepared.document, ids))
 
 
-def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _delete_chunks(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Return deletions of all chunks the document had or was to get."""
     return (
         _delete("chunk", prepared.document.doc_id, chunk_id)
@@ -307,7 +309,7 @@ def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     )
 
 
-def _failure(prepared: Prepared, reason: str) -> _Action:
+def _record_failure(prepared: Prepared, reason: str) -> _Action:
     """Return the failure entry that replaces the document's record."""
     doc_id = prepared.document.doc_id
     return _index("document", doc_id, doc_id, failure_entry(prepared.document, reason))
