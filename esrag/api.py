@@ -100,7 +100,7 @@ class Index:
         """
         context = self._context
         if not callable(on_sentence):
-            raise _unexpected("a function of a sentence", on_sentence)
+            raise _unexpected_error("a function of a sentence", on_sentence)
         return ask(_to_text(question, "a question"), context, to_filter(where), on_sentence)
 
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
@@ -116,7 +116,7 @@ class Index:
         """
         context, question = self._context, _to_text(question, "a question")
         if isinstance(k, bool) or not isinstance(k, int | None):
-            raise _unexpected("a number of hits as k", k)
+            raise _unexpected_error("a number of hits as k", k)
         if k is not None:
             context = context.with_settings({"retrieval.k": k})
         return Hits(question, search(question, context, to_filter(where)))
@@ -270,7 +270,7 @@ def verify(
 
 def _flatten(settings: Mapping[str, object] | None) -> dict[str, object]:
     if not isinstance(settings, Mapping | None):
-        raise _unexpected("a mapping of settings", settings)
+        raise _unexpected_error("a mapping of settings", settings)
     return flatten(settings or {})
 
 
@@ -288,14 +288,14 @@ def _require_one_way(removal: Removal) -> None:
 
 def _to_text(value: object, expected: str, hint: str = "") -> str:
     if not isinstance(value, str):
-        raise _unexpected(f"{expected} as text", value, hint)
+        raise _unexpected_error(f"{expected} as text", value, hint)
     return value
 
 
 def _to_path(value: object, expected: str, hint: str = "") -> str:
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not isinstance(path, str):
-        raise _unexpected(expected, value, hint)
+        raise _unexpected_error(expected, value, hint)
     return path
 
 
@@ -304,10 +304,10 @@ def _to_paths(values: object, expected: str) -> list[str]:
     if isinstance(values, str | os.PathLike):
         return [_to_path(values, expected)]
     if not isinstance(values, Sequence):
-        raise _unexpected(expected, values)
+        raise _unexpected_error(expected, values)
     return [_to_path(value, expected) for value in values]
 
 
-def _unexpected(expected: str, value: object, hint: str = "") -> UsageError:
+def _unexpected_error(expected: str, value: object, hint: str = "") -> UsageError:
     """Return the error for an argument of another type."""
     return UsageError(f"expected {expected}, found {type(value).__name__}", hint=hint)

@@ -231,7 +231,7 @@ def parse(condition: str) -> Filter:
 
     field, operator, value = match[1], match[2], match[3].rstrip()
     if operator in ("=", "!="):
-        equal = _equal(field, value)
+        equal = _parse_equal(field, value)
         return Not(equal) if operator == "!=" else equal
 
     return _range(field, operator, value)
@@ -244,7 +244,7 @@ def _range(field: str, operator: str, value: str) -> Range:
     return Range(field, high=bound, high_open=is_open)
 
 
-def _equal(field: str, value: str) -> Filter:
+def _parse_equal(field: str, value: str) -> Filter:
     if value.endswith("*"):
         return Prefix(field, value[:-1])
     return Terms(field, tuple(scalar(part.strip()) for part in value.split(",") if part.strip()))

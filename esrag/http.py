@@ -100,7 +100,7 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
         with build_opener(_NoRedirects).open(request, timeout=timeout_s) as response:
             yield response
     except HTTPError as error:
-        raise _failed(error) from None
+        raise _to_failed(error) from None
     except (OSError, HTTPException) as error:  # refused, cut off, timed out
         cause = getattr(error, "reason", error)
         raise Failed(0, f"{type(cause).__name__}: {cause}") from None
@@ -319,7 +319,7 @@ class _NoRedirects(HTTPRedirectHandler):
         """Return no request."""
 
 
-def _failed(error: HTTPError) -> Failed:
+def _to_failed(error: HTTPError) -> Failed:
     said = ""
     with error, suppress(OSError, HTTPException):
         said = error.read(_MAX_SAID_BYTES).decode(errors="replace")

@@ -79,13 +79,13 @@ class RedisCache:
         try:
             kinds = Counter(
                 name[len(PREFIX) :].partition(b":")[0].decode()
-                for names in self._scanned()
+                for names in self._scan()
                 for name in names
             )
             size_bytes = self._size_bytes()
             found = self._client.hgetall(_COUNTS)
         except self._failed as error:
-            raise self._explained(error, "+scan +hgetall") from error
+            raise self._explain(error, "+scan +hgetall") from error
 
         counts = {name.decode(): float(found[name]) for name in sorted(found)}
         return Usage.of_kinds(kinds, size_bytes, counts)
@@ -93,9 +93,9 @@ class RedisCache:
     def clear(self) -> int:
         """Remove everything under `esrag:c:` and nothing else. Raises: EsragError."""
         try:
-            return sum(self._client.unlink(*names) for names in self._scanned() if names)
+            return sum(self._client.unlink(*names) for names in self._scan() if names)
         except self._failed as error:
-            raise self._explained(error, "+scan +unlink") from error
+            raise self._explain(error, "+scan +unlink") from error
 
     def close(self) -> None:
         """Close the connections."""
@@ -111,7 +111,7 @@ class RedisCache:
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 
-    def _scanned(self) -> Iterator[list[bytes]]:
+    def _scan(self) -> Iterator[list[bytes]]:
         cursor = 0
         while True:
             cursor, names = self._client.scan(cursor, match=f"{PREFIX}*", count=1000)
@@ -127,7 +127,7 @@ class RedisCache:
         except NoPermissionError:
             return None
 
-    def _explained(self, error: Exception, rights: str) -> EsragError:
+    def _explain(self, error: Exception, rights: str) -> EsragError:
         if isinstance(error, self._refused):
             return EsragError(
                 f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}"

@@ -206,7 +206,7 @@ class _Bert:
         self, states: str, weight: str, rows: Floats, bias: str
     ) -> tuple[str, ...]:
         """Return the inputs of a quantised attention, in the order of its operator."""
-        columns, scales = self._quantised_columns(weight, rows)
+        columns, scales = self._quantise_columns(weight, rows)
         values, scale, zero = self.graph.quantise_linearly(states)
         weight_zero = self.graph.add_constant("weight_zero_point", np.int8(0))
         return (values, columns, bias, scale, scales, "", zero, weight_zero)
@@ -227,12 +227,12 @@ class _Bert:
                 "MatMul", values, self.graph.add_constant(f"{name}.weight", rows.T)
             )
             return self.graph.add("Add", product, bias)
-        columns, scales = self._quantised_columns(f"{name}.weight", rows)
+        columns, scales = self._quantise_columns(f"{name}.weight", rows)
         return self.graph.add(
             "DynamicQuantizeMatMul", values, columns, scales, "", bias, domain=MICROSOFT
         )
 
-    def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
+    def _quantise_columns(self, name: str, rows: Floats) -> tuple[str, str]:
         """Add a matrix with a column for each output, and each column's scale."""
         quantised, scale = quantise_rows(rows)
         return self.graph.add_constant(name, quantised.T), self.graph.add_constant(

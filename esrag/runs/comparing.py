@@ -100,12 +100,12 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     return Difference(
         conditions=_changes(_conditions(before), _conditions(after)),
         fields=_changes(_fields(old), _fields(new)),
-        entered=_without(others, ranks),
-        left=_without(ranks, others),
+        entered=_list_missing(others, ranks),
+        left=_list_missing(ranks, others),
         moved=_moves(ranks, others),
-        changed=_changed_texts(_texts(old), _texts(new)),
-        removed_sentences=_without(said, says),
-        added_sentences=_without(says, said),
+        changed=_compare_texts(_texts(old), _texts(new)),
+        removed_sentences=_list_missing(said, says),
+        added_sentences=_list_missing(says, said),
     )
 
 
@@ -115,11 +115,11 @@ def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
     Settings of `runs` decide nothing about an answer.
     """
     settings = {
-        key: _written(value)
+        key: _to_json(value)
         for key, value in record["settings"].items()
         if not key.startswith("runs.")
     }
-    where = _written(record["where"]) if record["where"] else ""
+    where = _to_json(record["where"]) if record["where"] else ""
     return {"version": str(record.get("version", "")), "filter": where, **settings}
 
 
@@ -128,7 +128,7 @@ def _fields(answer: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(answer[name]) for name in names}
 
 
-def _without(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+def _list_missing(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in others)
 
 
@@ -141,7 +141,7 @@ def _moves(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Moved, 
     )
 
 
-def _written(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -155,7 +155,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Chang
     )
 
 
-def _changed_texts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+def _compare_texts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
     """Return the hits of both runs whose passages differ; one without its text is not compared."""
     return tuple(
         Change(chunk_id, text, after[chunk_id])

@@ -42,7 +42,7 @@ class ServerRuns:
     def runs(self) -> Iterator[tuple[Record, tuple[Feedback, ...]]]:
         """Yield the records; see `RunStore.runs`."""
         self._expire()
-        body = {"query": self._kept("run"), "size": _PAGE_RUNS, "sort": _NEWEST}
+        body = {"query": self._match_kept("run"), "size": _PAGE_RUNS, "sort": _NEWEST}
         after: list[Any] = []
 
         while True:
@@ -58,13 +58,13 @@ class ServerRuns:
     def run(self, run_id: str) -> tuple[Record, tuple[Feedback, ...]]:
         """Return a record; see `RunStore.run`."""
         self._expire()
-        record = self._found(run_id)
+        record = self._find(run_id)
         return record, self._feedback([run_id])[run_id]
 
     def rate(self, run_id: str, verdict: Verdict, note: str) -> Feedback:
         """Keep what a reader says; see `RunStore.rate`."""
         feedback = rate_now(run_id, verdict, note)
-        record = self._found(run_id)
+        record = self._find(run_id)
 
         told = {"rated_at": feedback.at, "verdict": verdict, "note": note}
         self._create(f"feedback {uuid4().hex}", _entry("feedback", record, **told))
@@ -82,7 +82,7 @@ class ServerRuns:
             url = self._sibling.shown_url
             raise refusal(url, answer["status"], answer, about=entry_id)
 
-    def _found(self, run_id: str) -> Record:
+    def _find(self, run_id: str) -> Record:
         """Return a record as last written. Raises: UsageError for an unknown or too old one."""
         oldest = find_oldest(self._settings)
         for entry in self._sibling.entries([run_id]):
@@ -96,7 +96,7 @@ class ServerRuns:
     def _list_kept(self, sort: Sequence[Any], fields: Sequence[str]) -> list[Mapping[str, Any]]:
         """Return fields of the first runs that are not too old."""
         body = {
-            "query": self._kept("run"),
+            "query": self._match_kept("run"),
             "size": _PAGE_SIZES,
             "sort": sort,
             "_source": fields,
@@ -122,16 +122,16 @@ class ServerRuns:
     def _expire(self) -> None:
         """Remove what is too old, unless this user may only read."""
         try:
-            self._sibling.delete(self._expired())
+            self._sibling.delete(self._match_expired())
         except Refused as error:
             if error.status != FORBIDDEN:
                 raise
 
     def _remove_old(self, max_bytes: int) -> None:
         """Remove what is too old, and the oldest runs as long as all exceed a size."""
-        self._sibling.delete(self._expired())
+        self._sibling.delete(self._match_expired())
         body = {
-            "query": self._kept("run"),
+            "query": self._match_kept("run"),
             "size": 0,
             "aggs": {"bytes": {"sum": {"field": "bytes"}}},
         }
@@ -152,12 +152,12 @@ class ServerRuns:
                 return
             self._sibling.delete({"terms": {"run_id": run_ids}})
 
-    def _kept(self, kind: str) -> Mapping[str, Any]:
+    def _match_kept(self, kind: str) -> Mapping[str, Any]:
         """Return a query for the entries of a kind that are not too old."""
         newer = {"range": {"at": {"gte": find_oldest(self._settings)}}}
         return {"bool": {"filter": [{"term": {"kind": kind}}, newer]}}
 
-    def _expired(self) -> Mapping[str, Any]:
+    def _match_expired(self) -> Mapping[str, Any]:
         return {"range": {"at": {"lt": find_oldest(self._settings)}}}
 
 

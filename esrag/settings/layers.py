@@ -132,14 +132,14 @@ def read_settings(
     files = [*file_layers(environ, folder)]
     flagged = Layer("code" if is_code else "flag", flags, is_text=not is_code)
     _require_no_secret(*files, *(() if is_code else (flagged,)))
-    layers = [_found_layer(folder), *_with_preset([*files, _environment_layer(environ), flagged])]
+    layers = [_project_layer(folder), *_with_preset([*files, _environment_layer(environ), flagged])]
 
     values, origins = _merge(layers)
     return Resolved(
         settings=_build(values, origins),
         origins=origins,
         files=tuple(layer.file for layer in files if layer.file),
-        withheld=_withheld(layers),
+        withheld=_find_withheld(layers),
         own_files=_own_files(layers, folder),
     )
 
@@ -260,7 +260,7 @@ def trust_error(layer: Layer, keys: Sequence[str]) -> SettingsError:
     return SettingsError(message, hint=hint)
 
 
-def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
+def _find_withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
     """Return the files that need to be allowed, each with the keys in force for which it does.
 
     A value that a later layer overrides does not count, nor one that would hold without the file.
@@ -292,7 +292,7 @@ def decides(layer: Layer) -> list[str]:
     ]
 
 
-def _found_layer(folder: Path) -> Layer:
+def _project_layer(folder: Path) -> Layer:
     """Return the default place of the index: the project's folder, if that is above this one."""
     project = project_folder(folder)
     return Layer(FOUND, {} if project == folder else {"engine.url": str(project / INDEX_FOLDER)})
