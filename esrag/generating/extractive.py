@@ -66,7 +66,7 @@ def _cells(task: GenerationTask) -> str:
 
 def _sentences(task: GenerationTask) -> str:
     return " ".join(
-        _cited(statement)
+        _cite(statement)
         for statement in _choose(task.question, task.statements, task.max_sentences)
     )
 
@@ -79,15 +79,16 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     ML-KEM-512 is left out.
     """
     ranked = sorted(
-        _telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order)
+        _keep_telling(question, found) or found,
+        key=lambda statement: (-statement.fit, statement.order),
     )
-    chosen = _of_each_side(question, ranked)[:max_sentences] or _near(
+    chosen = _choose_sides(question, ranked)[:max_sentences] or _choose_near(
         question, ranked, max_sentences
     )
     return sorted(chosen, key=lambda statement: statement.order)
 
 
-def _near(question: str, ranked: Sequence[Statement], max_sentences: int) -> list[Statement]:
+def _choose_near(question: str, ranked: Sequence[Statement], max_sentences: int) -> list[Statement]:
     """Return the first statement and others near it that add something, while they are short."""
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
     chosen: list[Statement] = []
@@ -100,7 +101,7 @@ def _near(question: str, ranked: Sequence[Statement], max_sentences: int) -> lis
         if chosen and words + length > MAX_WORDS:
             continue
         if named.issubset(terms(statement.text)) and all(
-            _alike(statement, other) < ALIKE for other in chosen
+            _overlap(statement, other) < ALIKE for other in chosen
         ):
             chosen.append(statement)
             words += length
@@ -108,7 +109,7 @@ def _near(question: str, ranked: Sequence[Statement], max_sentences: int) -> lis
     return chosen
 
 
-def _of_each_side(question: str, ranked: Sequence[Statement]) -> list[Statement]:
+def _choose_sides(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     """Return one statement for both sides of a comparison, or the best for each; none otherwise."""
     sides = read_sides(question)
     if not sides:
@@ -127,7 +128,7 @@ def _of_each_side(question: str, ranked: Sequence[Statement]) -> list[Statement]
     return list(dict.fromkeys(each for each in best if each))
 
 
-def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
+def _keep_telling(question: str, found: Sequence[Statement]) -> list[Statement]:
     """Return the statements, except those that only introduce a list or repeat the question."""
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
@@ -138,12 +139,12 @@ def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def _alike(left: Statement, right: Statement) -> float:
+def _overlap(left: Statement, right: Statement) -> float:
     """Return the share of the shorter statement's words that the other one has too."""
     a, b = set(terms(left.text)), set(terms(right.text))
     return len(a & b) / max(min(len(a), len(b)), 1)
 
 
-def _cited(statement: Statement) -> str:
+def _cite(statement: Statement) -> str:
     """Return the text with its marker after each sentence that a reader would see in it."""
     return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))
