@@ -100,7 +100,7 @@ class Index:
         """
         context = self._context
         if not callable(on_sentence):
-            raise _unexpected("a function of a sentence", on_sentence)
+            raise _unexpected_error("a function of a sentence", on_sentence)
         return ask(_to_text(question, "a question"), context, to_filter(where), on_sentence)
 
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
@@ -116,7 +116,7 @@ class Index:
         """
         context, question = self._context, _to_text(question, "a question")
         if isinstance(k, bool) or not isinstance(k, int | None):
-            raise _unexpected("a number of hits as k", k)
+            raise _unexpected_error("a number of hits as k", k)
         if k is not None:
             context = context.with_settings({"retrieval.k": k})
         return Hits(question, search(question, context, to_filter(where)))
@@ -136,11 +136,7 @@ class Index:
         report. Raises: UsageError, EngineError, EmbeddingError, LedgerError.
         """
         _ = self._context
-        if not paths and not rebuild:
-            raise UsageError(
-                "expected a path to ingest, found none",
-                hint='name a file or folder: index.ingest("docs")',
-            )
+        _require_paths(paths, rebuild=rebuild)
 
         hint = "pass them one by one: index.ingest(*paths)"
         request = IngestRequest(
@@ -175,11 +171,7 @@ class Index:
             _to_paths(sources, "the path of a source"),
             to_filter(where),
         )
-        if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
-            raise UsageError(
-                "expected ids, sources or a condition, and one of these only",
-                hint='index.remove("id"), index.remove(sources=…) or index.remove(where=…)',
-            )
+        _require_one_way(removal)
 
         with self._writing:
             documents, _ = find_documents(removal, self._work)
@@ -214,19 +206,9 @@ class AnswerStream:
     def __iter__(self) -> Iterator[str]:
         came: SimpleQueue[str | AskResult | BaseException] = SimpleQueue()
         is_left = Event()
+        args = (came, is_left)
+        Thread(target=self._answer, args=args, name="esrag-stream", daemon=True).start()
 
-        def pass_on(sentence: str) -> None:
-            if is_left.is_set():
-                raise _LeftError
-            came.put(sentence)
-
-        def answer() -> None:
-            try:
-                came.put(self._index.ask(self._question, where=self._where, on_sentence=pass_on))
-            except BaseException as error:  # noqa: BLE001 -- raised where the sentences are read
-                came.put(error)
-
-        Thread(target=answer, name="esrag-stream", daemon=True).start()
         try:
             while isinstance(item := came.get(), str):
                 yield item
@@ -235,6 +217,19 @@ class AnswerStream:
         if isinstance(item, BaseException):
             raise item
         self._result = item
+
+    def _answer(self, came: "SimpleQueue[str | AskResult | BaseException]", is_left: Event) -> None:
+        """Put each sentence into a queue, then the result or the error."""
+
+        def pass_on(sentence: str) -> None:
+            if is_left.is_set():
+                raise _LeftError
+            came.put(sentence)
+
+        try:
+            came.put(self._index.ask(self._question, where=self._where, on_sentence=pass_on))
+        except BaseException as error:  # noqa: BLE001 -- raised where the sentences are read
+            came.put(error)
 
     @property
     def result(self) -> AskResult:
@@ -275,20 +270,32 @@ def verify(
 
 def _flatten(settings: Mapping[str, object] | None) -> dict[str, object]:
     if not isinstance(settings, Mapping | None):
-        raise _unexpected("a mapping of settings", settings)
+        raise _unexpected_error("a mapping of settings", settings)
     return flatten(settings or {})
+
+
+def _require_paths(paths: Sequence[StrPath], *, rebuild: bool) -> None:
+    if not paths and not rebuild:
+        hint = 'name a file or folder: index.ingest("docs")'
+        raise UsageError("expected a path to ingest, found none", hint=hint)
+
+
+def _require_one_way(removal: Removal) -> None:
+    if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
+        hint = 'index.remove("id"), index.remove(sources=…) or index.remove(where=…)'
+        raise UsageError("expected ids, sources or a condition, and one of these only", hint=hint)
 
 
 def _to_text(value: object, expected: str, hint: str = "") -> str:
     if not isinstance(value, str):
-        raise _unexpected(f"{expected} as text", value, hint)
+        raise _unexpected_error(f"{expected} as text", value, hint)
     return value
 
 
 def _to_path(value: object, expected: str, hint: str = "") -> str:
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not isinstance(path, str):
-        raise _unexpected(expected, value, hint)
+        raise _unexpected_error(expected, value, hint)
     return path
 
 
@@ -297,10 +304,10 @@ def _to_paths(values: object, expected: str) -> list[str]:
     if isinstance(values, str | os.PathLike):
         return [_to_path(values, expected)]
     if not isinstance(values, Sequence):
-        raise _unexpected(expected, values)
+        raise _unexpected_error(expected, values)
     return [_to_path(value, expected) for value in values]
 
 
-def _unexpected(expected: str, value: object, hint: str = "") -> UsageError:
+def _unexpected_error(expected: str, value: object, hint: str = "") -> UsageError:
     """Return the error for an argument of another type."""
     return UsageError(f"expected {expected}, found {type(value).__name__}", hint=hint)

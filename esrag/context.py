@@ -99,10 +99,8 @@ class Context:
         """
         settings, engine = self.settings, self.settings.engine
         address = engine.url if is_address(engine.url) else str(Path(engine.url).resolve())
-        user = (
-            engine.username,
-            engine.api_key.get_secret_value(),
-        )  # a server may let each user see other documents
+        # A server may let each user see other documents.
+        user = (engine.username, engine.api_key.get_secret_value())
         index = (address, engine.index, self.engine.generation(), *user)
         model = self.embedder.fingerprint if self.embedder else ""
         chain = [

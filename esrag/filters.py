@@ -188,16 +188,17 @@ def to_filter(where: Where) -> Filter | None:
         case str():
             return parse(where)
         case Mapping() if all(isinstance(field, str) for field in where):
-            terms = (Terms(field, _values(field, value)) for field, value in where.items())
-            return _combine(tuple(terms))
+            return _parse_fields(where)
         case Sequence() if all(isinstance(condition, str) for condition in where):
             return parse_all(where)
         case Terms() | Prefix() | Range() | And() | Or() | Not():
             return where
-    raise UsageError(
-        f"expected a filter, found {str(where)[:MAX_SHOWN]!r}",
-        hint='write {"folder": "nist"}, "year>=2024" or a list of such conditions',
-    )
+    hint = 'write {"folder": "nist"}, "year>=2024" or a list of such conditions'
+    raise UsageError(f"expected a filter, found {str(where)[:MAX_SHOWN]!r}", hint=hint)
+
+
+def _parse_fields(where: Mapping[str, Any]) -> Filter | None:
+    return _combine(tuple(Terms(field, _values(field, value)) for field, value in where.items()))
 
 
 def _values(field: str, value: Scalar | Sequence[Scalar]) -> tuple[Scalar, ...]:
@@ -230,18 +231,20 @@ def parse(condition: str) -> Filter:
 
     field, operator, value = match[1], match[2], match[3].rstrip()
     if operator in ("=", "!="):
-        equal = _equal(field, value)
+        equal = _parse_equal(field, value)
         return Not(equal) if operator == "!=" else equal
 
+    return _range(field, operator, value)
+
+
+def _range(field: str, operator: str, value: str) -> Range:
     bound, is_open = scalar(value), operator in (">", "<")
-    return (
-        Range(field, low=bound, low_open=is_open)
-        if ">" in operator
-        else Range(field, high=bound, high_open=is_open)
-    )
+    if ">" in operator:
+        return Range(field, low=bound, low_open=is_open)
+    return Range(field, high=bound, high_open=is_open)
 
 
-def _equal(field: str, value: str) -> Filter:
+def _parse_equal(field: str, value: str) -> Filter:
     if value.endswith("*"):
         return Prefix(field, value[:-1])
     return Terms(field, tuple(scalar(part.strip()) for part in value.split(",") if part.strip()))

@@ -5,7 +5,7 @@ all. The best one counts. No language model writes an answer before the evidence
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -22,7 +22,7 @@ from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
-from esrag.records import Evidence
+from esrag.records import Evidence, Hit
 from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
 from esrag.retrieving.legs import query_vector, search_legs
@@ -67,26 +67,32 @@ def retrieve(question: str, context: Context, where: Filter | None = None) -> Se
 
     The rerankers look at more hits than come back.
     """
-    wanted, limits = context.settings.retrieval, context.settings.rerank
+    wanted, rerankers = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
-    deep = wanted.model_copy(update={"k": max(wanted.k, limits.depth)}) if chain else wanted
-    wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
+    found = _search_wordings(question, context, where, rerankers.depth if chain else 0)
 
-    found = [
-        search_legs(wording, context.engine, context.embedder, deep, where) for wording in wordings
-    ]
     clock = Clock()
     hits = fuse_searches([each.hits for each in found], wanted.rank_constant)
-    reranked = rerank(
-        question, hits, chain, Limits(limits.depth, limits.budget_ms / 1000 or math.inf)
-    )
+    limits = Limits(rerankers.depth, rerankers.budget_ms / 1000 or math.inf)
+    reranked = rerank(question, hits, chain, limits)
     if chain:
         clock.lap("rerank")
 
     took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
-    return SearchResult(
-        hits=reranked.hits[: wanted.k], path=found[0].path, notes=reranked.notes, took_ms=took_ms
-    )
+    best = reranked.hits[: wanted.k]
+    return SearchResult(best, path=found[0].path, notes=reranked.notes, took_ms=took_ms)
+
+
+def _search_wordings(
+    question: str, context: Context, where: Filter | None, depth: int
+) -> list[SearchResult]:
+    """Search for a question, or for each of its variants, at least `depth` hits deep."""
+    wanted = context.settings.retrieval
+    deep = wanted.model_copy(update={"k": max(wanted.k, depth)})
+    wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
+    return [
+        search_legs(wording, context.engine, context.embedder, deep, where) for wording in wordings
+    ]
 
 
 def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -204,27 +210,36 @@ def _select(
     question: str, retrieved: SearchResult, context: Context
 ) -> tuple[tuple[Evidence, ...], tuple[Statement, ...]]:
     """Return the passages that may be cited, and their statements. Raises: ContextTooLarge."""
-    limits, engine = context.settings.answer, context.engine
+    budget = _budget(context)
+    compress = context.settings.answer.compress and context.generator().prompted
+    around = _add_neighbours(question, retrieved.hits, context)
+    evidence = selection.select(around, budget.without_sizes if compress else budget)
+    stated = statements(question, evidence, context.encode, whole=compress)
+
+    return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
+
+
+def _budget(context: Context) -> EvidenceBudget:
+    limits = context.settings.answer
     tokens = context.embedder.tokens if context.embedder else word_spans
-    budget = EvidenceBudget(
+    return EvidenceBudget(
         chunks=limits.evidence_chunks,
         characters=limits.evidence_characters,
         tokens=limits.evidence_tokens,
         count=lambda text: len(tokens(text)),
     )
-    compress = limits.compress and context.generator().prompted
 
-    hits = with_steps(
+
+def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Iterable[Hit]:
+    """Return the hits with the rest of an algorithm in question, and with the chunks around."""
+    limits, engine = context.settings.answer, context.engine
+    whole = with_steps(
         question,
-        retrieved.hits,
+        hits,
         lambda chunk: engine.neighbours(chunk, REACH),
         enabled=limits.algorithms,
     )
-    around = with_neighbours(hits, engine, limits.neighbours)
-    evidence = selection.select(around, budget.without_sizes if compress else budget)
-    stated = statements(question, evidence, context.encode, whole=compress)
-
-    return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
+    return with_neighbours(whole, engine, limits.neighbours)
 
 
 def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason | None:

@@ -100,7 +100,7 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
         with build_opener(_NoRedirects).open(request, timeout=timeout_s) as response:
             yield response
     except HTTPError as error:
-        raise _failed(error) from None
+        raise _to_failed(error) from None
     except (OSError, HTTPException) as error:  # refused, cut off, timed out
         cause = getattr(error, "reason", error)
         raise Failed(0, f"{type(cause).__name__}: {cause}") from None
@@ -131,25 +131,28 @@ def iter_events(body: Iterable[bytes]) -> Iterator[str]:
     >>> list(iter_events([b"event: end\ndata: [DONE]\n\ndata: half"]))
     ['[DONE]']
     """
-    decoder = IncrementalNewlineDecoder(
-        getincrementaldecoder("utf-8-sig")("replace"), translate=True
-    )
-    rest, data = "", []
+    data: list[str] = []
+    for line in _iter_lines(body):
+        name, _, value = line.partition(":")
+        if name == "data":
+            data.append(value.removeprefix(" "))
+        elif name == "error":
+            # No field of the standard, but llama.cpp's up to 2025: data would have come instead.
+            data.append(f'{{"error":{value}}}')
+        elif not line:
+            if any(data):
+                yield "\n".join(data)
+            data = []
 
+
+def _iter_lines(body: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines that have ended."""
+    characters = getincrementaldecoder("utf-8-sig")("replace")
+    decoder = IncrementalNewlineDecoder(characters, translate=True)
+    rest = ""
     for part in body:
         *lines, rest = (rest + decoder.decode(part)).split("\n")
-        for line in lines:
-            name, _, value = line.partition(":")
-            if name == "data":
-                data.append(value.removeprefix(" "))
-            elif name == "error":
-                # No field of the standard, but llama.cpp's up to 2025: data would have come
-                # instead.
-                data.append(f'{{"error":{value}}}')
-            elif not line:
-                if any(data):
-                    yield "\n".join(data)
-                data = []
+        yield from lines
 
 
 def iter_in_time(
@@ -262,22 +265,23 @@ def check_address(url: str, section: str) -> str:
 
     Raises: SettingsError, which does not quote the address: it may hold a password.
     """
+    if not _is_sound(url):
+        message = f"{section}.url must be the address of a service, without user and password"
+        hint = f"write https://host/path, and the key as {variable(f'{section}.api_key')}"
+        raise SettingsError(message, hint=hint)
+    return url.rstrip("/")
+
+
+def _is_sound(url: str) -> bool:
+    """Return whether an address has a host and a path at most, and only visible characters."""
     try:
         parts = urlsplit(url)
-        is_sound = (
-            is_address(url)
-            and bool(parts.hostname)
-            and (parts.port or 1)
-            and not parts.query + parts.fragment
-        )
+        _ = parts.port  # raises if it is not a number
     except ValueError:
-        is_sound = False
-    if not is_sound or "@" in url or not re.fullmatch(r"[!-~]+", url):
-        hint = f"write https://host/path, and the key as {variable(f'{section}.api_key')}"
-        raise SettingsError(
-            f"{section}.url must be the address of a service, without user and password", hint=hint
-        )
-    return url.rstrip("/")
+        return False
+
+    has_only_path = bool(parts.hostname) and not parts.query + parts.fragment and "@" not in url
+    return is_address(url) and has_only_path and re.fullmatch(r"[!-~]+", url) is not None
 
 
 def check_key(key: str, section: str) -> str:
@@ -315,7 +319,7 @@ class _NoRedirects(HTTPRedirectHandler):
         """Return no request."""
 
 
-def _failed(error: HTTPError) -> Failed:
+def _to_failed(error: HTTPError) -> Failed:
     said = ""
     with error, suppress(OSError, HTTPException):
         said = error.read(_MAX_SAID_BYTES).decode(errors="replace")

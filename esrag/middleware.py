@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Protocol, TypeVar, cast
 
 from esrag.caching import Kind
@@ -154,31 +154,28 @@ def cache_answers(ask: Ask) -> Ask:
         where: Filter | None = None,
         on_sentence: OnSentence = ignore,
     ) -> AskResult:
-        if context.cache is None:
-            return ask(question, context, where, on_sentence)
-
-        clock = Clock()
-        key = key_of(
-            Kind.ANSWER,
-            code_version(),
-            question,
-            where,
-            *context.identity,
-            *context.writer_identity,
-        )
-        result, found = get_or_compute(
-            context.cache,
-            key,
-            AskResult,
-            lambda: ask(question, context, where, on_sentence),
-            lambda result: result.is_brief,
-        )
-        if found:
-            count_saved(context.cache, result.calls)
-        clock.lap("cache")
-        return replace(result, cached=True, took_ms=clock.took_ms) if found else result
+        compute = partial(ask, question, context, where, on_sentence)
+        return _get_or_ask(question, context, where, compute)
 
     return cached
+
+
+def _get_or_ask(
+    question: str, context: Context, where: Filter | None, compute: Callable[[], AskResult]
+) -> AskResult:
+    """Return the cached answer to a question, else what `compute` returns."""
+    cache = context.cache
+    if cache is None:
+        return compute()
+
+    clock = Clock()
+    basis = (*context.identity, *context.writer_identity)
+    key = key_of(Kind.ANSWER, code_version(), question, where, *basis)
+    result, found = get_or_compute(cache, key, AskResult, compute, lambda it: it.is_brief)
+    if found:
+        count_saved(cache, result.calls)
+    clock.lap("cache")
+    return replace(result, cached=True, took_ms=clock.took_ms) if found else result
 
 
 def cache_hits(search: Search) -> Search:

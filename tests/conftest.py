@@ -33,7 +33,10 @@ def pytest_collection_modifyitems(items):
 
     pytest-xdist 3.8 gives no group to one process with pytest 9.2 (its issue 1386), which is why
     that is not used yet.
+
+    Of the tests without a group, the slow ones start first: none of them is left to run alone.
     """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
         for marker in ("live", "packaging", "quality"):
             if item.get_closest_marker(marker):

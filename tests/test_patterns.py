@@ -15,7 +15,7 @@ import itertools
 import pkgutil
 import re
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +29,7 @@ import esrag
 
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = "search|match|fullmatch|sub|subn|split|findall|finditer"
+USED = re.compile(rf"\b(\w+)(?=(?:\(\))?\.({METHODS})\b)")  # a name, and a method of its pattern
 # Characters, and how many of the slowest texts go on.
 ROUNDS = ((1_000, 8), (10_000, 2), (100_000, 0))
 CPU_S = (
@@ -88,9 +89,12 @@ def modules():
                 raise
 
 
-def module_text(module):
-    """The source of a module, whose private names are its own."""
-    return Path(module.__file__).read_text()
+def uses_of(text):
+    """The methods that a source uses a pattern with, by the pattern's name."""
+    uses = defaultdict(set)
+    for name, method in USED.findall(text):
+        uses[name].add(method)
+    return uses
 
 
 def held(value, depth=3):
@@ -136,7 +140,7 @@ def collected():
         for top in ("esrag", "workers")
         for path in (ROOT / top).rglob("*.py")
     }
-    everything = "\n".join(sources.values())
+    everywhere = uses_of("\n".join(sources.values()))
     found = {}
 
     def note(pattern, name, methods):
@@ -144,13 +148,10 @@ def collected():
         known[2].update(methods)
 
     for module in modules():
+        own = uses_of(Path(module.__file__).read_text())  # a private name is its module's own
         for name, value in list(vars(module).items()):
+            uses = (own if name.startswith("_") else everywhere).get(name, {"search", "fullmatch"})
             for pattern in held(value):
-                users = module_text(module) if name.startswith("_") else everything
-                uses = set(re.findall(rf"\b{name}(?:\(\))?\.({METHODS})\b", users)) or {
-                    "search",
-                    "fullmatch",
-                }
                 note(pattern, f"{module.__name__}.{name}", uses)
     for path, text in sources.items():
         for pattern, method in written(ast.parse(text)):

@@ -52,11 +52,16 @@ class _Channel(redis.Channel):
             # KeyError is one of them.
             if isinstance(error, self.connection_errors) and not isinstance(error, KeyError):
                 raise
-            reason = f"{type(error).__name__}: {error}"
-            _log.error("dropped an entry of the queue that is not a message: %s", reason)
-            if self.received is not None and not self.received.acknowledged:
-                self.received.reject()  # else it would come back
+            self._drop(error)
             return True
+
+    def _drop(self, error: Exception) -> None:
+        """Drop the entry that was just read."""
+        reason = f"{type(error).__name__}: {error}"
+        _log.error("dropped an entry of the queue that is not a message: %s", reason)
+        # Else it would come back.
+        if self.received is not None and not self.received.acknowledged:
+            self.received.reject()  # type: ignore[no-untyped-call]
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc]

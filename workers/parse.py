@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
@@ -23,7 +24,7 @@ from esrag.loading.isolated import document_fields
 from esrag.loading.pages import watch_pages
 from esrag.loading.reading import read
 from esrag.loading.sources import path_of
-from esrag.records import Source
+from esrag.records import Document, Source
 
 from .sandbox import forbid_sockets
 
@@ -36,10 +37,7 @@ def main(arguments: list[str]) -> None:
     """Answer requests until there are no more."""
     timeout_s, memory_bytes = float(arguments[0]), int(arguments[1])
     max_bytes, max_characters = int(arguments[2]), int(arguments[3])
-    _limit(resource.RLIMIT_AS, memory_bytes)
-    _limit(resource.RLIMIT_CORE, 0)
-    if arguments[4] == "sealed":
-        forbid_sockets()
+    _confine(memory_bytes, is_sealed=arguments[4] == "sealed")
     answers = _own_stdout()
     watch_pages(_Pages(answers))
 
@@ -52,11 +50,7 @@ def main(arguments: list[str]) -> None:
             # The parent may take long to read what it was given before.
             signal.setitimer(signal.ITIMER_REAL, 0)
             try:
-                answers.write(json.dumps(first).encode() + b"\n")
-                if "error" not in first:
-                    documents.seek(0)
-                    shutil.copyfileobj(documents, answers)
-                answers.flush()
+                _write(answers, first, documents)
             except BrokenPipeError:
                 return
 
@@ -70,34 +64,50 @@ def _parse(
     is stored, and two million rows are never in memory.
     """
     try:
-        source, keep_hidden = request["source"], request.get("keep_hidden", False)
-        data = read(source, max_bytes, request.get("root", ""))
-        count, skipped = 0, []
-        for part in parts(
-            Source(
-                doc_id=request["doc_id"],
-                name=path_of(source).name,
-                data=data,
-                keep_hidden=keep_hidden,
-            ),
-            max_characters,
-        ):
-            if isinstance(part, Skipped):
-                skipped.append([part.where, part.reason])
-            else:
-                documents.write(json.dumps({"document": document_fields(part)}).encode() + b"\n")
-                count += 1
+        data = read(request["source"], max_bytes, request.get("root", ""))
+        found = parts(_source(request, data), max_characters)
+        count, skipped = _write_documents(found, documents)
         return {"documents": count, "sha256": hashlib.sha256(data).hexdigest(), "skipped": skipped}
     except EsragError as error:
         return {"error": [type(error).__name__, str(error), error.hint]}
     except MemoryError:
         message = "needs more memory to be parsed than loading.memory_bytes allows"
     except OSError as error:
-        message = (
-            "needs room for its documents in the folder for temporary files: "
-            f"{error.strerror or error}"
-        )
+        room = "needs room for its documents in the folder for temporary files"
+        message = f"{room}: {error.strerror or error}"
     return {"error": [ParsingError.__name__, message, ""]}
+
+
+def _source(request: dict[str, Any], data: bytes) -> Source:
+    return Source(
+        doc_id=request["doc_id"],
+        name=path_of(request["source"]).name,
+        data=data,
+        keep_hidden=request.get("keep_hidden", False),
+    )
+
+
+def _write_documents(
+    found: Iterable[Document | Skipped], documents: IO[bytes]
+) -> tuple[int, list[list[str]]]:
+    """Write the documents; return how many there were, and what was skipped for which reason."""
+    count, skipped = 0, []
+    for part in found:
+        if isinstance(part, Skipped):
+            skipped.append([part.where, part.reason])
+        else:
+            documents.write(json.dumps({"document": document_fields(part)}).encode() + b"\n")
+            count += 1
+    return count, skipped
+
+
+def _write(answers: BinaryIO, first: dict[str, Any], documents: IO[bytes]) -> None:
+    """Write an answer: its first line, then the documents if there was no error."""
+    answers.write(json.dumps(first).encode() + b"\n")
+    if "error" not in first:
+        documents.seek(0)
+        shutil.copyfileobj(documents, answers)
+    answers.flush()
 
 
 class _Pages:
@@ -116,6 +126,14 @@ class _Pages:
         self._answers.write(json.dumps({"page": [page, pages]}).encode() + b"\n")
         self._answers.flush()
         self._next_s = time.monotonic() + PAGES_EVERY_S
+
+
+def _confine(memory_bytes: int, *, is_sealed: bool) -> None:
+    """Limit what this process may take, and whether it may reach others."""
+    _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit(resource.RLIMIT_CORE, 0)
+    if is_sealed:
+        forbid_sockets()
 
 
 def _own_stdout() -> BinaryIO:

@@ -67,7 +67,7 @@ class Process:
         """Process a batch and log one line about it."""
         from esrag.jobs.running import run_batch
 
-        with _told(batch_id), _limited(self._settings.queue.time_limit_s):
+        with _log_errors(batch_id), _limit_time(self._settings.queue.time_limit_s):
             batch = run_batch(self._work(), batch_id)
             if batch and batch.state != "running":  # another's by now
                 work = (
@@ -81,7 +81,7 @@ class Process:
         """Queue batches that wait or were lost."""
         from esrag.jobs.sweeping import sweep
 
-        with _told("sweep"):
+        with _log_errors("sweep"):
             sweep(self._work(), Queue(self._settings.queue))
 
     def _work(self) -> "Work":
@@ -94,7 +94,7 @@ class Process:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _log_errors(what: str) -> Iterator[None]:
     """Log an error of esrag as one line; the next sweep tries again.
 
     Any other error is a bug, and keeps its trace.
@@ -106,7 +106,7 @@ def _told(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _limited(time_limit_s: float) -> Iterator[None]:
+def _limit_time(time_limit_s: float) -> Iterator[None]:
     """End the process, native code or not, if the block takes longer.
 
     The ledger then counts the attempt. At Celery's own limit the process is first told to end, as

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from random import uniform
-from typing import Protocol
+from typing import Protocol, Self
 
 from esrag.text import format_count
 
@@ -47,6 +47,20 @@ class Usage:
     responses: int
     size_bytes: int | None
     counts: Mapping[str, float]
+
+    @classmethod
+    def of_kinds(
+        cls, kinds: Mapping[str, int], size_bytes: int | None, counts: Mapping[str, float]
+    ) -> Self:
+        """Return the usage with the number of entries of each `Kind`."""
+        return cls(
+            vectors=kinds.get(Kind.VECTOR, 0),
+            answers=kinds.get(Kind.ANSWER, 0),
+            queries=kinds.get(Kind.QUERY, 0),
+            responses=kinds.get(Kind.RESPONSE, 0),
+            size_bytes=size_bytes,
+            counts=counts,
+        )
 
     def __str__(self) -> str:
         size = "" if self.size_bytes is None else f", {self.size_bytes / 2**20:.1f} MiB"

@@ -52,7 +52,7 @@ def get_or_compute(
     callers in any process, one computes the value and the others wait for it. Errors of `make` are
     not cached.
     """
-    if (found := _kept(cache, key, shape)) is not None:
+    if (found := _read(cache, key, shape)) is not None:
         return found, True
 
     token, found = _turn(cache, key, shape)
@@ -76,7 +76,7 @@ def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]
     while time.monotonic() < end:
         token = cache.lock(key, WAIT_S)
         # The lock's last holder may have stored it.
-        if (found := _kept(cache, key, shape)) is not None:
+        if (found := _read(cache, key, shape)) is not None:
             if token:
                 cache.unlock(key, token)
             return None, found
@@ -86,9 +86,9 @@ def _turn(cache: Cache, key: str, shape: type[T]) -> tuple[str | None, T | None]
     return None, None
 
 
-def _kept(cache: Cache, key: str, shape: type[T]) -> T | None:
+def _read(cache: Cache, key: str, shape: type[T]) -> T | None:
     """Return the cached value if it is intact and has this type."""
-    return _unpacked(key, cache.get_many([key]).get(key, b""), shape)
+    return _unpack(key, cache.get_many([key]).get(key, b""), shape)
 
 
 def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
@@ -99,7 +99,7 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
         return made
 
     value = seal(key, body)
-    again = _unpacked(key, value, shape)
+    again = _unpack(key, value, shape)
     if again is None:  # such as NaN
         return made
 
@@ -107,7 +107,7 @@ def _keep(cache: Cache, key: str, shape: type[T], made: T, ttl_s: float) -> T:
     return again
 
 
-def _unpacked(key: str, value: bytes, shape: type[T]) -> T | None:
+def _unpack(key: str, value: bytes, shape: type[T]) -> T | None:
     body = unseal(key, value)
     if body is None:
         return None

@@ -43,12 +43,9 @@ class Breaker:
 
         try:
             given = action()
-        except self._refusals as error:
-            self._open_until = 0.0
-            self._say(error)
-            return otherwise
-        except self._failures as error:
-            self._open_until = self._clock() + OPEN_S
+        except (*self._refusals, *self._failures) as error:
+            is_answer = isinstance(error, self._refusals)
+            self._open_until = 0.0 if is_answer else self._clock() + OPEN_S
             self._say(error)
             return otherwise
 

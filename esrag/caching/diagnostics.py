@@ -1,6 +1,6 @@
 """Diagnose the cache and the queue's Redis, which must be different instances."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from esrag.caching.opening import open_cache
@@ -11,33 +11,34 @@ from esrag.settings import CacheSettings, Settings, is_redis, mask_value
 
 _TIMEOUT_S = 2.0
 _EVICTS = "give it maxmemory and maxmemory-policy allkeys-lfu"
+_ONE = (
+    "cache.url and queue.url are the same Redis: when the cache evicts entries, "
+    "the queue may lose batches"
+)
 _Facts = Mapping[str, Any]
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Check the configured cache and queue. Raises: SettingsError for an invalid Redis address."""
     cache, queue = settings.cache.url, settings.queue.url
-    asked = {
-        url: _asked(url, name)
-        for name, url in (("cache.url", cache), ("queue.url", queue))
-        if is_redis(url)
-    }
+    urls = {"cache.url": cache, "queue.url": queue}
+    asked = {url: _ask(url, name) for name, url in urls.items() if is_redis(url)}
 
     if cache:
-        yield from _cache(settings.cache, asked.get(cache, {}))
+        yield from _check_cache(settings.cache, asked.get(cache, {}))
     if queue:
-        yield from _queue(mask_value(queue), asked[queue])
-
-    told = [facts.get("run_id") for facts in asked.values() if not isinstance(facts, Exception)]
-    if cache == queue != "" or (len(told) == 2 and told[0] and told[0] == told[1]):  # noqa: PLR2004 -- both of them
-        what = (
-            "cache.url and queue.url are the same Redis: when the cache evicts entries, "
-            "the queue may lose batches"
-        )
-        yield Finding("warning", what, "start a second redis-server, and set cache.url to it")
+        yield from _check_queue(mask_value(queue), asked[queue])
+    if cache == queue != "" or _are_one(asked.values()):
+        yield Finding("warning", _ONE, "start a second redis-server, and set cache.url to it")
 
 
-def _asked(url: str, setting: str) -> _Facts | Exception:
+def _are_one(asked: Iterable[_Facts | Exception]) -> bool:
+    """Return whether two servers are the same instance."""
+    told = [facts.get("run_id") for facts in asked if not isinstance(facts, Exception)]
+    return len(told) == 2 and bool(told[0]) and told[0] == told[1]  # noqa: PLR2004 -- both of them
+
+
+def _ask(url: str, setting: str) -> _Facts | Exception:
     """Return the server's own information, or the error."""
     asking = client(url, setting, _TIMEOUT_S)  # first, because it reports a missing package
     from redis import RedisError
@@ -51,7 +52,7 @@ def _asked(url: str, setting: str) -> _Facts | Exception:
     return facts
 
 
-def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Finding]:
+def _check_cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Finding]:
     where = f"cache {mask_value(settings.url)}"
     opened = open_cache(settings)
     if opened is None:
@@ -64,12 +65,13 @@ def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Findi
         return
     finally:
         opened.close()
+    yield from _check_eviction(where, facts)
+
+
+def _check_eviction(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
     if isinstance(facts, Exception):
-        yield Finding(
-            "warning",
-            f"{where} does not report its memory and policy: {facts}",
-            "give its user +info",
-        )
+        what = f"{where} does not report its memory and policy: {facts}"
+        yield Finding("warning", what, "give its user +info")
     elif facts and (not facts.get("maxmemory") or facts.get("maxmemory_policy") == "noeviction"):
         limit = (
             f"maxmemory {facts.get('maxmemory')}, maxmemory-policy {facts.get('maxmemory_policy')}"
@@ -77,14 +79,16 @@ def _cache(settings: CacheSettings, facts: _Facts | Exception) -> Iterator[Findi
         yield Finding("warning", f"{where} evicts nothing when it is full: {limit}", _EVICTS)
 
 
-def _queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
+def _check_queue(where: str, facts: _Facts | Exception) -> Iterator[Finding]:
     if isinstance(facts, Exception):
-        yield Finding(
-            "error", f"queue {where} does not answer: {facts}", "start it, or check queue.url"
-        )
-        return
+        what = f"queue {where} does not answer: {facts}"
+        yield Finding("error", what, "start it, or check queue.url")
+    else:
+        yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
+        yield from _check_durability(where, facts)
 
-    yield Finding("ok", f"queue {where}: redis {facts.get('redis_version')}")
+
+def _check_durability(where: str, facts: _Facts) -> Iterator[Finding]:
     policy = facts.get("maxmemory_policy")
 
     if policy != "noeviction":

@@ -79,29 +79,23 @@ class RedisCache:
         try:
             kinds = Counter(
                 name[len(PREFIX) :].partition(b":")[0].decode()
-                for names in self._scanned()
+                for names in self._scan()
                 for name in names
             )
             size_bytes = self._size_bytes()
-            counts = self._client.hgetall(_COUNTS)
+            found = self._client.hgetall(_COUNTS)
         except self._failed as error:
-            raise self._explained(error, "+scan +hgetall") from error
+            raise self._explain(error, "+scan +hgetall") from error
 
-        return Usage(
-            vectors=kinds[Kind.VECTOR],
-            answers=kinds[Kind.ANSWER],
-            queries=kinds[Kind.QUERY],
-            responses=kinds[Kind.RESPONSE],
-            size_bytes=size_bytes,
-            counts={name.decode(): float(counts[name]) for name in sorted(counts)},
-        )
+        counts = {name.decode(): float(found[name]) for name in sorted(found)}
+        return Usage.of_kinds(kinds, size_bytes, counts)
 
     def clear(self) -> int:
         """Remove everything under `esrag:c:` and nothing else. Raises: EsragError."""
         try:
-            return sum(self._client.unlink(*names) for names in self._scanned() if names)
+            return sum(self._client.unlink(*names) for names in self._scan() if names)
         except self._failed as error:
-            raise self._explained(error, "+scan +unlink") from error
+            raise self._explain(error, "+scan +unlink") from error
 
     def close(self) -> None:
         """Close the connections."""
@@ -117,7 +111,7 @@ class RedisCache:
             if self._client.mget(name) == [token.encode()]:
                 self._client.delete(name)
 
-    def _scanned(self) -> Iterator[list[bytes]]:
+    def _scan(self) -> Iterator[list[bytes]]:
         cursor = 0
         while True:
             cursor, names = self._client.scan(cursor, match=f"{PREFIX}*", count=1000)
@@ -133,7 +127,7 @@ class RedisCache:
         except NoPermissionError:
             return None
 
-    def _explained(self, error: Exception, rights: str) -> EsragError:
+    def _explain(self, error: Exception, rights: str) -> EsragError:
         if isinstance(error, self._refused):
             return EsragError(
                 f"{self._where} refuses: {error}", hint=f"give the cache's user {rights}"
@@ -150,24 +144,26 @@ def client(url: str, setting: str, timeout_s: float) -> "Redis":
 
     Raises: SettingsError.
     """
+    _require_redis(setting)
+    from redis import Redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    waits = {"socket_timeout": timeout_s, "socket_connect_timeout": timeout_s}
     try:
-        from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError as error:
-        message = f"{setting} is a Redis, which needs a package that is not installed: redis"
-        raise SettingsError(message, hint=install_hint("redis")) from error
-    try:
-        opened: Redis = Redis.from_url(
-            url,
-            socket_timeout=timeout_s,
-            socket_connect_timeout=timeout_s,
-            retry=Retry(NoBackoff(), 0),
-        )
+        opened: Redis = Redis.from_url(url, **waits, retry=Retry(NoBackoff(), 0))
     except ValueError as error:  # the error is hidden because it may contain a password
         hint = "write redis://user:password@host:6379/0, the password URL-quoted"
         raise SettingsError(f"{setting} is not the address of a Redis", hint=hint) from error
     return opened
+
+
+def _require_redis(setting: str) -> None:
+    try:
+        import redis  # noqa: F401 -- whether it is there
+    except ImportError as error:
+        message = f"{setting} is a Redis, which needs a package that is not installed: redis"
+        raise SettingsError(message, hint=install_hint("redis")) from error
 
 
 def _portions(keys: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -52,7 +52,7 @@ class SqliteCache:
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return the values that exist, by key."""
-        return self._breaker.run(lambda: self._got(list(keys)), {})
+        return self._breaker.run(lambda: self._get(list(keys)), {})
 
     def set_many(self, items: Mapping[str, bytes], ttl_s: float) -> None:
         """Store the values, each for `ttl_s` ±10 %."""
@@ -65,40 +65,33 @@ class SqliteCache:
         return (
             token
             if self._breaker.run(
-                lambda: self._took(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True
+                lambda: self._take(f"{Kind.LOCK}:{key}", token, for_s), otherwise=True
             )
             else None
         )
 
     def unlock(self, key: str, token: str) -> None:
         """Release the lock if the token still holds it."""
-        self._breaker.run(lambda: self._released(f"{Kind.LOCK}:{key}", token), None)
+        self._breaker.run(lambda: self._release(f"{Kind.LOCK}:{key}", token), None)
 
     def count(self, amounts: Mapping[str, float]) -> None:
         """Add to the counters of these names; they do not expire."""
         rows = [(f"{Kind.COUNTS}:{name}", amount) for name, amount in amounts.items()]
-        self._breaker.run(lambda: self._counted(rows), None)
+        self._breaker.run(lambda: self._add_counts(rows), None)
 
     def usage(self) -> Usage:
         """Return the usage. Raises: EsragError."""
         sql = "SELECT substr(key, 1, 1), count(*) FROM entries WHERE until > ? GROUP BY 1"
-        with self._explained(), self._connected() as connection:
+        with self._explain(), self._connect() as connection:
             kinds = dict(connection.execute(sql, (self._clock(),)).fetchall())
             (size_bytes,) = connection.execute(_SIZE).fetchone()
             counts = dict(connection.execute(_COUNTS, (f"{Kind.COUNTS}:*",)).fetchall())
 
-        return Usage(
-            vectors=kinds.get(Kind.VECTOR, 0),
-            answers=kinds.get(Kind.ANSWER, 0),
-            queries=kinds.get(Kind.QUERY, 0),
-            responses=kinds.get(Kind.RESPONSE, 0),
-            size_bytes=size_bytes,
-            counts=counts,
-        )
+        return Usage.of_kinds(kinds, size_bytes, counts)
 
     def clear(self) -> int:
         """Remove all entries. Raises: EsragError."""
-        with self._explained(), self._connected() as connection:
+        with self._explain(), self._connect() as connection:
             with connection:
                 count = connection.execute("DELETE FROM entries").rowcount
             # Another process is reading: the space is reused later.
@@ -113,9 +106,9 @@ class SqliteCache:
                 self._connection.close()
             self._connection = None
 
-    def _got(self, keys: Sequence[str]) -> dict[str, bytes]:
+    def _get(self, keys: Sequence[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
-        with self._connected() as connection:
+        with self._connect() as connection:
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
@@ -129,29 +122,29 @@ class SqliteCache:
     def _set(self, items: Mapping[str, bytes], ttl_s: float) -> None:
         now = self._clock()
         rows = [(key, value, now + jitter(ttl_s)) for key, value in items.items()]
-        with self._connected() as connection, connection:  # one transaction
+        with self._connect() as connection, connection:  # one transaction
             if not self._purged:
                 connection.execute("DELETE FROM entries WHERE until <= ?", (now,))
             connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
         self._purged = True
 
-    def _counted(self, rows: Sequence[tuple[str, float]]) -> None:
-        with self._connected() as connection, connection:
+    def _add_counts(self, rows: Sequence[tuple[str, float]]) -> None:
+        with self._connect() as connection, connection:
             connection.executemany(_COUNT, rows)
 
-    def _took(self, name: str, token: str, for_s: float) -> bool:
+    def _take(self, name: str, token: str, for_s: float) -> bool:
         now = self._clock()
-        with self._connected() as connection, connection:
+        with self._connect() as connection, connection:
             return connection.execute(_TAKE, (name, token.encode(), now + for_s, now)).rowcount > 0
 
-    def _released(self, name: str, token: str) -> None:
-        with self._connected() as connection, connection:
+    def _release(self, name: str, token: str) -> None:
+        with self._connect() as connection, connection:
             connection.execute(
                 "DELETE FROM entries WHERE key = ? AND value = ?", (name, token.encode())
             )
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         """Yield the only connection, to one thread at a time."""
         with self._lock:
             if self._connection is None:
@@ -159,7 +152,7 @@ class SqliteCache:
             yield self._connection
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -176,18 +169,23 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
 
     try:
-        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            connection.executescript(_SCHEMA)
-            # Another process is doing it at the same moment.
-            with suppress(sqlite3.OperationalError):
-                connection.execute("PRAGMA journal_mode = WAL")
-        _require_ours(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
+        _prepare(connection)
     except BaseException:
         connection.close()
         raise
 
     return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        connection.executescript(_SCHEMA)
+        # Another process is doing it at the same moment.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+
+    _require_ours(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:

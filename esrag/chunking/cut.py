@@ -38,8 +38,8 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
                 start_page=page,
                 end_page=_page(document.pages, page_starts, span.end - 1),
                 text=text,
-                title=_shown(document.title),
-                section=_joined(sections[bisect_right(section_starts, span.start) - 1].path),
+                title=_shorten(document.title),
+                section=_join(sections[bisect_right(section_starts, span.start) - 1].path),
                 keywords=find_technical_words(text),
                 metadata=document.metadata,
             )
@@ -67,10 +67,10 @@ def _page(pages: Sequence[Page], starts: Sequence[int], offset: int) -> int:
     return pages[max(bisect_right(starts, offset) - 1, 0)].number if pages else 1
 
 
-def _joined(path: Sequence[str]) -> str:
-    return " > ".join(filter(None, map(_shown, path)))
+def _join(path: Sequence[str]) -> str:
+    return " > ".join(filter(None, map(_shorten, path)))
 
 
-def _shown(heading: str) -> str:
+def _shorten(heading: str) -> str:
     """Return a heading on one line, cut to a readable length."""
     return " ".join(heading[:_SHOWN_CHARACTERS].split())

@@ -32,13 +32,13 @@ class SectionsChunker:
         measured = self._budget.measure(document.text)
         tables = sorted(document.tables, key=lambda table: table.start)
         table_starts = [table.start for table in tables]
-        for part in self._joined(measured, outline(document)):
+        for part in self._join(measured, outline(document)):
             inside = tables[
                 bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)
             ]
             yield from measured.pack(self._units(measured, document.text, part, inside))
 
-    def _joined(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
+    def _join(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
         joined: list[Section] = []
         for part in parts:
             if joined and self._belong_together(measured, joined[-1], part):

@@ -67,10 +67,8 @@ def ask(
     from esrag.runs.record_files import check_target, write_record
 
     stop_unread()
-    if stream and as_json:
-        raise click.UsageError(
-            "--stream and --json cannot be combined: --json prints one object at the end"
-        )
+    if stream:
+        _require_text(as_json=as_json)
     parts = Parts(*(options.pop(name) for name in ("show_evidence", "show_prompt", "explain")))
     question = question_of(words)
     settings = settings_of(**options)
@@ -80,12 +78,19 @@ def ask(
     context = open_context(settings)
     sentences: list[str] = []
     filter_ = parse_all(where)
-    asked = run(question, context, filter_, partial(_streamed, sentences) if stream else ignore)
-    kibana_url = _kibana_url(kibana, asked, context)
-    _print(asked, kibana_url, parts, sentences, as_json=as_json)
+    asked = run(question, context, filter_, partial(_stream, sentences) if stream else ignore)
+    _print(asked, _kibana_url(kibana, asked, context), parts, sentences, as_json=as_json)
     if save:  # at the end: an answer is shown even if it cannot be saved
         write_record(save, asked.to_record(context, filter_))
     return REFUSED if asked.answer.refused else 0
+
+
+def _require_text(*, as_json: bool) -> None:
+    """Raise UsageError for JSON, which is printed at the end."""
+    if as_json:
+        raise click.UsageError(
+            "--stream and --json cannot be combined: --json prints one object at the end"
+        )
 
 
 def _print(
@@ -97,7 +102,7 @@ def _print(
         _show(asked, kibana_url, parts, sentences)
 
 
-def _streamed(sentences: list[str], sentence: str) -> None:
+def _stream(sentences: list[str], sentence: str) -> None:
     """Print a sentence at once, and remember it."""
     from esrag.cli.citing import print_sentence
 
@@ -163,9 +168,14 @@ def _show(asked: "AskResult", kibana_url: str, parts: Parts, sentences: list[str
         print_text(render("sent.txt.j2", prompt=asked.prompt, model=asked.model))
     if parts.explain:
         print_text(render("explain.txt.j2", asked=asked, kibana_url=kibana_url))
+    _remark_notes(asked, is_repeated=bool(sentences) and not is_printed)
+
+
+def _remark_notes(asked: "AskResult", *, is_repeated: bool) -> None:
+    """Remark on what a reader should know; `is_repeated` if the stream had other sentences."""
     for note in (*asked.retrieved.notes, *(() if asked.answer.refused else asked.answer.notes)):
         remark(note)
-    if sentences and not is_printed:
+    if is_repeated:
         remark(
             "the sentences above the last answer passed their checks, "
             "but the rest of their draft did not"

@@ -32,7 +32,7 @@ def stats(*, as_json: bool, **options: Any) -> int:
     from esrag.settings import mask_value
 
     settings = settings_of(**options)
-    usage, where = _opened(settings).usage(), mask_value(settings.cache.url)
+    usage, where = _open(settings).usage(), mask_value(settings.cache.url)
     if as_json:
         print_json({"schema": "esrag.cache/1", "where": where, **asdict(usage)})
     else:
@@ -46,7 +46,7 @@ def stats(*, as_json: bool, **options: Any) -> int:
 @settings_options
 def clear(**options: Any) -> int:
     """Remove all of esrag's entries. Other programs' entries in the same store stay."""
-    print_text(f"removed {format_count(_opened(settings_of(**options)).clear(), 'entry')}")
+    print_text(f"removed {format_count(_open(settings_of(**options)).clear(), 'entry')}")
     return 0
 
 
@@ -63,7 +63,7 @@ def _model_calls(kind: str, counts: "Mapping[str, float]") -> str:
     )
 
 
-def _opened(settings: "Settings") -> "Cache":
+def _open(settings: "Settings") -> "Cache":
     """Return the cache. Raises: SettingsError if `cache.url` is empty."""
     from esrag.caching.opening import open_cache
     from esrag.errors import SettingsError

@@ -50,28 +50,42 @@ def calibrate(
     question, and the report is on the rest. Only the first search of each question counts, whatever
     answer.steps allows.
     """
-    from esrag.cli.rendering import render
-    from esrag.evaluation.calibrating import thin_points
     from esrag.settings.layers import settings_file
 
     if svg and not svg.parent.is_dir():
         raise click.UsageError(f"--svg: folder {str(svg.parent)!r} does not exist")
-    fitted = _fitted(questions, settings_of(**options), accuracy, write=write)
-    if as_json:
-        print_json(_as_json(fitted))
-    else:
-        points = [*thin_points(fitted.curve, fitted.threshold)]
-        print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
+    fitted = _fit(questions, settings_of(**options), accuracy, write=write)
+    _print(fitted, as_json=as_json)
     path = settings_file(os.environ, Path())
     if write:
         _write(path, fitted.threshold)
     if svg:
-        drawn = render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen)
-        svg.write_text(f"{drawn}\n", encoding="utf-8")
+        _draw(fitted, svg)
     _say_threshold(fitted, path, write=write)
     if write:
         _say_what_counts(path, fitted.threshold, options)
     return 0
+
+
+def _print(fitted: "Calibration", *, as_json: bool) -> None:
+    """Print the curve, as JSON with everything else."""
+    from esrag.cli.rendering import render
+    from esrag.evaluation.calibrating import thin_points
+
+    if as_json:
+        print_json({"schema": "esrag.calibration/1", **asdict(fitted)})
+        return
+
+    points = [*thin_points(fitted.curve, fitted.threshold)]
+    print_text(render("calibration.txt.j2", points=points, threshold=fitted.threshold))
+
+
+def _draw(fitted: "Calibration", file: Path) -> None:
+    """Write the curve to an SVG file."""
+    from esrag.cli.rendering import render
+
+    drawn = render("calibration.svg.j2", points=fitted.curve, chosen=fitted.chosen)
+    file.write_text(f"{drawn}\n", encoding="utf-8")
 
 
 def _say_threshold(fitted: "Calibration", path: Path, *, write: bool) -> None:
@@ -83,7 +97,7 @@ def _say_threshold(fitted: "Calibration", path: Path, *, write: bool) -> None:
         remark(f"wrote it to {path}" if write else f"--write writes it to {path}")
 
 
-def _fitted(
+def _fit(
     questions: Path, settings: "Settings", accuracy: float | None, *, write: bool
 ) -> "Calibration":
     from esrag.cli.progress import choose_brief_progress
@@ -98,10 +112,10 @@ def _fitted(
         )
         raise UsageError(came, hint="add questions, or omit --write to see the curve")
     with choose_brief_progress() as told:
-        return run(_counted(labelled, told), open_context(settings), accuracy)
+        return run(_count_off(labelled, told), open_context(settings), accuracy)
 
 
-def _counted(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:
+def _count_off(labelled: Sequence["Labelled"], told: "Progress") -> Iterator["Labelled"]:
     """Yield the questions, and report each as done when the next one is requested."""
     told.start(len(labelled))
     for each in labelled:
@@ -145,7 +159,7 @@ def _reason(fitted: "Calibration") -> str:
 
 def _how_sure(fitted: "Calibration") -> Iterator[str]:
     """Yield lines on how well the questions determine the threshold, as a warning if not well."""
-    from esrag.evaluation.calibrating import LEVEL, MIN_QUESTIONS, WIDE
+    from esrag.evaluation.calibrating import MIN_QUESTIONS, WIDE
 
     questions = fitted.fitted_questions + fitted.reported_questions
     if questions < MIN_QUESTIONS:
@@ -154,13 +168,19 @@ def _how_sure(fitted: "Calibration") -> Iterator[str]:
             "better 200"
         )
 
-    ends = f"from {fitted.low:.2f} to {fitted.high:.2f} ({LEVEL:.0%} bootstrap over the questions)"
-    if fitted.chosen_by == "accuracy":
-        came = f"other questions like these would give thresholds {ends}"
-    else:
-        came = f"thresholds {ends} perform about as well on these questions"
+    came = _describe_range(fitted)
     is_wide = fitted.high - fitted.low > WIDE
     yield f"warning: {came}; more questions would narrow the range" if is_wide else came
+
+
+def _describe_range(fitted: "Calibration") -> str:
+    """Return what the range of a threshold means."""
+    from esrag.evaluation.calibrating import LEVEL
+
+    ends = f"from {fitted.low:.2f} to {fitted.high:.2f} ({LEVEL:.0%} bootstrap over the questions)"
+    if fitted.chosen_by == "accuracy":
+        return f"other questions like these would give thresholds {ends}"
+    return f"thresholds {ends} perform about as well on these questions"
 
 
 def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> None:
@@ -174,10 +194,6 @@ def _say_what_counts(path: Path, written: float, options: dict[str, Any]) -> Non
         remark(f"not in effect: {place} is {heard.settings.answer.refusal} and overrides {path}")
 
 
-def _as_json(fitted: "Calibration") -> dict[str, Any]:
-    return {"schema": "esrag.calibration/1", **asdict(fitted)}
-
-
 def with_refusal(text: str, threshold: float) -> str:
     r"""Return a settings file's text with the threshold set. Raises: SettingsError if unsafe.
 
@@ -187,32 +203,11 @@ def with_refusal(text: str, threshold: float) -> str:
     index: x
     <BLANKLINE>
     """
-    import yaml
-
     lines = text.splitlines()
-    section = next((n for n, line in enumerate(lines) if re.match(r"answer:\s*(#|$)", line)), None)
-    if section is None:
-        lines += ["answer:", f"  refusal: {threshold}"]
-    else:
-        ends = next(
-            (n for n in range(section + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines)
-        )
-        old = next(
-            (n for n in range(section + 1, ends) if re.match(r"\s+refusal:", lines[n])), None
-        )
-        if old is None:
-            lines.insert(section + 1, f"  refusal: {threshold}")
-        else:
-            lines[old] = re.sub(
-                r"\A(\s++refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1
-            )
-    changed = "\n".join(lines) + "\n"
-    try:
-        before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
-        is_safe = not (section is None and "answer" in before) and after == _with(before, threshold)
-    except (yaml.YAMLError, TypeError):
-        is_safe = False
-    if not is_safe:
+    section = _find_line(lines, r"answer:\s*(#|$)")
+    changed = "\n".join(_set_refusal(lines, section, threshold)) + "\n"
+
+    if not _is_safe(text, changed, threshold, has_section=section is not None):
         raise SettingsError(
             "the settings file cannot be changed safely",
             hint=f"set answer.refusal: {threshold} by hand",
@@ -220,5 +215,37 @@ def with_refusal(text: str, threshold: float) -> str:
     return changed
 
 
-def _with(values: dict[str, Any], threshold: float) -> dict[str, Any]:
+def _find_line(lines: Sequence[str], pattern: str, start: int = 0) -> int | None:
+    """Return the index of the first line from `start` on that begins with the pattern."""
+    return next((n for n in range(start, len(lines)) if re.match(pattern, lines[n])), None)
+
+
+def _set_refusal(lines: list[str], section: int | None, threshold: float) -> list[str]:
+    """Return the lines with the threshold in the section `answer`, which may have to be added."""
+    line = f"  refusal: {threshold}"
+    if section is None:
+        return [*lines, "answer:", line]
+
+    end = _find_line(lines, r"[^\s#]", section + 1)
+    old = _find_line(lines[:end], r"\s+refusal:", section + 1)
+    if old is None:
+        return [*lines[: section + 1], line, *lines[section + 1 :]]
+
+    line = re.sub(r"\A(\s++refusal:\s*)[^\s#]*", rf"\g<1>{threshold}", lines[old], count=1)
+    return [*lines[:old], line, *lines[old + 1 :]]
+
+
+def _is_safe(text: str, changed: str, threshold: float, *, has_section: bool) -> bool:
+    """Return whether a changed file differs by the threshold alone."""
+    import yaml
+
+    try:
+        before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed)
+        is_hidden = not has_section and "answer" in before
+        return not is_hidden and bool(after == _set_in(before, threshold))
+    except (yaml.YAMLError, TypeError):
+        return False
+
+
+def _set_in(values: dict[str, Any], threshold: float) -> dict[str, Any]:
     return {**values, "answer": {**(values.get("answer") or {}), "refusal": threshold}}

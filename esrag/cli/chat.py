@@ -44,9 +44,11 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     )
     conversation.context.open_writers()  # a missing key is reported before the first question
     check_filter(conversation.where, conversation.context.engine)
-    if sys.stdin.isatty():
-        remark(HELP)
-        return _talk(conversation)
+    return _talk(conversation) if sys.stdin.isatty() else _answer_lines(conversation)
+
+
+def _answer_lines(conversation: "Conversation") -> int:
+    """Answer the questions of a pipe, one a line, and return the exit code of the first error."""
     for line in iter(read_line, ""):
         if line.strip() == "/quit":
             break
@@ -60,7 +62,9 @@ def _talk(conversation: "Conversation") -> int:
 
     Ctrl-C cancels an answer or drops the line; two in a row end the chat.
     """
+    remark(HELP)
     interrupted = False
+
     while True:
         line = ""
         try:
@@ -109,10 +113,9 @@ class Conversation:
             remark(f"error: {error.line}")
             self.code = self.code or error.exit_code
             if self.as_json:
-                print_json(_failed(line, error))
+                print_json(_to_error(line, error))
 
     def _ask(self, line: str) -> None:
-        from esrag.cli.ask import show_answer
         from esrag.pipeline import ask, resolve_followup
         from esrag.retrieving.legs import prepare_question
 
@@ -125,10 +128,16 @@ class Conversation:
         self.typed = typed
         if self.last.route != "direct":  # "thanks" is nothing that a question could lean on
             self.earlier.append(_turn_of(self.last))
+        self._show_answer()
+
+    def _show_answer(self) -> None:
+        """Print the last answer."""
+        from esrag.cli.ask import show_answer
+
         if self.as_json:
             self._print_json()
         else:
-            show_answer(self.last)
+            show_answer(self._require_answer())
 
     def _sources(self) -> None:
         self._show("evidence.txt.j2", evidence=True)
@@ -143,7 +152,7 @@ class Conversation:
         """
         from esrag.cli.rendering import render
 
-        asked = self._answered()
+        asked = self._require_answer()
         if self.as_json:
             self._print_json(evidence=evidence, explain=explain)
         else:
@@ -154,7 +163,7 @@ class Conversation:
         from esrag.cli.ask import Parts, to_dict
 
         answer = to_dict(
-            self._answered(), "", Parts(evidence=evidence, prompt=False, explain=explain)
+            self._require_answer(), "", Parts(evidence=evidence, prompt=False, explain=explain)
         )
         print_json(answer | {"typed": self.typed})
 
@@ -162,7 +171,7 @@ class Conversation:
         self.earlier.clear()
         self.last = None
 
-    def _answered(self) -> "AskResult":
+    def _require_answer(self) -> "AskResult":
         if self.last is None:
             raise UsageError("no question has been asked yet", hint="type a question")
         return self.last
@@ -178,7 +187,7 @@ def _turn_of(asked: "AskResult") -> "Turn":
     return Turn(asked.question, answer, (*titles,))
 
 
-def _failed(line: str, error: EsragError) -> dict[str, Any]:
+def _to_error(line: str, error: EsragError) -> dict[str, Any]:
     """Return an error as JSON, to be printed instead of an answer."""
     from esrag.text import normalise
 

@@ -110,11 +110,7 @@ def _link(text: str, citation: Citation | Place) -> str:
 
     That is done if stdout is a terminal that may support it.
     """
-    if (
-        not sys.stdout.isatty()
-        or os.environ.get("TERM", "dumb") == "dumb"
-        or "NO_COLOR" in os.environ
-    ):
+    if not _may_link():
         return text
 
     is_file = citation.source.startswith("/")
@@ -124,3 +120,9 @@ def _link(text: str, citation: Citation | Place) -> str:
         else quote(citation.source, ":/")
     )
     return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _may_link() -> bool:
+    """Return whether stdout is a terminal that may support links."""
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb" or "NO_COLOR" in os.environ
+    return sys.stdout.isatty() and not is_dumb

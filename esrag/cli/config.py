@@ -10,7 +10,8 @@ from esrag.cli.options import json_option, look_at, settings_options
 from esrag.cli.output import print_json, print_text, remark
 
 if TYPE_CHECKING:
-    from esrag.settings.layers import Layer
+    from esrag.settings import Settings
+    from esrag.settings.layers import Layer, Resolved
 
 file_argument = click.argument(
     "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -32,33 +33,50 @@ def show(*, origin: bool, as_json: bool, **options: Any) -> int:
     The output can be saved as an esrag.yaml. Values that a file may not contain, such as secrets,
     are commented out.
     """
-    from esrag.settings import fields, mask_value, to_plain, value_of
-    from esrag.settings.layers import trust_error
+    from esrag.settings import fields, mask_value, value_of
 
     resolved = look_at(**options)
     values = {key: mask_value(value_of(resolved.settings, key)) for key, _ in fields()}
     origins = {key: resolved.origins.get(key, "default") for key in values}
+
+    _remark_withheld(resolved)
+    if as_json:
+        print_json({"schema": "esrag.settings/1", "values": values, "origins": origins})
+    else:
+        _print(resolved.settings, values, origins if origin else {})
+    return 0
+
+
+def _remark_withheld(resolved: "Resolved") -> None:
+    """Remark on settings that are not used, because their file is not allowed yet."""
+    from esrag.settings.layers import trust_error
+
     for layer, keys in resolved.withheld:
         remark(f"nothing is sent anywhere yet: {trust_error(layer, keys)}")
 
-    if as_json:
-        print_json({"schema": "esrag.settings/1", "values": values, "origins": origins})
-        return 0
+
+def _print(settings: "Settings", values: dict[str, Any], origins: dict[str, str]) -> None:
+    """Print the values as YAML, section by section."""
+    from esrag.settings import fields
 
     section = ""
     for key, info in fields():
-        branch, _, name = key.rpartition(".")
+        branch = key.rpartition(".")[0]
         if branch != section:
             print_text(f"\n{branch}:")
             section = branch
         indent = "  " if branch else ""
+        origin = f"  # {origins[key]}" if key in origins else ""
         print_text(f"{indent}# {info.description}")
-        is_hidden = values[key] != to_plain(value_of(resolved.settings, key))
-        print_text(
-            f"{indent}{'# ' if is_hidden else ''}{_yaml(name, values[key])}"
-            + (f"  # {origins[key]}" if origin else "")
-        )
-    return 0
+        print_text(f"{indent}{_to_line(settings, key, values[key])}{origin}")
+
+
+def _to_line(settings: "Settings", key: str, shown: Any) -> str:
+    """Return a setting as YAML, commented out if a file may not contain its value."""
+    from esrag.settings import to_plain, value_of
+
+    line = _yaml(key.rpartition(".")[2], shown)
+    return line if shown == to_plain(value_of(settings, key)) else f"# {line}"
 
 
 @config.command()

@@ -18,8 +18,10 @@ from esrag.text import format_count
 if TYPE_CHECKING:
     from esrag.context import Context
     from esrag.engines import Finding
+    from esrag.engines.recall import Recall
     from esrag.errors import EsragError
     from esrag.jobs.work import Work
+    from esrag.ledger.ledger import Ledger
     from esrag.settings import Settings
     from esrag.settings.layers import Resolved
 
@@ -37,16 +39,18 @@ def doctor(*, as_json: bool, **options: Any) -> int:
 
     resolved = resolve(**options)
     with closing(Work(resolved.settings)) as work:
-        findings, code = _looked_at(work)
+        findings, code = _look_at(work)
     for finding in (_settings(resolved), *findings):
-        if as_json:
-            print_json({"schema": "esrag.finding/1", **asdict(finding)})
-        else:
-            print_text(
-                f"{finding.level:8} {finding.what}"
-                + (f": {finding.advice}" if finding.advice else "")
-            )
+        _print(finding, as_json=as_json)
     return code
+
+
+def _print(finding: "Finding", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "esrag.finding/1", **asdict(finding)})
+    else:
+        advice = f": {finding.advice}" if finding.advice else ""
+        print_text(f"{finding.level:8} {finding.what}{advice}")
 
 
 def _settings(resolved: "Resolved") -> "Finding":
@@ -59,35 +63,39 @@ def _settings(resolved: "Resolved") -> "Finding":
     return Finding("ok", f"{used}, index in {mask_value(resolved.settings.engine.url)}")
 
 
-def _looked_at(work: "Work") -> "tuple[list[Finding], int]":
+def _look_at(work: "Work") -> "tuple[list[Finding], int]":
     """Return the findings without duplicates, and the exit code."""
-    from esrag.caching.diagnostics import examine
     from esrag.errors import EngineUnreachable
 
-    context = work.context
-    index, code = _tried(_index(work))
-    # Otherwise each check would wait for the same timeout.
-    there = code != EngineUnreachable.exit_code
-    sound, ledger = (_tried(_sound(work))[0], _tried(_ledger(work))[0]) if there else ([], [])
-    engine = context.engine.examine() if there else ()
-    found: dict[str, Finding] = {}
-    for finding in (
-        *_model(context),
-        *_tried(_rerankers(context))[0],
-        *engine,
-        *sound,
+    index, code = _collect(_check_index(work))
+    if code != EngineUnreachable.exit_code:  # otherwise each check waits for the same timeout
+        index = _check_contents(work, index)
+    findings = _without_repeats(
+        *_check_model(work.context),
+        *_collect(_check_rerankers(work.context))[0],
         *index,
-        *ledger,
-        *_permissions(work.settings),
-        *_tried(examine(work.settings))[0],
-    ):
-        found.setdefault(finding.what, finding)
-    return [*found.values()], code or int(
-        any(finding.level == "error" for finding in found.values())
+        *_check_permissions(work.settings),
+        *_collect(_check_cache(work.settings))[0],
     )
+    return findings, code or int(any(finding.level == "error" for finding in findings))
 
 
-def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
+def _check_contents(work: "Work", index: "list[Finding]") -> "list[Finding]":
+    """Return what the engine, the index and the ledger say, with the findings on the index."""
+    sound = _collect(_check_stores(work))[0]
+    ledger = _collect(_check_ledger(work))[0]
+    return [*work.context.engine.examine(), *sound, *index, *ledger]
+
+
+def _without_repeats(*findings: "Finding") -> "list[Finding]":
+    """Return the findings, each problem once."""
+    found: dict[str, Finding] = {}
+    for finding in findings:
+        found.setdefault(finding.what, finding)
+    return [*found.values()]
+
+
+def _collect(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
     """Return the findings, up to and including the first error, and the exit code of that error."""
     from esrag.errors import EngineUnreachable, EsragError
 
@@ -96,19 +104,19 @@ def _tried(looking: "Iterator[Finding]") -> "tuple[list[Finding], int]":
         for finding in looking:
             findings.append(finding)  # noqa: PERF402 -- keeps what was found before an error
     except EsragError as error:
-        return [*findings, _failed(error)], error.exit_code if isinstance(
+        return [*findings, _to_finding(error)], error.exit_code if isinstance(
             error, EngineUnreachable
         ) else 1
     return findings, 0
 
 
-def _failed(error: "EsragError") -> "Finding":
+def _to_finding(error: "EsragError") -> "Finding":
     from esrag.engines import Finding
 
     return Finding("error", str(error), error.hint)
 
 
-def _model(context: "Context") -> "Iterator[Finding]":
+def _check_model(context: "Context") -> "Iterator[Finding]":
     from esrag.engines import Finding
     from esrag.errors import EsragError
     from esrag.retrieving.legs import query_vector
@@ -120,10 +128,10 @@ def _model(context: "Context") -> "Iterator[Finding]":
         query_vector("Does the encoder work?", context.embedder)
         yield Finding("ok", f"encoder works: {context.embedder.fingerprint}")
     except EsragError as error:
-        yield _failed(error)
+        yield _to_finding(error)
 
 
-def _rerankers(context: "Context") -> "Iterator[Finding]":
+def _check_rerankers(context: "Context") -> "Iterator[Finding]":
     """Check that the configured rerankers have what they need. Raises: EsragError."""
     from esrag.engines import Finding
 
@@ -131,7 +139,14 @@ def _rerankers(context: "Context") -> "Iterator[Finding]":
         yield Finding("ok", f"reranks: {', '.join(name for name, _ in chain)}")
 
 
-def _index(work: "Work") -> "Iterator[Finding]":
+def _check_cache(settings: "Settings") -> "Iterator[Finding]":
+    """Check that the cache can be used. Raises: EsragError."""
+    from esrag.caching.diagnostics import examine
+
+    yield from examine(settings)
+
+
+def _check_index(work: "Work") -> "Iterator[Finding]":
     """Check that the index exists and fits the settings. Raises: EsragError."""
     from esrag.engines import Finding
     from esrag.retrieving.legs import require_same_model
@@ -142,7 +157,13 @@ def _index(work: "Work") -> "Iterator[Finding]":
         yield Finding("warning", "nothing has been ingested yet", "run: esrag ingest FOLDER")
         return
     require_same_model(engine, context.embedder)
-    was, now = engine.fingerprint().chunker, work.made.chunker
+    yield from _check_chunking(engine.fingerprint().chunker, work.made.chunker)
+
+
+def _check_chunking(was: str, now: str) -> "Iterator[Finding]":
+    """Check that the chunks of the index are what an ingest would make."""
+    from esrag.engines import Finding
+
     if was != now:  # searching still works
         what = (
             f"the index was chunked with {was}, but the settings say {now}: nothing can be ingested"
@@ -152,45 +173,34 @@ def _index(work: "Work") -> "Iterator[Finding]":
         )
 
 
-def _sound(work: "Work") -> "Iterator[Finding]":
+def _check_stores(work: "Work") -> "Iterator[Finding]":
     """Check that index and ledger are sound and agree. Raises: EsragError."""
-    from esrag.engines import Finding
     from esrag.jobs.reporting import problems
 
-    engine, wrong = work.context.engine, False
+    wrong = False
     for problem in problems(work):
         wrong = True
         yield problem
-    if not wrong and engine.exists():
-        sizes = [document.chunk_count for document in engine.documents()]
-        made = engine.fingerprint().model or "no model"
-        yield Finding(
-            "ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}"
-        )
-        yield from _recall(work.context, sum(sizes))
+    if not wrong and work.context.engine.exists():
+        yield from _measure(work.context)
 
 
-def _ledger(work: "Work") -> "Iterator[Finding]":
+def _measure(context: "Context") -> "Iterator[Finding]":
+    """Report the size of a sound index, its model and its recall."""
+    from esrag.engines import Finding
+
+    sizes = [document.chunk_count for document in context.engine.documents()]
+    made = context.engine.fingerprint().model or "no model"
+    yield Finding("ok", f"index is sound: {format_count(len(sizes), 'document')}, made with {made}")
+    yield from _check_recall(context, sum(sizes))
+
+
+def _check_ledger(work: "Work") -> "Iterator[Finding]":
     """Report jobs that nothing is running, and failed files. Raises: EsragError."""
-    from esrag.cli.watching import is_idle
     from esrag.engines import Finding
     from esrag.jobs.reporting import read_last_words
 
-    ledger = work.ledger
-    idle = [job for job in ledger.jobs() if is_idle(ledger, job, ledger.counts(job.job_id))]
-    time.sleep(LOOK_AGAIN_S if idle else 0)
-    for job in (ledger.job(job.job_id) for job in idle):
-        if is_idle(ledger, job, ledger.counts(job.job_id)):
-            advice = (
-                "start a worker: esrag worker"
-                if work.settings.queue.url
-                else "run: esrag ingest FOLDER"
-            )
-            yield Finding(
-                "warning",
-                f"job {job.job_id} is open, and no worker or command is running it",
-                advice,
-            )
+    yield from _check_jobs(work)
     failed = [word.job_id for word in read_last_words(work).values() if word.state == "failed"]
     if failed:
         yield Finding(
@@ -200,17 +210,39 @@ def _ledger(work: "Work") -> "Iterator[Finding]":
         )
 
 
-def _permissions(settings: "Settings") -> "Iterator[Finding]":
+def _check_jobs(work: "Work") -> "Iterator[Finding]":
+    """Report jobs that nothing is running."""
+    from esrag.engines import Finding
+
+    has_queue = bool(work.settings.queue.url)
+    advice = "start a worker: esrag worker" if has_queue else "run: esrag ingest FOLDER"
+    for job_id in _iter_idle(work.ledger):
+        what = f"job {job_id} is open, and no worker or command is running it"
+        yield Finding("warning", what, advice)
+
+
+def _iter_idle(ledger: "Ledger") -> Iterator[str]:
+    """Yield the ids of the jobs that are idle twice, some time apart."""
+    from esrag.cli.watching import is_idle
+
+    idle = [job for job in ledger.jobs() if is_idle(ledger, job, ledger.counts(job.job_id))]
+    time.sleep(LOOK_AGAIN_S if idle else 0)
+    for job in (ledger.job(job.job_id) for job in idle):
+        if is_idle(ledger, job, ledger.counts(job.job_id)):
+            yield job.job_id
+
+
+def _check_permissions(settings: "Settings") -> "Iterator[Finding]":
     """Check that other users can neither read nor lock the stored files."""
     from esrag.engines import Finding
     from esrag.private import find_shared
 
-    if shared := find_shared(_stored_files(settings)):
+    if shared := find_shared(_iter_stored_files(settings)):
         what = f"other users have access to stored files, such as {shared[0]}"
         yield Finding("warning", what, f"run: chmod -R go-rwx {shlex.join(map(str, shared))}")
 
 
-def _stored_files(settings: "Settings") -> "Iterator[Path]":
+def _iter_stored_files(settings: "Settings") -> "Iterator[Path]":
     """Yield the files of the indexes, their locks, the ledger and the cache.
 
     Databases on servers have none.
@@ -229,10 +261,10 @@ def _stored_files(settings: "Settings") -> "Iterator[Path]":
             yield from sorted(Path(url).parent.glob(f"{glob.escape(Path(url).name)}*"))
 
 
-def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
+def _check_recall(context: "Context", chunks: int) -> "Iterator[Finding]":
     """Sample the recall of the vector leg, which reads every vector."""
     from esrag.engines import Finding
-    from esrag.engines.recall import MIN_RECALL, recall
+    from esrag.engines.recall import recall
 
     if chunks > MAX_SAMPLED_CHUNKS:
         yield Finding(
@@ -241,13 +273,15 @@ def _recall(context: "Context", chunks: int) -> "Iterator[Finding]":
             "esrag index check-recall measures it",
         )
     elif measured := recall(context.engine, 10, 10, candidates=100):
-        what = (
-            f"recall@10 of the vector leg over {measured.questions} stored vectors: "
-            f"{measured.mean:.2f}"
-        )
-        low = measured.mean < MIN_RECALL
-        yield (
-            Finding("warning", what, "run: esrag index check-recall")
-            if low
-            else Finding("ok", what)
-        )
+        yield _judge_recall(measured)
+
+
+def _judge_recall(measured: "Recall") -> "Finding":
+    from esrag.engines import Finding
+    from esrag.engines.recall import MIN_RECALL
+
+    vectors = f"{measured.questions} stored vectors"
+    what = f"recall@10 of the vector leg over {vectors}: {measured.mean:.2f}"
+    if measured.mean < MIN_RECALL:
+        return Finding("warning", what, "run: esrag index check-recall")
+    return Finding("ok", what)

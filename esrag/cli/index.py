@@ -13,7 +13,9 @@ from esrag.errors import UsageError
 from esrag.text import format_count
 
 if TYPE_CHECKING:
-    from esrag.engines import StoredIndex
+    from esrag.context import Context
+    from esrag.engines import Engine, StoredIndex
+    from esrag.engines.recall import Recall
     from esrag.ingesting.migration import Moved
     from esrag.settings import Settings
 
@@ -92,16 +94,21 @@ def swap(name: str, **options: Any) -> int:
     _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
     settings = settings_of(**options)
     engine = open_engine(settings.engine)
-    problem = next((one.problem for one in engine.indexes() if one.name == name), "")
-    if problem:
-        raise UsageError(
-            f"{name} cannot be used: {problem}", hint="esrag index list shows all indexes"
-        )
+    _require_usable(engine, name)
     former = engine.swap(name)
     _forget(settings, settings.engine.index, replaced=True)
     print_text(f"{settings.engine.index} now holds what {name} held")
     _say_the_way_back(former)
     return 0
+
+
+def _require_usable(engine: "Engine", name: str) -> None:
+    """Raise UsageError for an index with a problem."""
+    problem = next((one.problem for one in engine.indexes() if one.name == name), "")
+    if problem:
+        raise UsageError(
+            f"{name} cannot be used: {problem}", hint="esrag index list shows all indexes"
+        )
 
 
 @index.command()
@@ -127,40 +134,56 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     The two are compared first, and the former index is kept. No file is read again, and chunks stay
     the same. Without --to and --model, the copy gets the current settings, such as engine.shards.
     """
-    from esrag.cli.progress import choose_progress
-    from esrag.context import open_context, open_engine
-    from esrag.ingesting.batches import fingerprint
-    from esrag.ingesting.migration import move, require_same_chunks
-
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
-    embeds = ("embedding.model",) if model else ("embedding",)
-    _require_applicable(options["sets"], ("loading", *embeds))
+    _require_applicable(options["sets"], ("loading", "embedding.model" if model else "embedding"))
     settings = settings_of(**options)
-    aim = _aim(
-        settings,
-        settings_of(**{**options, "engine": to or options["engine"]}, embedding__model=model),
-    )
-    context = open_context(aim)
-    if model and context.embedder is None:
-        hint = "esrag ingest --rebuild drops the vectors"
-        raise UsageError("without a model there is nothing to embed", hint=hint)
-    moves = aim.engine.url != settings.engine.url
-    source = open_engine(settings.engine) if moves else context.engine
-    require_same_chunks(source.fingerprint(), fingerprint(aim, None))
-    with choose_progress() as bar:
-        moved = move(
-            source,
-            context.engine,
-            lambda name: open_engine(aim.engine.model_copy(update={"index": name})),
-            context if model else None,
-            bar,
-        )
-    _tell(moved, as_json=as_json)
+    there = {**options, "engine": to or options["engine"]}
+    aim = _aim(settings, settings_of(**there, embedding__model=model))
+
+    moved = _move(settings, aim, embeds=bool(model))
+    _print_moved(moved, as_json=as_json)
     if not as_json:
         _say_what_to_set(to, model)
         _say_the_way_back(moved.former)
     return 0
+
+
+def _move(settings: "Settings", aim: "Settings", *, embeds: bool) -> "Moved":
+    """Copy the index of the settings to where `aim` says. Raises: UsageError if it cannot be."""
+    from esrag.cli.progress import choose_progress
+    from esrag.context import open_context, open_engine
+    from esrag.ingesting.migration import move
+
+    context = open_context(aim)
+    if embeds:
+        _require_model(context)
+    source = _open_source(settings, aim, context.engine)
+
+    def at(name: str) -> "Engine":
+        return open_engine(aim.engine.model_copy(update={"index": name}))
+
+    with choose_progress() as bar:
+        return move(source, context.engine, at, context if embeds else None, bar)
+
+
+def _require_model(context: "Context") -> None:
+    """Raise UsageError without an embedder."""
+    if context.embedder is None:
+        hint = "esrag ingest --rebuild drops the vectors"
+        raise UsageError("without a model there is nothing to embed", hint=hint)
+
+
+def _open_source(settings: "Settings", aim: "Settings", target: "Engine") -> "Engine":
+    """Return the engine to copy from. Raises: UsageError if its chunks would not stay."""
+    from esrag.context import open_engine
+    from esrag.ingesting.batches import fingerprint
+    from esrag.ingesting.migration import require_same_chunks
+
+    moves = aim.engine.url != settings.engine.url
+    source = open_engine(settings.engine) if moves else target
+    require_same_chunks(source.fingerprint(), fingerprint(aim, None))
+    return source
 
 
 def _say_what_to_set(to: str | None, model: str | None) -> None:
@@ -198,25 +221,27 @@ def check_recall(*, questions: int, k: int, as_json: bool, **options: Any) -> in
     from esrag.engines.recall import MIN_RECALL, recall
 
     settings = settings_of(**options)
-    measured = recall(
-        open_engine(settings.engine), questions, k, max(settings.retrieval.candidates, k)
-    )
+    candidates = max(settings.retrieval.candidates, k)
+    measured = recall(open_engine(settings.engine), questions, k, candidates)
     if measured is None:
         raise UsageError(
             "the index holds no vectors", hint="only vector search has a recall to measure"
         )
-    if as_json:
-        print_json({"schema": "esrag.recall/1", **asdict(measured)})
-    else:
-        of = (
-            f"{format_count(measured.questions, 'question')} over "
-            f"{format_count(measured.chunks, 'chunk')}"
-        )
-        print_text(f"recall@{k} {measured.mean:.4f}, worst question {measured.worst:.4f}: {of}")
+    _print_recall(measured, k, as_json=as_json)
     return 0 if measured.mean >= MIN_RECALL else 1
 
 
-def _tell(moved: "Moved", *, as_json: bool) -> None:
+def _print_recall(measured: "Recall", k: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "esrag.recall/1", **asdict(measured)})
+        return
+
+    questions = format_count(measured.questions, "question")
+    of = f"{questions} over {format_count(measured.chunks, 'chunk')}"
+    print_text(f"recall@{k} {measured.mean:.4f}, worst question {measured.worst:.4f}: {of}")
+
+
+def _print_moved(moved: "Moved", *, as_json: bool) -> None:
     if as_json:
         print_json({"schema": "esrag.migration/1", **asdict(moved)})
         return
@@ -225,12 +250,10 @@ def _tell(moved: "Moved", *, as_json: bool) -> None:
         f"{format_count(moved.documents, 'document')}, {format_count(moved.chunks, 'chunk')}, "
         f"{moved.embedded} embedded"
     )
-    again = (
-        ""
-        if moved.found_again is None
-        else f", chunks found by their own vector {moved.found_again}"
-    )
-    print_text(f"keyword hits in common {moved.agreement}{again}")
+    agreement = f"keyword hits in common {moved.agreement}"
+    if moved.found_again is not None:
+        agreement += f", chunks found by their own vector {moved.found_again}"
+    print_text(agreement)
 
 
 def _require_applicable(sets: "Sequence[str]", refused: "Sequence[str]") -> None:
@@ -263,20 +286,23 @@ def _show(indexes: "Sequence[StoredIndex]", *, as_json: bool) -> None:
     for one in indexes:
         if as_json:
             print_json({"schema": "esrag.index/1", **asdict(one)})
-            continue
-        if one.problem and not one.chunks:
+        elif one.problem and not one.chunks:
             print_text(f"{'*' if one.in_use else ' '} {one.name}  {one.problem}")
-            continue
-        made = one.fingerprint
-        model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
-        size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
-        holds = (
-            f"{format_count(one.documents, 'document')}, {format_count(one.chunks, 'chunk')}{size}"
-        )
-        print_text(f"{'*' if one.in_use else ' '} {one.name}  {holds}")
-        if one.problem:
-            print_text(f"  {one.problem}")
-        print_text(f"  made with {model}; {made.chunker}")
+        else:
+            _print(one)
+
+
+def _print(one: "StoredIndex") -> None:
+    """Print what an index holds, and how it was made."""
+    made = one.fingerprint
+    model = f"{made.model}, {made.dimensions} dimensions" if made.dimensions else "no model"
+    size = "" if one.size_bytes is None else f", {one.size_bytes / 2**20:.1f} MiB"
+    holds = f"{format_count(one.documents, 'document')}, {format_count(one.chunks, 'chunk')}{size}"
+
+    print_text(f"{'*' if one.in_use else ' '} {one.name}  {holds}")
+    if one.problem:
+        print_text(f"  {one.problem}")
+    print_text(f"  made with {model}; {made.chunker}")
 
 
 def _forget(settings: "Settings", index: str, *, replaced: bool = False) -> None:

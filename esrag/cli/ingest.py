@@ -13,10 +13,13 @@ from esrag.errors import QueueUnreachable, UsageError
 from esrag.text import format_count
 
 if TYPE_CHECKING:
+    from esrag.ingesting import Skip
     from esrag.ingesting.planning import Plan
+    from esrag.jobs.queue import Queue
     from esrag.jobs.reporting import IngestReport
     from esrag.jobs.request import IngestRequest
     from esrag.jobs.work import Work
+    from esrag.ledger import Job
 
 SHOWN_SKIPS = 50
 
@@ -47,7 +50,13 @@ SHOWN_SKIPS = 50
 @json_option
 @settings_options
 def ingest(
-    paths: tuple[str, ...], *, dry_run: bool, offline: bool, as_json: bool, **options: Any
+    paths: tuple[str, ...],
+    *,
+    dry_run: bool,
+    eager: bool,
+    no_wait: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Update the index to match the files.
 
@@ -58,37 +67,55 @@ def ingest(
     after a crash, the same command continues from there. If queue.url is set, the workers do the
     work (esrag worker), and Ctrl-C leaves the job to them.
     """
-    from esrag.jobs.recording import without_dead
-    from esrag.jobs.request import IngestRequest, plan_ingest, warn_of_long_chunks
     from esrag.jobs.work import Work
 
-    names = ("include", "exclude", "keep_missing", "rebuild")
-    request = IngestRequest(
-        _arguments(paths, rebuild=options["rebuild"]), **{name: options.pop(name) for name in names}
-    )
-    eager, no_wait = options.pop("eager"), options.pop("no_wait")
+    request = _take_request(paths, options)
     flags = {
-        "embedding__offline": offline or None,
+        "embedding__offline": options.pop("offline") or None,
         "loading__follow_links": options.pop("follow_links") or None,
         "loading__ignore_files": False if options.pop("no_ignore") else None,
     }
     resolved = resolve(**flags, **options)
     with closing(Work(resolved.settings, own_files=resolved.own_files)) as work:
         if dry_run:
-            plan = without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)
-            return _show_plan(plan, as_json=as_json)
-        if advice := warn_of_long_chunks(work):
-            remark(advice)
-        if work.settings.queue.url and not (eager or request.rebuild):
-            return _hand_over(request, work, wait=not no_wait, as_json=as_json)
-        if no_wait:
-            raise UsageError(
-                "--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker"
-            )
-        return _show(_done_here(request, work, eager=eager), as_json=as_json)
+            return _show_plan(_plan(request, work), as_json=as_json)
+        return _ingest(request, work, eager=eager, no_wait=no_wait, as_json=as_json)
 
 
-def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "IngestReport":
+def _take_request(paths: tuple[str, ...], options: dict[str, Any]) -> "IngestRequest":
+    """Return the request, and take its parts off the options."""
+    from esrag.jobs.request import IngestRequest
+
+    arguments = _arguments(paths, rebuild=options["rebuild"])
+    names = ("include", "exclude", "keep_missing", "rebuild")
+    return IngestRequest(arguments, **{name: options.pop(name) for name in names})
+
+
+def _plan(request: "IngestRequest", work: "Work") -> "Plan":
+    from esrag.jobs.recording import without_dead
+    from esrag.jobs.request import plan_ingest
+
+    return without_dead(work, plan_ingest(request, work), rebuild=request.rebuild)
+
+
+def _ingest(
+    request: "IngestRequest", work: "Work", *, eager: bool, no_wait: bool, as_json: bool
+) -> int:
+    """Ingest by workers if there is a queue, else here, and return the exit code."""
+    from esrag.jobs.request import warn_of_long_chunks
+
+    if advice := warn_of_long_chunks(work):
+        remark(advice)
+    if work.settings.queue.url and not (eager or request.rebuild):
+        return _hand_over(request, work, wait=not no_wait, as_json=as_json)
+    if no_wait:
+        raise UsageError(
+            "--no-wait needs a queue", hint="set queue.url, and start a worker: esrag worker"
+        )
+    return _show(_ingest_here(request, work, eager=eager), as_json=as_json)
+
+
+def _ingest_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "IngestReport":
     from esrag.cli.progress import choose_progress
     from esrag.pipeline import ingest as run
 
@@ -103,17 +130,32 @@ def _done_here(request: "IngestRequest", work: "Work", *, eager: bool) -> "Inges
 def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: bool) -> int:
     """Record the job, hand it to the workers, and show its progress."""
     from esrag.cli.jobs import print_job
-    from esrag.cli.watching import follow
     from esrag.jobs.queue import Queue
-    from esrag.jobs.sweeping import sweep
     from esrag.pipeline import enqueue
 
     queue = Queue(work.settings.queue)
     queue.depth()  # fails here if the queue cannot be used, before anything is recorded
     job = enqueue(request, work)
     if wait:
-        ended, report = follow(work, queue, job)
-        return _show(report, as_json=as_json) or int(ended.state != "done")
+        return _wait(work, queue, job, as_json=as_json)
+
+    _publish(work, queue, job)
+    print_job(work.ledger, job, as_json=as_json)
+    return 0
+
+
+def _wait(work: "Work", queue: "Queue", job: "Job", *, as_json: bool) -> int:
+    """Show a job's progress until it ends, then its report, and return the exit code."""
+    from esrag.cli.watching import follow
+
+    ended, report = follow(work, queue, job)
+    return _show(report, as_json=as_json) or int(ended.state != "done")
+
+
+def _publish(work: "Work", queue: "Queue", job: "Job") -> None:
+    """Put the batches of a job into the queue. Raises: QueueUnreachable, which names the job."""
+    from esrag.jobs.sweeping import sweep
+
     try:
         sweep(work, queue)
     except QueueUnreachable as error:
@@ -122,8 +164,6 @@ def _hand_over(request: "IngestRequest", work: "Work", *, wait: bool, as_json: b
             f"or esrag jobs cancel {job.job_id}"
         )
         raise QueueUnreachable(str(error), hint=hint) from error
-    print_job(work.ledger, job, as_json=as_json)
-    return 0
 
 
 def _arguments(paths: tuple[str, ...], *, rebuild: bool) -> list[str]:
@@ -141,46 +181,63 @@ def _show(report: "IngestReport", *, as_json: bool) -> int:
     if as_json:
         print_json(report.to_dict())
     else:
-        for skip in report.skipped[:SHOWN_SKIPS]:
-            remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
-        if len(report.skipped) > SHOWN_SKIPS:
-            remark(f"and {len(report.skipped) - SHOWN_SKIPS} more; --json lists all")
-        if report.hidden_files:
-            characters = format_count(report.hidden_characters, "character")
-            found = f"{characters} in {format_count(report.hidden_files, 'file')}"
-            remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
-        print_text(
-            f"{report.added} added, {report.changed} changed, {report.renamed} renamed, "
-            f"{report.removed} removed, "
-            f"{report.unchanged} unchanged, {report.failed} failed, "
-            f"{len(report.skipped) - report.failed} skipped"
-        )
-        print_text(
-            f"{format_count(report.chunks, 'chunk')}, {report.embedded} embedded, "
-            f"{report.reused} reused, "
-            f"in {report.took_ms / 1000:.1f} s"
-        )
+        _remark_left_out(report)
+        _print_counts(report)
     return 1 if report.failed else 0
+
+
+def _remark_left_out(report: "IngestReport") -> None:
+    """Remark on the files and the text that are not in the index."""
+    for skip in report.skipped[:SHOWN_SKIPS]:
+        _remark_skip(skip)
+    if len(report.skipped) > SHOWN_SKIPS:
+        remark(f"and {len(report.skipped) - SHOWN_SKIPS} more; --json lists all")
+    if report.hidden_files:
+        characters = format_count(report.hidden_characters, "character")
+        found = f"{characters} in {format_count(report.hidden_files, 'file')}"
+        remark(f"hidden text left out: {found} (--set loading.hidden=keep reads it)")
+
+
+def _remark_skip(skip: "Skip") -> None:
+    remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
+
+
+def _print_counts(report: "IngestReport") -> None:
+    """Print the numbers of files, then of chunks."""
+    print_text(
+        f"{report.added} added, {report.changed} changed, {report.renamed} renamed, "
+        f"{report.removed} removed, "
+        f"{report.unchanged} unchanged, {report.failed} failed, "
+        f"{len(report.skipped) - report.failed} skipped"
+    )
+    print_text(
+        f"{format_count(report.chunks, 'chunk')}, {report.embedded} embedded, "
+        f"{report.reused} reused, "
+        f"in {report.took_ms / 1000:.1f} s"
+    )
 
 
 def _show_plan(plan: "Plan", *, as_json: bool) -> int:
     """Print what would happen, and return exit code 1 if a source cannot be read."""
-    counts = {state: plan.count(state) for state in ("added", "changed", "renamed")}
-    counts |= {
-        "removed": plan.removed,
-        "unchanged": plan.unchanged,
-        "failed": sum(s.failed for s in plan.skips),
-    }
+    counts = _count(plan)
 
     if as_json:
-        print_json(
-            {"schema": "esrag.plan/1", **counts, "skipped": [asdict(skip) for skip in plan.skips]}
-        )
+        print_json({"schema": "esrag.plan/1", **counts, "skipped": [*map(asdict, plan.skips)]})
     else:
         for task in plan.tasks:
             print_text(f"{task.state:8} {task.source}")
         for skip in plan.skips:
-            remark(f"{'failed' if skip.failed else 'skipped'}: {skip.source}: {skip.reason}")
+            _remark_skip(skip)
         print_text("would be: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
     return 1 if counts["failed"] else 0
+
+
+def _count(plan: "Plan") -> dict[str, int]:
+    """Return the numbers of files by what would become of them."""
+    return {
+        **{state: plan.count(state) for state in ("added", "changed", "renamed")},
+        "removed": plan.removed,
+        "unchanged": plan.unchanged,
+        "failed": sum(skip.failed for skip in plan.skips),
+    }

@@ -39,8 +39,6 @@ def init(preset: str, *, force: bool) -> int:
     strict citations). The file names the preset instead of copying it, so that fixes to the preset
     reach you.
     """
-    import json
-
     from esrag.settings.layers import preset_layer
 
     preset_layer(preset)
@@ -48,10 +46,16 @@ def init(preset: str, *, force: bool) -> int:
     if path.exists() and not force:
         raise UsageError("esrag.yaml already exists", hint="--force replaces it")
 
-    name = preset if preset.replace("-", "").isalnum() else json.dumps(preset)
-    path.write_text(f"preset: {name}\n{_COMMON}", encoding="utf-8")
+    path.write_text(f"preset: {_quote(preset)}\n{_COMMON}", encoding="utf-8")
     remark(
         f"wrote esrag.yaml, based on preset {preset}; "
         "esrag config show --origin lists the settings in force"
     )
     return 0
+
+
+def _quote(preset: str) -> str:
+    """Return a preset's name or folder as YAML."""
+    import json
+
+    return preset if preset.replace("-", "").isalnum() else json.dumps(preset)

@@ -17,6 +17,7 @@ from esrag.cli.streams import stop_unread
 from esrag.errors import JobMissing, QueueUnreachable, UsageError
 
 if TYPE_CHECKING:
+    from esrag.ingesting import Task
     from esrag.jobs.queue import Queue
     from esrag.jobs.work import Work
     from esrag.ledger import Batch, Counts, Job
@@ -46,13 +47,13 @@ def jobs() -> None:
 def list_(*, as_json: bool, **options: Any) -> int:
     """List the jobs in the ledger, newest first."""
     stop_unread()
-    with _opened(options) as work:
+    with _open(options) as work:
         for job in work.ledger.jobs():
             told = figures(job, work.ledger.counts(job.job_id))
             if as_json:
                 print_json(told)
             else:
-                print_text(f"{job.job_id}  {_listed_as(job, told)}  {ago(job.created_ms)}")
+                print_text(f"{job.job_id}  {_describe_state(job, told)}  {ago(job.created_ms)}")
     return 0
 
 
@@ -72,11 +73,11 @@ def show(job: str | None, *, following: bool, as_json: bool, **options: Any) -> 
     JOB is an id or an unambiguous prefix of one; by default it is the newest job.
     """
     stop_unread()
-    with _opened(options) as work:
-        found = _named(work.ledger, job)
+    with _open(options) as work:
+        found = _find_job(work.ledger, job)
         if following:
             found, _ = follow(work, _queue(work), found)
-        told = figures(found, work.ledger.counts(found.job_id)) | _looked_into(work.ledger, found)
+        told = figures(found, work.ledger.counts(found.job_id)) | _look_into(work.ledger, found)
         print_json(told) if as_json else _print(told)
         return int(following and (found.state != "done" or told["failed"] > 0))
 
@@ -105,25 +106,15 @@ def retry(
 
     These are the files of failed and dead batches, and failed files of finished batches.
     """
-    from esrag.loading.sources import is_address, source_of
-
     if bool(job) == every or (every and (batch_ids or sources)):
         raise UsageError(
             "retry expects either a JOB or --all", hint="esrag jobs list shows all jobs"
         )
-    with _opened(options) as work:
-        ledger = work.ledger
-        wanted = (
-            [it for it in ledger.jobs() if it.state != "cancelled"]
-            if every
-            else [_named(ledger, job)]
-        )
-        for batch_id in batch_ids:
-            _require_batch(ledger.batch(batch_id), wanted[0])
-        files = [name if is_address(name) else source_of(Path(name).absolute()) for name in sources]
-        if files:
-            _require_files(ledger, wanted[0], dict(zip(files, sources, strict=True)))
-        counts = {it.job_id: _retried(work, it, batch_ids, files) for it in wanted}
+    files = {_source_of(name): name for name in sources}
+    with _open(options) as work:
+        wanted = _select_jobs(work.ledger, job, every=every)
+        _require_parts(work.ledger, wanted, batch_ids, files)
+        counts = {it.job_id: _retry_job(work, it, batch_ids, list(files)) for it in wanted}
         _say_retried(counts)
         _hand_out(work, [it for it in wanted if counts[it.job_id]])
     return 0
@@ -134,8 +125,8 @@ def retry(
 @settings_options
 def cancel(job: str, **options: Any) -> int:
     """Stop JOB. Stored documents stay, and running batches are abandoned."""
-    with _opened(options) as work:
-        found = _named(work.ledger, job)
+    with _open(options) as work:
+        found = _find_job(work.ledger, job)
         work.ledger.cancel(found.job_id, "by esrag jobs cancel")
         now = work.ledger.job(found.job_id)
         before = found.state in {"done", "cancelled"}
@@ -148,28 +139,32 @@ def cancel(job: str, **options: Any) -> int:
 @settings_options
 def resume(job: str, **options: Any) -> int:
     """Resume a cancelled JOB with the work that is left."""
-    from esrag.jobs.recording import find_displaced, refusal
-
-    with _opened(options) as work:
-        ledger, found = work.ledger, _named(work.ledger, job)
-        left = ledger.counts(found.job_id).files.get("pending", 0)
+    with _open(options) as work:
+        found = _find_job(work.ledger, job)
+        left = work.ledger.counts(found.job_id).files.get("pending", 0)
         if found.state != "open" and not left and not found.gone:
             print_text(f"{found.job_id} has no work left")
             return 0
-        pending = list(ledger.batches(found.job_id, {"pending"}))
-        if why := refusal(work, found) or _displaced_line(
-            find_displaced(work, found, chain(*(it.left for it in pending)))
-        ):
-            raise UsageError(
-                f"{found.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER"
-            )
-        queued = [batch.batch_id for batch in pending if batch.queued_ms]
-        # Their messages arrived while the job was cancelled.
-        ledger.mark_queued(queued, queued=False)
-        ledger.reopen(found.job_id)
+
+        _reopen(work, found)
         print_text(f"{found.job_id} is open, {format_count(left, 'file')} left")
         _hand_out(work, [found])
     return 0
+
+
+def _reopen(work: "Work", job: "Job") -> None:
+    """Open a job again. Raises: UsageError if it must not continue."""
+    from esrag.jobs.recording import find_displaced, refusal
+
+    pending = list(work.ledger.batches(job.job_id, {"pending"}))
+    tasks = chain(*(batch.left for batch in pending))
+    if why := refusal(work, job) or _describe_displaced(find_displaced(work, job, tasks)):
+        raise UsageError(f"{job.job_id} cannot be resumed: {why}", hint="run: esrag ingest FOLDER")
+
+    queued = [batch.batch_id for batch in pending if batch.queued_ms]
+    # Their messages arrived while the job was cancelled.
+    work.ledger.mark_queued(queued, queued=False)
+    work.ledger.reopen(job.job_id)
 
 
 @jobs.command()
@@ -184,7 +179,7 @@ def resume(job: str, **options: Any) -> int:
 @settings_options
 def prune(*, older_than: float, **options: Any) -> int:
     """Remove old finished jobs from the ledger. The index does not change."""
-    with _opened(options) as work:
+    with _open(options) as work:
         count = work.ledger.prune(_now_ms() - round(older_than * _DAY_MS))
     print_text(f"removed {format_count(count, 'job')}")
     return 0
@@ -251,7 +246,7 @@ def _now_ms() -> int:
     return round(1000 * time.time())
 
 
-def _opened(options: dict[str, Any]) -> "closing[Work]":
+def _open(options: dict[str, Any]) -> "closing[Work]":
     from esrag.jobs.work import Work
 
     return closing(Work(settings_of(**options)))
@@ -263,7 +258,7 @@ def _queue(work: "Work") -> "Queue | None":
     return Queue(work.settings.queue) if work.settings.queue.url else None
 
 
-def _named(ledger: "Ledger", name: str | None) -> "Job":
+def _find_job(ledger: "Ledger", name: str | None) -> "Job":
     """Return the job with this id or prefix.
 
     Raises: JobMissing if it is unknown, UsageError if several jobs begin with the prefix.
@@ -280,6 +275,30 @@ def _named(ledger: "Ledger", name: str | None) -> "Job":
         raise UsageError(f"{len(meant)} jobs begin with {name!r}", hint=hint)
 
     return meant[0] if len(meant) == 1 else ledger.job(name)
+
+
+def _select_jobs(ledger: "Ledger", name: str | None, *, every: bool) -> "list[Job]":
+    """Return the named job, or every job that was not cancelled."""
+    if every:
+        return [job for job in ledger.jobs() if job.state != "cancelled"]
+    return [_find_job(ledger, name)]
+
+
+def _source_of(name: str) -> str:
+    """Return the source of a file as typed."""
+    from esrag.loading.sources import is_address, source_of
+
+    return name if is_address(name) else source_of(Path(name).absolute())
+
+
+def _require_parts(
+    ledger: "Ledger", jobs: "list[Job]", batch_ids: tuple[str, ...], files: dict[str, str]
+) -> None:
+    """Raise UsageError if one of the batches and files cannot be retried within the job."""
+    for batch_id in batch_ids:
+        _require_batch(ledger.batch(batch_id), jobs[0])
+    if files:
+        _require_files(ledger, jobs[0], files)
 
 
 def _require_batch(batch: "Batch", job: "Job") -> None:
@@ -300,7 +319,7 @@ def _require_files(ledger: "Ledger", job: "Job", named: "dict[str, str]") -> Non
             raise UsageError(f"job {job.job_id} has no file {name!r}", hint=hint)
 
 
-def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
+def _retry_job(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list[str]) -> int:
     """Return how many batches of a job will be retried, and print which files will not."""
     from esrag.jobs.recording import find_displaced, refusal
 
@@ -309,16 +328,21 @@ def _retried(work: "Work", job: "Job", batch_ids: tuple[str, ...], sources: list
     if why := refusal(work, job):
         remark(f"{job.job_id} cannot be retried: {why}; run esrag ingest")
         return 0
-    batches = list(work.ledger.batches(job.job_id))
-    failed = {source for batch in batches for source, _ in _failures(batch)}
-    tasks = (task for batch in batches for task in batch.tasks if task.source in failed)
-    but = find_displaced(work, job, tasks)
+
+    but = find_displaced(work, job, _list_failed(work.ledger, job))
     if but:
-        remark(f"{job.job_id}: {_displaced_line(but)}; run esrag ingest")
+        remark(f"{job.job_id}: {_describe_displaced(but)}; run esrag ingest")
     return work.ledger.retry(job.job_id, batch_ids, sources, but)
 
 
-def _displaced_line(sources: "set[str]") -> str:
+def _list_failed(ledger: "Ledger", job: "Job") -> "list[Task]":
+    """Return the failed files of a job."""
+    batches = list(ledger.batches(job.job_id))
+    failed = {source for batch in batches for source, _ in _failures(batch)}
+    return [task for batch in batches for task in batch.tasks if task.source in failed]
+
+
+def _describe_displaced(sources: "set[str]") -> str:
     """Return a remark on files whose ids now belong to other files, or "" without any."""
     return (
         f"the ids of {format_count(len(sources), 'file')}, such as {min(sources)}, "
@@ -361,26 +385,19 @@ def _advice(job: "Job") -> str:
     )
 
 
-def _looked_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
+def _look_into(ledger: "Ledger", job: "Job") -> dict[str, Any]:
     """Return the failures by cause, the failed and dead batches, and those that await a retry."""
     causes: dict[str, _Cause] = {}
     given_up, waiting = [], []
-    for source, reason in ((skip.source, skip.reason) for skip in job.skips if skip.failed):
-        causes.setdefault(reason, _Cause()).add(source)
+    _count_causes(causes, ((skip.source, skip.reason) for skip in job.skips if skip.failed))
     for batch in ledger.batches(job.job_id):
-        for source, reason in _failures(batch):
-            causes.setdefault(reason, _Cause()).add(source)
+        _count_causes(causes, _failures(batch))
         if batch.state in {"failed", "dead"}:
-            given_up.append(_told(batch, "state", "traceback") | {"files": len(batch.left)})
+            given_up.append(_describe(batch, "state", "traceback") | {"files": len(batch.left)})
         elif batch.state == "pending" and batch.error and job.state == "open":
-            waiting.append(_told(batch, "not_before_ms"))
+            waiting.append(_describe(batch, "not_before_ms"))
 
-    by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
-    errors = [
-        {"reason": reason, "count": cause.count, "sources": list(cause.sources)}
-        for reason, cause in by_count
-    ]
-    return {"errors": errors, "given_up": given_up, "waiting": waiting}
+    return {"errors": _list_errors(causes), "given_up": given_up, "waiting": waiting}
 
 
 @dataclass(slots=True)
@@ -396,6 +413,21 @@ class _Cause:
             self.sources = (*self.sources, source)
 
 
+def _count_causes(causes: dict[str, _Cause], failures: Iterable[tuple[str, str]]) -> None:
+    """Add failed files to their causes."""
+    for source, reason in failures:
+        causes.setdefault(reason, _Cause()).add(source)
+
+
+def _list_errors(causes: dict[str, _Cause]) -> list[dict[str, Any]]:
+    """Return the causes as JSON, the most frequent first."""
+    by_count = sorted(causes.items(), key=lambda item: (-item[1].count, item[0]))
+    return [
+        {"reason": reason, "count": cause.count, "sources": list(cause.sources)}
+        for reason, cause in by_count
+    ]
+
+
 def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
     """Yield each failed file of a batch with the reason."""
     if batch.state in {"failed", "dead"}:
@@ -405,11 +437,11 @@ def _failures(batch: "Batch") -> Iterator[tuple[str, str]]:
             yield outcome.source, outcome.reason
 
 
-def _told(batch: "Batch", *names: str) -> dict[str, Any]:
+def _describe(batch: "Batch", *names: str) -> dict[str, Any]:
     return {name: getattr(batch, name) for name in ("batch_id", "attempts", "error", *names)}
 
 
-def _listed_as(job: "Job", told: dict[str, Any]) -> str:
+def _describe_state(job: "Job", told: dict[str, Any]) -> str:
     """Return a job's state and figures for the list, or the job that continues it."""
     from esrag.ledger import REMOVAL_KEY, TAKEN_OVER
 
@@ -439,6 +471,21 @@ def _of_when(told: dict[str, Any]) -> str:
 
 def _print(told: dict[str, Any]) -> None:
     """Print a job as text. Quoted parts cannot break a line."""
+    _print_figures(told)
+    _print_causes(told)
+    for batch in _iter_first(told["given_up"], "batches"):
+        _say(
+            f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: "
+            f"{batch['error']}"
+        )
+    for batch in _iter_first(told["waiting"], "batches"):
+        wait = span(batch["not_before_ms"] / 1000 - time.time())
+        _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")
+    _advise(told)
+
+
+def _print_figures(told: dict[str, Any]) -> None:
+    """Print a job's state, and the numbers of its files, batches and chunks."""
     _say(
         f"job {told['job_id']}, index {told['index']}: {told['state']}, "
         f"started {ago(told['created_ms'])}"
@@ -446,29 +493,23 @@ def _print(told: dict[str, Any]) -> None:
     if told["note"]:
         _say(told["note"])
     files = {name: told[name] for name in (*_ENDED, "queued", "dropped", "unchanged", "removed")}
-    _say(f"files: {_listed(files)}{_of_when(told)}")
-    _say(f"batches: {_listed(told['batches'])}")
+    _say(f"files: {_list_counts(files)}{_of_when(told)}")
+    _say(f"batches: {_list_counts(told['batches'])}")
     _say(
         f"chunks: {told['chunks']:,} stored, {told['embedded']:,} embedded, "
         f"{told['reused']:,} reused"
     )
 
-    for cause in _first(told["errors"], "causes"):
+
+def _print_causes(told: dict[str, Any]) -> None:
+    """Print why files failed, with the first few of each cause."""
+    for cause in _iter_first(told["errors"], "causes"):
         _say(f"{cause['count']:,} failed: {cause['reason']}")
         for source in cause["sources"]:
             _say(source, indent=2)
-    for batch in _first(told["given_up"], "batches"):
-        _say(
-            f"{batch['state']}: batch {batch['batch_id']}, {format_count(batch['files'], 'file')}: "
-            f"{batch['error']}"
-        )
-    for batch in _first(told["waiting"], "batches"):
-        wait = span(batch["not_before_ms"] / 1000 - time.time())
-        _say(f"waits: batch {batch['batch_id']}, {wait} more: {batch['error']}")
-    _advise(told)
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _list_counts(counts: dict[str, int]) -> str:
     """Return the non-zero figures as text."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
 
@@ -477,7 +518,7 @@ def _say(text: str, indent: int = 0) -> None:
     print_text(" " * indent + " ".join(text.split()))
 
 
-def _first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]:
+def _iter_first(entries: list[dict[str, Any]], name: str) -> Iterable[dict[str, Any]]:
     yield from entries[:SHOWN]
     if len(entries) > SHOWN:
         _say(f"and {len(entries) - SHOWN:,} more {name}; --json lists all")

@@ -1,12 +1,15 @@
 """`esrag kibana`: install saved objects in Kibana or OpenSearch Dashboards."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from esrag.dashboards import Installed
 
 
 @click.group()
@@ -31,9 +34,13 @@ def install(*, as_json: bool, **options: Any) -> int:
     installed = run(settings.kibana.url, engine_options(settings.engine))
     if as_json:
         print_json({"schema": "esrag.dashboards/1", **asdict(installed)})
-        return 0
+    else:
+        _print(installed)
+    return 0
+
+
+def _print(installed: "Installed") -> None:
     for item in installed.objects:
         print_text(f"{item.type:13}  {item.title}")
     print_text(f"installed in {installed.product} {installed.version}".rstrip())
     print_text(f"open {installed.url}")
-    return 0

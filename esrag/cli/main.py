@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 INTERRUPTED = 130
+_BUG = "this is a bug; esrag --debug … shows the stack trace"
 
 
 class Commands(click.Group):
@@ -135,22 +136,24 @@ def _run() -> int:
 def _explain(error: Exception) -> int:
     """Print an error and a hint on stderr, and return the exit code."""
     if isinstance(error, click.ClickException):
-        remark(f"error: {error.format_message()}")
         context = getattr(error, "ctx", None)
-        remark(f"hint: {context.command_path} --help" if context else "hint: esrag --help")
+        _print(error.format_message(), f"{context.command_path if context else 'esrag'} --help")
         return error.exit_code
     if isinstance(error, EsragError):
-        remark(f"error: {error}")
-        if error.hint:
-            remark(f"hint: {error.hint}")
+        _print(str(error), error.hint)
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:
-        remark(f"error: {error.strerror.lower()}: {error.filename or 'standard output'}")
+        _print(f"{error.strerror.lower()}: {error.filename or 'standard output'}")
         return 1
 
-    remark(f"error: {type(error).__name__}: {error}")
-    remark("hint: this is a bug; esrag --debug … shows the stack trace")
+    _print(f"{type(error).__name__}: {error}", _BUG)
     return 1
+
+
+def _print(error: str, hint: str = "") -> None:
+    remark(f"error: {error}")
+    if hint:
+        remark(f"hint: {hint}")
 
 
 if __name__ == "__main__":

@@ -41,99 +41,30 @@ def question_of(words: Sequence[str]) -> str:
 
 def settings_options(command: Command) -> Command:
     """Add `--set KEY=VALUE` and its most common shortcuts, `--index` and `--engine`."""
-    for option in (
-        click.option(
-            "--set",
-            "sets",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Set any setting by its dotted key.",
-        ),
-        click.option("--index", help="Use the index with this name (engine.index)."),
-        click.option(
-            "--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."
-        ),
-    ):
+    for option in _SETTINGS_OPTIONS:
         command = option(command)
     return command
 
 
 def retrieval_options(command: Command) -> Command:
     """Add the options that `ask` and `search` share."""
-    options: tuple[Decorator, ...] = (json_option, *_search_options(), *_rerank_options())
+    options: tuple[Decorator, ...] = (json_option, *_SEARCH_OPTIONS, *_RERANK_OPTIONS)
     for option in options:
         command = option(command)
 
     return settings_options(command)
 
 
-def _search_options() -> tuple[Decorator, ...]:
-    """Return the options on the two legs, in the reverse order of the help."""
-    fusions, methods = (
-        click.Choice(["rrf", "weighted"]),
-        click.Choice(["vector", "keyword", "hybrid"]),
-    )
-    conditions = (
-        "Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; can be repeated."
-    )
-
-    return (
-        click.option(
-            "--no-cache",
-            "cache__url",
-            is_flag=True,
-            callback=lambda _context, _option, given: "" if given else None,
-            help="Compute the result again and do not cache it.",
-        ),
-        click.option("--where", multiple=True, metavar="CONDITION", help=conditions),
-        click.option(
-            "--fusion",
-            "retrieval__fusion",
-            type=fusions,
-            help="Combine the two legs by ranks or by scores.",
-        ),
-        click.option(
-            "--method",
-            "retrieval__method",
-            type=methods,
-            help="Search by meaning, by words, or by both.",
-        ),
-    )
-
-
-def _rerank_options() -> tuple[Decorator, ...]:
-    """Return the options on the hits, in the reverse order of the help."""
-    return (
-        click.option(
-            "--budget",
-            "rerank__budget_ms",
-            callback=_milliseconds,
-            metavar="TIME",
-            help="Stop reranking after this time, such as 800ms or 2s.",
-        ),
-        click.option(
-            "--rerank",
-            "rerank__chain",
-            callback=lambda _context, _option, given: None if given is None else _names(given),
-            metavar="NAME,…",
-            help='Rerank with these, in order; "" disables reranking.',
-        ),
-        click.option(
-            "--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."
-        ),
-    )
-
-
-def _names(given: str) -> list[str]:
+def _split_names(given: str) -> list[str]:
     """Return the names in a comma-separated list.
 
-    >>> _names("lexical, mmr"), _names("")
+    >>> _split_names("lexical, mmr"), _split_names("")
     (['lexical', 'mmr'], [])
     """
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
-def _milliseconds(
+def _to_milliseconds(
     _context: click.Context, _option: click.Parameter, given: str | None
 ) -> int | None:
     """Return a duration such as 800ms or 1.5s in milliseconds. Raises: UsageError."""
@@ -149,6 +80,69 @@ def _milliseconds(
     return time_ms
 
 
+# In the reverse order of the help.
+_SETTINGS_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set any setting by its dotted key.",
+    ),
+    click.option("--index", help="Use the index with this name (engine.index)."),
+    click.option(
+        "--engine", metavar="FOLDER|URL", help="Use the index at this place (engine.url)."
+    ),
+)
+_SEARCH_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--no-cache",
+        "cache__url",
+        is_flag=True,
+        callback=lambda _context, _option, given: "" if given else None,
+        help="Compute the result again and do not cache it.",
+    ),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="CONDITION",
+        help="Search only where folder=a,b or kind!=pdf or 'year>=2024' or doc_id=x*; "
+        "can be repeated.",
+    ),
+    click.option(
+        "--fusion",
+        "retrieval__fusion",
+        type=click.Choice(["rrf", "weighted"]),
+        help="Combine the two legs by ranks or by scores.",
+    ),
+    click.option(
+        "--method",
+        "retrieval__method",
+        type=click.Choice(["vector", "keyword", "hybrid"]),
+        help="Search by meaning, by words, or by both.",
+    ),
+)
+_RERANK_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--budget",
+        "rerank__budget_ms",
+        callback=_to_milliseconds,
+        metavar="TIME",
+        help="Stop reranking after this time, such as 800ms or 2s.",
+    ),
+    click.option(
+        "--rerank",
+        "rerank__chain",
+        callback=lambda _context, _option, given: None if given is None else _split_names(given),
+        metavar="NAME,…",
+        help='Rerank with these, in order; "" disables reranking.',
+    ),
+    click.option(
+        "--k", "retrieval__k", type=click.IntRange(1, 1000), help="Retrieve this many hits."
+    ),
+)
+
+
 def resolve(**options: Any) -> "Resolved":
     """Return the settings with the command's flags applied, checked and ready to use.
 
@@ -159,7 +153,7 @@ def resolve(**options: Any) -> "Resolved":
     from esrag.settings import layers
 
     resolved = layers.resolve(_flags(**options))
-    _say_what_is_used(*_found_above(resolved))
+    _say_what_is_used(*_find_above(resolved))
     return resolved
 
 
@@ -168,7 +162,7 @@ def look_at(**options: Any) -> "Resolved":
     from esrag.settings import layers
 
     resolved = layers.read_settings(_flags(**options))
-    _say_what_is_used(*_found_above(resolved))
+    _say_what_is_used(*_find_above(resolved))
     return resolved
 
 
@@ -189,7 +183,7 @@ def _flags(
     return values | dict(_pair(pair) for pair in sets)
 
 
-def _found_above(resolved: "Resolved") -> list[str]:
+def _find_above(resolved: "Resolved") -> list[str]:
     """Return the settings files and the index in use that were found in a parent folder."""
     from esrag.settings.layers import FOUND, settings_file
 

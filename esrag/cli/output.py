@@ -21,7 +21,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_text(text: str) -> None:
     """Print text without anything that could control the terminal."""
-    click.echo(_harmless(text))
+    click.echo(_strip_controls(text))
 
 
 def remark(text: str) -> None:
@@ -35,10 +35,10 @@ def to_one_line(text: str) -> str:
     >>> to_one_line("a\x1b[2J\n b")
     'a[2J b'
     """
-    return " ".join(_harmless(text).split())
+    return " ".join(_strip_controls(text).split())
 
 
-def _harmless(text: str) -> str:
+def _strip_controls(text: str) -> str:
     from esrag.text import normalise
 
     return normalise(_TURNS.sub("", text))

@@ -13,18 +13,15 @@ class BarProgress:
     """A bar on stderr that appears with its total; an earlier download has a bar of its own."""
 
     def __init__(self) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
 
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self.bar = Progress(
-            *columns, TextColumn("{task.fields[name]}", markup=False), console=Console(stderr=True)
+        self.bar = progress.Progress(
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[name]}", markup=False),
+            console=Console(stderr=True),
         )
         self.task = self.bar.add_task("", total=None, name="")
 
@@ -46,20 +43,20 @@ class BarProgress:
 
     def step(self, name: str, detail: str) -> None:  # noqa: ARG002 -- the report at the end has the details
         """Count a file as done."""
-        self.bar.update(self.task, advance=1, name=_short(name))
+        self.bar.update(self.task, advance=1, name=_shorten(name))
 
     def reading(self, name: str, page: int, pages: int) -> None:
         """Show which file is being parsed, and its current page."""
         how_far = f"  page {page:,} of {pages:,}" if pages else ""
-        self.bar.update(self.task, name=f"{_short(name)}{how_far}")
+        self.bar.update(self.task, name=f"{_shorten(name)}{how_far}")
 
     def within(self, name: str, done: int, total: int) -> None:
         """Show how many documents of a file are done."""
-        self.bar.update(self.task, name=f"{_short(name)}: {done} of {total} documents")
+        self.bar.update(self.task, name=f"{_shorten(name)}: {done} of {total} documents")
 
     def at(self, done: int, pace: str, name: str) -> None:
         """Show how many files workers have completed; `name` is a file in progress."""
-        self.bar.update(self.task, completed=done, name=f"{pace}  {_short(name)}")
+        self.bar.update(self.task, completed=done, name=f"{pace}  {_shorten(name)}")
 
     def say(self, text: str) -> None:
         """Print a remark above the bar, where it does not disturb the bar."""
@@ -121,10 +118,10 @@ class FewLines(LineProgress):
             remark(f"[{self.done}/{self.total}] {name}")
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     r"""Return the last part of a path, without anything that could control the terminal.
 
-    >>> _short("/docs/a\x1b[2J\nb.md")
+    >>> _shorten("/docs/a\x1b[2J\nb.md")
     'a[2J b.md'
     """
     return to_one_line(name.rpartition("/")[2])[:40]

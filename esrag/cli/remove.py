@@ -11,6 +11,8 @@ from esrag.cli.output import print_json, print_text, remark
 from esrag.text import format_count
 
 if TYPE_CHECKING:
+    from esrag.jobs.removing import Removal
+    from esrag.jobs.work import Work
     from esrag.records import StoredDocument
 
 EXAMPLES = 3
@@ -41,30 +43,48 @@ def remove(*, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     Only the index changes: a file that still exists comes back with its next ingest. PATH does not
     have to exist any more.
     """
-    from esrag.filters import parse_all
-    from esrag.jobs.removing import Removal, find_documents
-    from esrag.jobs.removing import remove as run
+    from esrag.jobs.removing import find_documents
     from esrag.jobs.work import Work
 
-    removal = Removal(
-        doc_ids=options.pop("doc_ids"),
-        sources=options.pop("sources"),
-        where=parse_all(options.pop("where")),
-    )
+    removal = _take_removal(options)
     with closing(Work(settings_of(**options))) as work:
         documents, notes = find_documents(removal, work)
         for note in notes:
             remark(note)
-
-        if not (dry_run or yes) and documents and sys.stdin.isatty():
-            click.confirm(
-                f"Remove {_counted(documents)} ({_named(documents)})?", abort=True, err=True
-            )
         if not dry_run:
-            documents = run(documents, work)
-            _say_what_comes_back(documents)
+            documents = _remove(documents, work, yes=yes)
     _show(documents, dry_run=dry_run, as_json=as_json)
     return 0
+
+
+def _take_removal(options: dict[str, Any]) -> "Removal":
+    """Return what to remove, and take it off the options."""
+    from esrag.filters import parse_all
+    from esrag.jobs.removing import Removal
+
+    return Removal(
+        doc_ids=options.pop("doc_ids"),
+        sources=options.pop("sources"),
+        where=parse_all(options.pop("where")),
+    )
+
+
+def _remove(
+    documents: "tuple[StoredDocument, ...]", work: "Work", *, yes: bool
+) -> "tuple[StoredDocument, ...]":
+    """Remove the documents, on a terminal after a confirmation, and return those that were there.
+
+    Raises: click.Abort.
+    """
+    from esrag.jobs.removing import remove as run
+
+    if documents and not yes and sys.stdin.isatty():
+        question = f"Remove {_count(documents)} ({_list_ids(documents)})?"
+        click.confirm(question, abort=True, err=True)
+
+    removed = run(documents, work)
+    _say_what_comes_back(removed)
+    return removed
 
 
 def _say_what_comes_back(documents: "tuple[StoredDocument, ...]") -> None:
@@ -90,15 +110,15 @@ def _show(documents: "tuple[StoredDocument, ...]", *, dry_run: bool, as_json: bo
         return
     for document in documents if dry_run else ():
         print_text(f"{document.doc_id}  {document.source}")
-    print_text(f"{'would remove' if dry_run else 'removed'} {_counted(documents)}")
+    print_text(f"{'would remove' if dry_run else 'removed'} {_count(documents)}")
 
 
-def _counted(documents: "tuple[StoredDocument, ...]") -> str:
+def _count(documents: "tuple[StoredDocument, ...]") -> str:
     count, chunks = (len(documents), sum(document.chunk_count for document in documents))
     return f"{format_count(count, 'document')}, {format_count(chunks, 'chunk')}"
 
 
-def _named(documents: "tuple[StoredDocument, ...]") -> str:
+def _list_ids(documents: "tuple[StoredDocument, ...]") -> str:
     """Return the first few ids."""
     more = ", …" if len(documents) > EXAMPLES else ""
     return ", ".join(document.doc_id for document in documents[:EXAMPLES]) + more

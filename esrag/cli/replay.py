@@ -30,25 +30,30 @@ def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> i
     reranking and answer are those of the saved run. The index, the generator and every address are
     those in force now. The exit code is 0 if nothing changed, else 1.
     """
-    from esrag.context import open_context
-    from esrag.filters import filter_from_dict
-    from esrag.pipeline import ask
-    from esrag.runs import select_replayed
     from esrag.runs.comparing import compare
     from esrag.runs.record_files import check_target, read_record, write_record
 
     if save:
         check_target(save)
     before = read_record(file)
-    where = filter_from_dict(before["where"])
-    context = open_context(resolve(**_flags(options, select_replayed(before))).settings)
-    result = ask(before["answer"]["question"], context, where)
-    after = result.to_record(context, where)
+    after = _repeat(before, options)
 
     code = _show(compare(before, after), as_json=as_json)
     if save:
         write_record(save, after)
     return code
+
+
+def _repeat(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Ask the question of a record again, and return the new record."""
+    from esrag.context import open_context
+    from esrag.filters import filter_from_dict
+    from esrag.pipeline import ask
+    from esrag.runs import select_replayed
+
+    where = filter_from_dict(before["where"])
+    context = open_context(resolve(**_flags(options, select_replayed(before))).settings)
+    return ask(before["answer"]["question"], context, where).to_record(context, where)
 
 
 @click.command()

@@ -49,13 +49,18 @@ def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
 @settings_options
 def show(run_id: str, *, as_json: bool, **options: Any) -> int:
     """Show a run with its answer, sources, hits and feedback."""
-    from esrag.cli.citing import print_citations
     from esrag.runs.opening import open_runs
 
     record, feedback = open_runs(settings_of(**options)).run(run_id)
     if as_json:
         print_json(record | {"feedback": [*map(asdict, feedback)]})
-        return 0
+    else:
+        _print(record, feedback)
+    return 0
+
+
+def _print(record: Mapping[str, Any], feedback: "Sequence[Feedback]") -> None:
+    from esrag.cli.citing import print_citations
 
     answer = record["answer"]
     print_text(_line(record, feedback))
@@ -66,7 +71,6 @@ def show(run_id: str, *, as_json: bool, **options: Any) -> int:
         print_text(f"{rank}. {hit['chunk_id']}  {hit['score']:.4f}")
     for each in feedback:
         print_text(f"feedback: {each.verdict}{': ' + each.note if each.note else ''}")
-    return 0
 
 
 @runs.command()

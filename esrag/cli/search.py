@@ -1,11 +1,14 @@
 """`esrag search`: retrieval without an answer."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
+
+if TYPE_CHECKING:
+    from esrag.engines import SearchResult
 
 
 @click.command()
@@ -23,7 +26,6 @@ def search(
 
     Quote a QUESTION that contains ? or *, or pass - to read it from stdin.
     """
-    from esrag.cli.rendering import render
     from esrag.context import open_context
     from esrag.filters import parse_all
     from esrag.pipeline import search as run
@@ -31,14 +33,19 @@ def search(
     from esrag.retrieving.legs import prepare_question
 
     query = prepare_question(question_of(words))
-    settings = settings_of(**options)
-    result = run(query, open_context(settings), parse_all(where))
+    result = run(query, open_context(settings_of(**options)), parse_all(where))
     if as_json:
         print_json(Hits(query, result).to_dict())
     else:
-        print_text(render("hits.txt.j2", result=result))
-        if explain:
-            print_text(render("legs.txt.j2", result=result))
-        for note in result.notes:
-            remark(note)
+        _print(result, explain=explain)
     return 0
+
+
+def _print(result: "SearchResult", *, explain: bool) -> None:
+    from esrag.cli.rendering import render
+
+    print_text(render("hits.txt.j2", result=result))
+    if explain:
+        print_text(render("legs.txt.j2", result=result))
+    for note in result.notes:
+        remark(note)

@@ -12,6 +12,8 @@ from esrag.text import format_count
 
 if TYPE_CHECKING:
     from esrag.engines import Engine
+    from esrag.filters import Filter
+    from esrag.records import Chunk
 
 
 @click.command()
@@ -51,30 +53,41 @@ def chunks(name: str | None, *, where: tuple[str, ...], as_json: bool, **options
     search`.
     """
     from esrag.context import open_context
-    from esrag.filters import And, Filter, Or, Terms, parse_all
-    from esrag.retrieving.conditions import check_filter
+    from esrag.filters import parse_all
 
     stop_unread()
     asked = parse_all(where)
     engine = open_context(settings_of(**options)).engine
+    for chunk in engine.chunks(_select(engine, name, asked)):
+        if as_json:
+            print_json(chunk.to_dict())
+        else:
+            _print(chunk)
+    return 0
+
+
+def _print(chunk: "Chunk") -> None:
+    place = pages(chunk.start_page, chunk.end_page)
+    where_it_is = f"{chunk.chunk_id}  {place}  {chunk.section}".rstrip()
+    print_text(f"{where_it_is}\n{chunk.text}\n")
+
+
+def _select(engine: "Engine", name: str | None, asked: "Filter | None") -> "Filter | None":
+    """Return the condition for an id and what `--where` asks. Raises: UsageError if unknown."""
+    from esrag.filters import And, Filter, Or, Terms
+    from esrag.retrieving.conditions import check_filter
+
     one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))
     if name is not None and one is not None and not engine.any_match([one])[0]:
-        raise _unknown(engine, name)
+        raise _explain_unknown(engine, name)
     for note in check_filter(asked, engine):
         remark(note)
 
     parts: tuple[Filter, ...] = tuple(filter(None, (one, asked)))
-    for chunk in engine.chunks(And(parts) if parts else None):
-        if as_json:
-            print_json(chunk.to_dict())
-        else:
-            place = pages(chunk.start_page, chunk.end_page)
-            where_it_is = f"{chunk.chunk_id}  {place}  {chunk.section}".rstrip()
-            print_text(f"{where_it_is}\n{chunk.text}\n")
-    return 0
+    return And(parts) if parts else None
 
 
-def _unknown(engine: "Engine", name: str) -> UsageError:
+def _explain_unknown(engine: "Engine", name: str) -> UsageError:
     """Return the error for an unknown id, with similar ids as a hint."""
     from esrag.filters import Terms
     from esrag.text import find_closest

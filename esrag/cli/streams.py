@@ -37,8 +37,7 @@ class _Output(FileIO):
         Raises: OSError, once, if stdout `stops`.
         """
         try:
-            while (written := super().write(data)) is None:
-                select.select([], [self], [])
+            return self._write_waiting(data)
         except BrokenPipeError as error:
             self.failure = error
             if self.stops:
@@ -49,9 +48,13 @@ class _Output(FileIO):
             is_first, self.failure = self.failure is None, error
             if self.stops and is_first and self.fileno() == _STDOUT:
                 raise
-        else:
-            return written
         return memoryview(data).nbytes
+
+    def _write_waiting(self, data: "Buffer") -> int:
+        """Write bytes as soon as the stream takes some."""
+        while (written := super().write(data)) is None:
+            select.select([], [self], [])
+        return written
 
     def _write_nowhere(self) -> None:
         """Redirect the stream to the null device, also for child processes."""

@@ -1,6 +1,7 @@
 """`esrag verify`: check the citations of a draft from any source."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from esrag.cli.options import json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text
 from esrag.cli.streams import read_all
 from esrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from esrag.verifying.drafts import DraftVerdict
 
 MAX_BYTES = 16 * 2**20
 NOT_SUPPORTED = 3
@@ -30,19 +34,22 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
 
     settings = settings_of(**options)
     draft, passages = read_request(_read(file))
-    found = verify_draft(
-        draft, passages, open_context(settings).encode, quotes=settings.answer.quotes
-    )
+    encode = open_context(settings).encode
+    found = verify_draft(draft, passages, encode, quotes=settings.answer.quotes)
 
     if as_json:
         print_json(found.to_dict())
     else:
-        for sentence in found.sentences:
-            print_text(f"{'supported' if sentence.supported else 'rejected':10} {sentence.text}")
-            if sentence.note:
-                print_text(f"{'':10} {sentence.note}")
-        print_text("supported" if found.supported else f"not supported: {found.note}")
+        _print(found)
     return 0 if found.supported else NOT_SUPPORTED
+
+
+def _print(found: "DraftVerdict") -> None:
+    for sentence in found.sentences:
+        print_text(f"{'supported' if sentence.supported else 'rejected':10} {sentence.text}")
+        if sentence.note:
+            print_text(f"{'':10} {sentence.note}")
+    print_text("supported" if found.supported else f"not supported: {found.note}")
 
 
 def _read(file: str) -> str:

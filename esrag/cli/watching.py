@@ -31,28 +31,32 @@ def follow(work: "Work", queue: "Queue | None", job: "Job") -> "tuple[Job, Inges
 
     Without a queue, only observe the job. Raises: click.Abort if interrupted; the job continues.
     """
-    from esrag.jobs import sweeping
     from esrag.jobs.reporting import report
 
     started = time.perf_counter()
     try:
-        if job.state == "open":
-            with choose_progress() as shown, _until_interrupted() as require_calm:
-                watch = _Watch(work.ledger, job, shown)
-                for seen in sweeping.follow(work, queue, job.job_id):
-                    watch.look(seen, queued=queue is not None)
-                    require_calm()
-            job = seen.job
+        ended = _show_progress(work, queue, job) if job.state == "open" else job
     except KeyboardInterrupt:
         goes_on = f"interrupted; job {job.job_id} continues" if queue else "interrupted"
         raise click.Abort(
             f"{goes_on}: esrag jobs show {job.job_id} --follow shows its progress"
         ) from None
-    if job.state == "cancelled":
-        remark(f"job {job.job_id} was cancelled: {job.note}")
-    return job, replace(
-        report(work.ledger, job), took_ms=round(1000 * (time.perf_counter() - started))
-    )
+    if ended.state == "cancelled":
+        remark(f"job {ended.job_id} was cancelled: {ended.note}")
+    took_ms = round(1000 * (time.perf_counter() - started))
+    return ended, replace(report(work.ledger, ended), took_ms=took_ms)
+
+
+def _show_progress(work: "Work", queue: "Queue | None", job: "Job") -> "Job":
+    """Show the progress of an open job, and return the job when it has ended."""
+    from esrag.jobs import sweeping
+
+    with choose_progress() as shown, _until_interrupted() as require_calm:
+        watch = _Watch(work.ledger, job, shown)
+        for seen in sweeping.follow(work, queue, job.job_id):
+            watch.look(seen, queued=queue is not None)
+            require_calm()
+    return seen.job
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def worker(*, concurrency: int, **options: Any) -> int:
     from esrag.jobs.queue import Queue
     from esrag.settings import mask_value
 
-    settings = _shared(settings_of(**options), concurrency)
+    settings = _share_cores(settings_of(**options), concurrency)
     Queue(settings.queue).depth()  # fails in one line; Celery would retry and log for ever
     app = import_module("esrag.workers.tasks").application(settings)
     _say_in_one_line(f"ready: {concurrency} at a time from {mask_value(settings.queue.url)}")
@@ -65,7 +65,7 @@ def _run(app: Any, concurrency: int) -> int:
     return int(celery_worker.exitcode or 0)
 
 
-def _shared(settings: "Settings", concurrency: int) -> "Settings":
+def _share_cores(settings: "Settings", concurrency: int) -> "Settings":
     """Divide the cores among the encoders.
 
     Twice as many threads as cores halved an encoder's throughput.

@@ -4,7 +4,10 @@ The objects are `mappings/dashboards.json`, one set that both products take. An 
 index replaces an earlier one for the same index, and does not change those for others.
 """
 
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from esrag.dashboards.client import Client, Product
 from esrag.dashboards.links import dashboard_link
@@ -40,6 +43,23 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
 
     Raises: SettingsError, EngineUnreachable, EngineError.
     """
+    _require_addresses(kibana_url, engine)
+    objects = build_objects(engine.index)
+
+    with closing(Client(kibana_url, engine)) as client:
+        product, version = client.product()
+        client.store(product, objects)
+
+    return Installed(
+        product=product,
+        version=version,
+        url=dashboard_link(client.shown_url, engine.index),
+        objects=tuple(map(_to_saved, objects)),
+    )
+
+
+def _require_addresses(kibana_url: str, engine: EngineOptions) -> None:
+    """Raise SettingsError unless there is a Kibana, and a server that it can show."""
     if not kibana_url:
         raise SettingsError(
             "kibana.url is not set", hint="set it to the address of Kibana or OpenSearch Dashboards"
@@ -50,20 +70,6 @@ def install(kibana_url: str, engine: EngineOptions) -> Installed:
             "Kibana shows what a server holds, and engine.url is a folder", hint=hint
         )
 
-    client = Client(kibana_url, engine)
-    objects = build_objects(engine.index)
 
-    try:
-        product, version = client.product()
-        client.store(product, objects)
-    finally:
-        client.close()
-    stored = (
-        SavedObject(item["type"], item["id"], item["attributes"]["title"]) for item in objects
-    )
-    return Installed(
-        product=product,
-        version=version,
-        url=dashboard_link(client.shown_url, engine.index),
-        objects=tuple(stored),
-    )
+def _to_saved(item: Mapping[str, Any]) -> SavedObject:
+    return SavedObject(item["type"], item["id"], item["attributes"]["title"])

@@ -50,107 +50,98 @@ class Client:
         if urlsplit(url).username:  # they are meant for this address
             there = replace(there, username="", password="", api_key="")
         self._headers = {"accept": "application/json", **auth.authorization(there)}
-        self._node = _node(self.shown_url, auth.trust(there))
+        self._node = _open_node(self.shown_url, auth.trust(there))
 
     def product(self) -> tuple[Product, str]:
         """Return the product that answers and its version, "" if unknown.
 
         Raises: EngineError, EngineUnreachable.
         """
-        answer = self._sent("GET", "/api/status")
+        answer = self._send("GET", "/api/status")
         if answer.status == _STARTING:
             raise EngineUnreachable(
                 f"{self.shown_url} is not ready yet", hint="wait until it has started"
             )
         if answer.status in _FORBIDDEN:
-            raise self._refused(answer)
+            raise self._explain_status(answer)
         if answer.product is None:
-            self._is_neither()
+            self._raise_unknown_product()
         if answer.status != _OK:
-            raise self._refused(answer)
+            raise self._explain_status(answer)
 
-        version = answer.body.get("version") if isinstance(answer.body, Mapping) else None
-        return answer.product, str(version.get("number", "")) if isinstance(
-            version, Mapping
-        ) else ""
+        return answer.product, _version_in(answer.body)
 
     def store(self, product: Product, objects: Sequence[Mapping[str, Any]]) -> None:
         """Import objects over those of the same ids.
 
         Raises: EngineError, EngineUnreachable.
         """
-        from urllib3.filepost import encode_multipart_formdata
-
-        lines = "".join(json.dumps(item) + "\n" for item in objects)
-        body, kind = encode_multipart_formdata(
-            {"file": ("esrag.ndjson", lines, "application/x-ndjson")}
-        )
+        body, kind = _encode_file(objects)
         headers = {"content-type": kind, f"{_PREFIXES[product]}-xsrf": "true"}
-        answer = self._sent("POST", "/api/saved_objects/_import?overwrite=true", body, headers)
+        answer = self._send("POST", "/api/saved_objects/_import?overwrite=true", body, headers)
         if answer.status != _OK:
-            raise self._refused(answer)
+            raise self._explain_status(answer)
         if not isinstance(answer.body, Mapping):
-            self._is_neither()
-        if answer.body.get("success") is not True or answer.body.get("successCount") != len(
-            objects
-        ):
-            raise self._not_taken(answer.body, len(objects))
+            self._raise_unknown_product()
+
+        count = answer.body.get("successCount")
+        if answer.body.get("success") is not True or count != len(objects):
+            raise self._explain_rejection(answer.body, len(objects))
 
     def close(self) -> None:
         """Close the connection."""
         self._node.close()
 
-    def _sent(
+    def _send(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> _Answer:
-        from elastic_transport import HttpHeaders, TlsError, TransportError
+        from elastic_transport import HttpHeaders, TransportError
 
         said = HttpHeaders({**self._headers, **headers})
         try:
             came, data = self._node.perform_request(
                 method, path, body, said, request_timeout=_TIMEOUT_S
             )
-        except TlsError as error:
-            hint = "set engine.ca_file, or write http:// for a server without TLS"
-            raise EngineError(
-                f"no secure connection to {self.shown_url}: {_short(error)}", hint=hint
-            ) from error
         except TransportError as error:
-            hint = "is it running, and is kibana.url its address?"
-            raise EngineUnreachable(
-                f"cannot reach {self.shown_url}: {_short(error)}", hint=hint
-            ) from error
-        product = next(
-            (name for name, prefix in _PREFIXES.items() if f"{prefix}-name" in came.headers), None
-        )
-        return _Answer(came.status, product, _decoded(data))
+            raise self._explain_silence(error) from error
 
-    def _refused(self, answer: _Answer) -> EngineError:
+        return _Answer(came.status, _product_in(came.headers), _decode(data))
+
+    def _explain_silence(self, error: Exception) -> EngineError:
+        """Return the error of a request without an answer."""
+        from elastic_transport import TlsError
+
+        if isinstance(error, TlsError):
+            hint = "set engine.ca_file, or write http:// for a server without TLS"
+            message = f"no secure connection to {self.shown_url}: {_shorten(error)}"
+            return EngineError(message, hint=hint)
+        return EngineUnreachable(
+            f"cannot reach {self.shown_url}: {_shorten(error)}",
+            hint="is it running, and is kibana.url its address?",
+        )
+
+    def _explain_status(self, answer: _Answer) -> EngineError:
         body = answer.body if isinstance(answer.body, Mapping) else {}
-        reason = _short(body.get("message") or body.get("error") or "no reason given")
+        reason = _shorten(body.get("message") or body.get("error") or "no reason given")
         return EngineError(
             f"{self.shown_url} answered {answer.status}: {reason}",
             hint=_HINTS.get(answer.status, ""),
         )
 
-    def _not_taken(self, body: Mapping[str, Any], count: int) -> EngineError:
+    def _explain_rejection(self, body: Mapping[str, Any], count: int) -> EngineError:
         errors = body.get("errors")
-        failed = (
-            [_failure(item) for item in errors if isinstance(item, Mapping)]
-            if isinstance(errors, list)
-            else []
-        )
+        listed = errors if isinstance(errors, list) else []
+        failed = [_describe_failure(item) for item in listed if isinstance(item, Mapping)]
         reason = "; ".join(failed[:_SHOWN_FAILURES]) or "no reason given"
-        more = (
-            f"; and {len(failed) - _SHOWN_FAILURES} more" if len(failed) > _SHOWN_FAILURES else ""
+        left = len(failed) - _SHOWN_FAILURES
+        more = f"; and {left} more" if left > 0 else ""
+        taken = f"{body.get('successCount', 0)} of {count} objects"
+        return EngineError(
+            f"{self.shown_url} took {taken}: {reason}{more}",
+            hint="esrag kibana install can be repeated",
         )
-        message = (
-            f"{self.shown_url} took {body.get('successCount', 0)} of {count} objects: "
-            f"{reason}{more}"
-        )
-        return EngineError(message, hint="esrag kibana install can be repeated")
 
-    def _is_neither(self) -> NoReturn:
+    def _raise_unknown_product(self) -> NoReturn:
         hint = (
             "kibana.url must be the address of Kibana or OpenSearch Dashboards, with its base path"
         )
@@ -170,7 +161,7 @@ def mask_url(kibana_url: str) -> str:
         raise _no_address() from error
 
 
-def _node(url: str, trust: Mapping[str, Any]) -> Any:
+def _open_node(url: str, trust: Mapping[str, Any]) -> Any:
     """Return the transport, which comes with the client of either engine.
 
     Raises: SettingsError.
@@ -192,24 +183,45 @@ def _no_address() -> SettingsError:
     return SettingsError("kibana.url is not an address", hint="write it as https://host:5601")
 
 
-def _decoded(data: bytes) -> Any:
+def _encode_file(objects: Sequence[Mapping[str, Any]]) -> tuple[bytes, str]:
+    """Return a form with the objects as a file of JSON lines, and its content type."""
+    from urllib3.filepost import encode_multipart_formdata
+
+    lines = "".join(json.dumps(item) + "\n" for item in objects)
+    file = ("esrag.ndjson", lines, "application/x-ndjson")
+    return encode_multipart_formdata({"file": file})
+
+
+def _product_in(headers: Mapping[str, str]) -> Product | None:
+    """Return the product that named itself in the headers of a response."""
+    named = (name for name, prefix in _PREFIXES.items() if f"{prefix}-name" in headers)
+    return next(named, None)
+
+
+def _version_in(body: Any) -> str:
+    """Return the version in a product's status, "" if there is none."""
+    version = body.get("version") if isinstance(body, Mapping) else None
+    return str(version.get("number", "")) if isinstance(version, Mapping) else ""
+
+
+def _decode(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
 
 
-def _failure(item: Mapping[str, Any]) -> str:
+def _describe_failure(item: Mapping[str, Any]) -> str:
     """Return one object that was rejected, and why."""
     error = item.get("error")
     said = [error.get("type"), error.get("message")] if isinstance(error, Mapping) else [error]
     return (
         f"{item.get('type')} {item.get('id')}: "
-        f"{_short(': '.join(str(part) for part in said if part))}"
+        f"{_shorten(': '.join(str(part) for part in said if part))}"
     )
 
 
-def _short(said: Any) -> str:
+def _shorten(said: Any) -> str:
     """Return a message, or an error with its kind, on one line and cut short.
 
     For an error of the transport its cause is shown, which says more.

@@ -24,17 +24,25 @@ def evidence_link(url: str, engine: Product, index: str, chunk_ids: Sequence[str
     It is Kibana's if the engine is Elasticsearch, else that of Dashboards. Both keep what they show
     in the address, in rison; OpenSearch Dashboards since 2.10 in parts of its own.
     """
-    view = object_id("view", index)
     query = {"language": "kuery", "query": chunks_query(chunk_ids)}
-
     if engine == "elasticsearch":
-        source = {"type": "dataView", "dataViewId": view}
-        return f"{url.rstrip('/')}/app/discover#/?" + _parameters(
-            _a={"columns": _COLUMNS, "dataSource": source, "filters": [], "query": query}
-        )
+        return f"{url.rstrip('/')}/app/discover#/?{_encode_kibana_state(index, query)}"
+    return f"{url.rstrip('/')}/app/data-explorer/discover#?{_encode_dashboards_state(index, query)}"
 
+
+def _encode_kibana_state(index: str, query: Mapping[str, str]) -> str:
+    """Return the state of Kibana's Discover as parameters of an address."""
+    source = {"type": "dataView", "dataViewId": object_id("view", index)}
+    return _to_parameters(
+        _a={"columns": _COLUMNS, "dataSource": source, "filters": [], "query": query}
+    )
+
+
+def _encode_dashboards_state(index: str, query: Mapping[str, str]) -> str:
+    """Return the state of Discover in OpenSearch Dashboards as parameters of an address."""
+    view = object_id("view", index)
     dataset = {"id": view, "title": index, "type": "INDEX_PATTERN"}
-    return f"{url.rstrip('/')}/app/data-explorer/discover#?" + _parameters(
+    return _to_parameters(
         _a={
             "discover": {"columns": _COLUMNS, "sort": []},
             "metadata": {"indexPattern": view, "view": "discover"},
@@ -68,5 +76,5 @@ def rison(value: Any) -> str:
     return "!(" + ",".join(map(rison, value)) + ")"
 
 
-def _parameters(**values: Any) -> str:
+def _to_parameters(**values: Any) -> str:
     return "&".join(f"{name}={quote(rison(value), safe='')}" for name, value in values.items())

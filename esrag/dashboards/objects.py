@@ -23,24 +23,14 @@ def object_id(name: str, index: str) -> str:
 def build_objects(index: str) -> list[dict[str, Any]]:
     """Return the objects for the index behind this alias; they refer only to each other."""
     kept = json.loads((files("esrag.mappings") / "dashboards.json").read_text(encoding="utf-8"))
-    return [_for_index(item, index) for item in kept]
+    return [_name_for_index(item, index) for item in kept]
 
 
-def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
-    given = item["attributes"]
-    title = (
-        f"{index}{given['title']}"
-        if item["type"] == "index-pattern"
-        else f"{index}: {given['title']}"
-    )
-    attributes = {**given, "title": title}
-    if "visState" in given:
-        attributes["visState"] = {**given["visState"], "title": title}
-
+def _name_for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
     return {
         "type": item["type"],
         "id": object_id(item["id"], index),
-        "attributes": _written(attributes),
+        "attributes": _write_nested(_set_title(item["attributes"], item["type"], index)),
         "references": [
             {**reference, "id": object_id(reference["id"], index)}
             for reference in item["references"]
@@ -48,11 +38,20 @@ def _for_index(item: Mapping[str, Any], index: str) -> dict[str, Any]:
     }
 
 
-def _written(part: Any) -> Any:
+def _set_title(attributes: Mapping[str, Any], kind: str, index: str) -> dict[str, Any]:
+    """Return the attributes with the index in front of the title, wherever they have it."""
+    separator = "" if kind == "index-pattern" else ": "
+    title = f"{index}{separator}{attributes['title']}"
+    if "visState" not in attributes:
+        return {**attributes, "title": title}
+    return {**attributes, "title": title, "visState": {**attributes["visState"], "title": title}}
+
+
+def _write_nested(part: Any) -> Any:
     """Return a part of an object, with JSON within JSON written as text."""
     if not isinstance(part, Mapping):
         return part
     return {
-        name: json.dumps(inner) if name in _AS_TEXT else _written(inner)
+        name: json.dumps(inner) if name in _AS_TEXT else _write_nested(inner)
         for name, inner in part.items()
     }

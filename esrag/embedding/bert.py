@@ -176,57 +176,48 @@ class _Bert:
     def _layer(self, states: str, name: str, output: str) -> str:
         """Add attention and two dense layers, each added to its input and normalised."""
         hidden, inner = self.checkpoint.config.hidden_size, self.checkpoint.config.intermediate_size
-        attended = self._dense(
-            self._attention(states, name), f"{name}.attention.output.dense", hidden, hidden
-        )
-        states = self._norm(
-            self.graph.add("Add", attended, states), f"{name}.attention.output.LayerNorm"
-        )
-        activated = self._activation(
-            self._dense(states, f"{name}.intermediate.dense", inner, hidden)
-        )
-        expanded = self._dense(activated, f"{name}.output.dense", hidden, inner)
-        return self._norm(
-            self.graph.add("Add", expanded, states), f"{name}.output.LayerNorm", output
-        )
+        attention = f"{name}.attention.output"
+        attended = self._dense(self._attention(states, name), f"{attention}.dense", hidden, hidden)
+        states = self._norm(self.graph.add("Add", attended, states), f"{attention}.LayerNorm")
+
+        wide = self._dense(states, f"{name}.intermediate.dense", inner, hidden)
+        expanded = self._dense(self._activation(wide), f"{name}.output.dense", hidden, inner)
+        total = self.graph.add("Add", expanded, states)
+        return self._norm(total, f"{name}.output.LayerNorm", output)
 
     def _attention(self, states: str, layer: str) -> str:
         """Add self-attention of all heads.
 
         Query, key and value are one matrix of 3 × hidden columns.
         """
-        hidden, heads = (
-            self.checkpoint.config.hidden_size,
-            self.checkpoint.config.num_attention_heads,
-        )
-        parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        rows = np.concatenate(
-            [self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts]
-        )
-        biases = np.concatenate([self.weights.rows(f"{part}.bias", hidden) for part in parts])
-        weight, bias = (
-            f"{layer}.attention.self.weight",
-            self.graph.add_constant(f"{layer}.attention.self.bias", biases),
-        )
+        heads = self.checkpoint.config.num_attention_heads
+        rows, biases = self._read_attention(layer)
+        weight = f"{layer}.attention.self.weight"
+        bias = self.graph.add_constant(f"{layer}.attention.self.bias", biases)
 
         if self.precision == "fp32":
             inputs = (states, self.graph.add_constant(weight, rows.T), bias)
             return self.graph.add("Attention", *inputs, domain=MICROSOFT, num_heads=heads)
 
-        columns, column_scales = self._quantised_columns(weight, rows)
-        quantised, scale, zero_point = self.graph.quantise_linearly(states)
-        weight_zero_point = self.graph.add_constant("weight_zero_point", np.int8(0))
-        inputs8 = (
-            quantised,
-            columns,
-            bias,
-            scale,
-            column_scales,
-            "",
-            zero_point,
-            weight_zero_point,
-        )
+        inputs8 = self._quantise_attention(states, weight, rows, bias)
         return self.graph.add("QAttention", *inputs8, domain=MICROSOFT, num_heads=heads)
+
+    def _quantise_attention(
+        self, states: str, weight: str, rows: Floats, bias: str
+    ) -> tuple[str, ...]:
+        """Return the inputs of a quantised attention, in the order of its operator."""
+        columns, scales = self._quantise_columns(weight, rows)
+        values, scale, zero = self.graph.quantise_linearly(states)
+        weight_zero = self.graph.add_constant("weight_zero_point", np.int8(0))
+        return (values, columns, bias, scale, scales, "", zero, weight_zero)
+
+    def _read_attention(self, layer: str) -> tuple[Floats, Floats]:
+        """Return the weights and the biases of query, key and value, one below the other."""
+        hidden = self.checkpoint.config.hidden_size
+        parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+        rows = [self.weights.rows(f"{part}.weight", hidden, hidden) for part in parts]
+        biases = [self.weights.rows(f"{part}.bias", hidden) for part in parts]
+        return np.concatenate(rows), np.concatenate(biases)
 
     def _dense(self, values: str, name: str, width_out: int, width_in: int) -> str:
         rows = self.weights.rows(f"{name}.weight", width_out, width_in)
@@ -236,12 +227,12 @@ class _Bert:
                 "MatMul", values, self.graph.add_constant(f"{name}.weight", rows.T)
             )
             return self.graph.add("Add", product, bias)
-        columns, scales = self._quantised_columns(f"{name}.weight", rows)
+        columns, scales = self._quantise_columns(f"{name}.weight", rows)
         return self.graph.add(
             "DynamicQuantizeMatMul", values, columns, scales, "", bias, domain=MICROSOFT
         )
 
-    def _quantised_columns(self, name: str, rows: Floats) -> tuple[str, str]:
+    def _quantise_columns(self, name: str, rows: Floats) -> tuple[str, str]:
         """Add a matrix with a column for each output, and each column's scale."""
         quantised, scale = quantise_rows(rows)
         return self.graph.add_constant(name, quantised.T), self.graph.add_constant(

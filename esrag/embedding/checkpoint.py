@@ -6,7 +6,7 @@ other poolings, further modules, sharded weights.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -95,18 +95,17 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     Raises: ModelError for a file that is missing, broken or says something this encoder does not
     do.
     """
-    config = _read(BertConfig, folder / "config.json")
+    path = folder / "config.json"
+    config = _read(BertConfig, path)
     if config.hidden_size % config.num_attention_heads:
         sizes = f"{config.hidden_size} over {config.num_attention_heads} heads"
-        raise ModelError(
-            f"{folder / 'config.json'}: hidden_size does not divide among the heads, got {sizes}"
-        )
+        raise ModelError(f"{path}: hidden_size does not divide among the heads, got {sizes}")
 
     require_files(folder, "tokenizer.json", WEIGHTS_FILE)
     return Checkpoint(
         folder=folder,
         config=config,
-        pooling=_pooling(folder),
+        pooling=_read_pooling(folder),
         max_tokens=_max_tokens(folder, config),
     )
 
@@ -131,7 +130,7 @@ def _max_tokens(folder: Path, config: BertConfig) -> int:
     return int(min(stated or fallback, config.max_position_embeddings))
 
 
-def _pooling(folder: Path) -> Pooling:
+def _read_pooling(folder: Path) -> Pooling:
     """Return the pooling that modules.json points to.
 
     A folder without that file pools the mean, as its authors' tools do.
@@ -140,7 +139,12 @@ def _pooling(folder: Path) -> Pooling:
     if not path.exists():
         return "mean"
 
-    modules = _parsed(_Modules, {"entries": _json(path)}, path).entries
+    modules = _validate(_Modules, {"entries": _read_json(path)}, path).entries
+    _require_supported(modules, path)
+    return _read_pooling_mode(folder / modules[1].path / "config.json")
+
+
+def _require_supported(modules: Sequence[_Module], path: Path) -> None:
     kinds = [module.type.rpartition(".")[2] for module in modules]
     if kinds not in _SUPPORTED_MODULES:
         raise ModelError(
@@ -153,23 +157,13 @@ def _pooling(folder: Path) -> Pooling:
             f"{path} has its modules in {paths}, expected '' and a folder such as '1_Pooling'"
         )
 
-    return _pooling_mode(folder / modules[1].path / "config.json")
 
-
-def _pooling_mode(path: Path) -> Pooling:
-    """Return the mode, from the older form (a flag for each mode) or the newer one.
-
-    The newer form has the mode's name, or a list of names.
-    """
-    values = _json(path)
+def _read_pooling_mode(path: Path) -> Pooling:
+    values = _read_json(path)
     if not isinstance(values, dict):
         raise ModelError(f"{path} holds a {type(values).__name__}, expected an object")
 
-    stated = values.get("pooling_mode")
-    if stated is None:
-        modes = [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
-    else:
-        modes = stated if isinstance(stated, list) else [stated]
+    modes = _list_modes(values)
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         raise ModelError(
             f"{path} asks for pooling {', '.join(map(str, modes)) or 'nothing'}, "
@@ -178,15 +172,26 @@ def _pooling_mode(path: Path) -> Pooling:
     return _POOLINGS[modes[0]]
 
 
+def _list_modes(values: Mapping[str, Any]) -> list[Any]:
+    """Return the modes, from the older form (a flag for each mode) or the newer one.
+
+    The newer form has the mode's name, or a list of names.
+    """
+    stated = values.get("pooling_mode")
+    if stated is None:
+        return [key for key, value in values.items() if key.startswith("pooling_mode_") and value]
+    return stated if isinstance(stated, list) else [stated]
+
+
 def _read_optional(model: type[M], path: Path) -> M:
     return _read(model, path) if path.exists() else model()
 
 
 def _read(model: type[M], path: Path) -> M:
-    return _parsed(model, _json(path), path)
+    return _validate(model, _read_json(path), path)
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -195,7 +200,7 @@ def _json(path: Path) -> Any:
         raise ModelError(f"{path} is not JSON: {error}") from error
 
 
-def _parsed(model: type[M], value: Any, path: Path) -> M:
+def _validate(model: type[M], value: Any, path: Path) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -216,7 +221,7 @@ class Weights:
     def __init__(self, folder: Path) -> None:
         self._path = folder / WEIGHTS_FILE
         self._file = _open_tensors(self._path)
-        self._keys = {_plain_name(key): key for key in self._file.keys()}  # noqa: SIM118 -- not a mapping
+        self._keys: dict[str, str] = {_plain_name(key): key for key in self._file.keys()}  # noqa: SIM118 -- not a mapping
 
     def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
         """Return a tensor of this shape.
@@ -224,21 +229,16 @@ class Weights:
         Raises: ModelError for one that is missing, of another shape, or of other numbers than
         NumPy's floats.
         """
-        if name not in self._keys:
-            raise ModelError(f"{self._path} has no tensor {name}")
-
-        stated = self._file.get_slice(self._keys[name]).get_dtype()
+        key, place = self._find_key(name), f"{self._path}: {name}"
+        stated = self._file.get_slice(key).get_dtype()
         if stated not in _NUMBER_TYPES:
             allowed = ", ".join(_NUMBER_TYPES)
-            raise ModelError(
-                f"{self._path}: {name} holds numbers of type {stated}, expected one of {allowed}"
-            )
+            raise ModelError(f"{place} holds numbers of type {stated}, expected one of {allowed}")
 
-        tensor = self._file.get_tensor(self._keys[name])
+        tensor = self._file.get_tensor(key)
         if tensor.shape != shape:
-            raise ModelError(
-                f"{self._path}: {name} has shape {tensor.shape}, expected {shape} from config.json"
-            )
+            came = f"{place} has shape {tensor.shape}"
+            raise ModelError(f"{came}, expected {shape} from config.json")
         return np.asarray(tensor, dtype=np.float32)
 
     def length(self, name: str) -> int:
@@ -246,9 +246,13 @@ class Weights:
 
         Raises: ModelError for one that is missing.
         """
+        return int(self._file.get_slice(self._find_key(name)).get_shape()[0])
+
+    def _find_key(self, name: str) -> str:
+        """Return a tensor's name in the file. Raises: ModelError for a missing one."""
         if name not in self._keys:
             raise ModelError(f"{self._path} has no tensor {name}")
-        return int(self._file.get_slice(self._keys[name]).get_shape()[0])
+        return self._keys[name]
 
 
 def _open_tensors(path: Path) -> Any:

@@ -69,6 +69,13 @@ class Graph:
 
     def to_bytes(self) -> bytes:
         """Return the model, as onnxruntime reads it."""
+        graph = self._build_graph()
+        model = Message().add_integer(1, _FORMAT_VERSION).add_text(2, "esrag").add_message(7, graph)
+        for domain, version in _OPERATOR_SETS.items():
+            model.add_message(8, Message().add_text(1, domain).add_integer(2, version))
+        return model.to_bytes()
+
+    def _build_graph(self) -> Message:
         graph = Message().add_text(2, "esrag")
         for node in self._nodes:
             graph.add_message(1, node)
@@ -78,11 +85,7 @@ class Graph:
             graph.add_message(11, _value_info(port))
         for port in self.outputs:
             graph.add_message(12, _value_info(port))
-
-        model = Message().add_integer(1, _FORMAT_VERSION).add_text(2, "esrag").add_message(7, graph)
-        for domain, version in _OPERATOR_SETS.items():
-            model.add_message(8, Message().add_text(1, domain).add_integer(2, version))
-        return model.to_bytes()
+        return graph
 
     def _add(
         self,

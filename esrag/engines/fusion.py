@@ -47,10 +47,10 @@ def combine_weighted(legs: Sequence[Leg], weights: Sequence[float]) -> dict[str,
     >>> combine_weighted(legs, [0.5, 0.5])  # b: 0.5 · 0.5 + 0.5 · 1
     {'b': 0.75, 'a': 0.5, 'c': 0.0005}
     """
-    return _sum([_scaled(leg) for leg in legs], weights)
+    return _sum([_scale(leg) for leg in legs], weights)
 
 
-def _scaled(leg: Leg) -> dict[str, float]:
+def _scale(leg: Leg) -> dict[str, float]:
     low, high = min(leg.values(), default=0.0), max(leg.values(), default=0.0)
     return {
         key: max((score - low) / (high - low), _LEAST) if high > low else 1.0

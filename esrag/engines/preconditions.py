@@ -17,7 +17,7 @@ def require_same(made_with: Fingerprint, asked: Fingerprint) -> None:
     """Raise IndexMismatch if an index was made with another model or chunker."""
     if made_with != asked:
         raise IndexMismatch(
-            f"the index was made with {_shown(made_with)}, the settings ask for {_shown(asked)}",
+            f"the index was made with {_name(made_with)}, the settings ask for {_name(asked)}",
             hint=f"go back to the old settings, or {REBUILD_HINT}",
         )
 
@@ -61,13 +61,16 @@ def question_vector(request: SearchRequest, made_with: Fingerprint) -> Vectors |
         request.method == "hybrid" and (request.vector is None or not dimensions)
     ):
         return None
+
     if request.vector is None or not dimensions:
         have = "the index holds no vectors" if not dimensions else "the question has no vector"
-        raise EngineError(
-            f"{have}, which the method 'vector' needs", hint="use the method keyword or hybrid"
-        )
+        message = f"{have}, which the method 'vector' needs"
+        raise EngineError(message, hint="use the method keyword or hybrid")
+    return _check_vector(request.vector, dimensions)
 
-    vector = np.asarray(request.vector, dtype=np.float32).reshape(-1)
+
+def _check_vector(given: Vectors, dimensions: int) -> Vectors:
+    vector = np.asarray(given, dtype=np.float32).reshape(-1)
     if len(vector) != dimensions or not np.isfinite(vector).all():
         came = f"{len(vector)} dimensions" if len(vector) != dimensions else "NaN or infinity"
         raise EngineError(
@@ -107,7 +110,7 @@ def require_generation(found: int, since: int | None) -> None:
         raise IndexBusy("the index was written to meanwhile", hint="run the same command again")
 
 
-def _shown(fingerprint: Fingerprint) -> str:
+def _name(fingerprint: Fingerprint) -> str:
     return (
         f"model {fingerprint.model} ({fingerprint.dimensions} dimensions) and chunker "
         f"{fingerprint.chunker}"

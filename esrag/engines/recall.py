@@ -39,19 +39,10 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
 
     sought = np.stack([vector for _, vector in asked])
     found = [find_nearest(engine, vector, k, candidates) for vector in sought]
-    best, scores, chunks = _compared(engine, sought, found, k)
-    wanted = min(k, chunks)
-    least = np.sort(best, axis=1)[:, -wanted] - _SAME
-    shares = [
-        sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)
-    ]
-    return Recall(
-        k=k,
-        mean=round(sum(shares) / len(shares), 4),
-        worst=round(min(shares), 4),
-        questions=len(asked),
-        chunks=chunks,
-    )
+    best, scores, chunks = _compare(engine, sought, found, k)
+    shares = _share_found(best, scores, min(k, chunks))
+    mean, worst = round(sum(shares) / len(shares), 4), round(min(shares), 4)
+    return Recall(k=k, mean=mean, worst=worst, questions=len(asked), chunks=chunks)
 
 
 def lot(chunk_id: str) -> bytes:
@@ -65,7 +56,7 @@ def find_nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100)
     return [hit.chunk.chunk_id for hit in engine.search(request).hits]
 
 
-def _compared(
+def _compare(
     engine: Engine, sought: Vectors, found: Sequence[Sequence[str]], k: int
 ) -> tuple[Vectors, list[list[float]], int]:
     """Return each query's k best exact scores, the scores of what was found, and the vector count.
@@ -87,6 +78,14 @@ def _compared(
         chunks += len(ids)
 
     return best, scores, chunks
+
+
+def _share_found(best: Vectors, scores: Sequence[Sequence[float]], wanted: int) -> list[float]:
+    """Return, for each query, the share of the `wanted` best that was found."""
+    least = np.sort(best, axis=1)[:, -wanted] - _SAME
+    return [
+        sum(score >= low for score in row) / wanted for row, low in zip(scores, least, strict=True)
+    ]
 
 
 def _blocks(pairs: Iterator[tuple[str, Vectors]]) -> Iterator[tuple[list[str], Vectors]]:

@@ -107,7 +107,9 @@ def read_labelled(path: Path) -> list[Labelled]:
     Raises: UsageError, which names the line.
     """
     return (
-        [*_joined(path)] if path.is_dir() else [_labelled(row, place) for place, row in _rows(path)]
+        [*_join(path)]
+        if path.is_dir()
+        else [_to_labelled(row, place) for place, row in _iter_rows(path)]
     )
 
 
@@ -124,22 +126,36 @@ def calibrate(
     `ask`.
     """
     answering = context.with_settings({"answer.refusal": 0.0, "answer.steps": 1})
-    judged = [_judged(labelled, ask(labelled.question, answering)) for labelled in questions]
+    judged = [_judge(labelled, ask(labelled.question, answering)) for labelled in questions]
 
     fitted, reported = judged[::2], judged[1::2]
-    for half in (fitted, reported):
-        if len({each.right for each in half if each.answered}) < 2:  # noqa: PLR2004 -- right ones and wrong ones
-            hint = (
-                "give questions that the documents answer, and others that they do not, "
-                "in mixed order"
-            )
-            raise UsageError(
-                "there are not right and wrong answers in both halves of the questions", hint=hint
-            )
+    _require_both_kinds(fitted)
+    _require_both_kinds(reported)
 
-    best = _fitted(curve(fitted), accuracy)
-    low, high = _equally_good(fitted, best) if accuracy is None else _reaching(fitted, accuracy)
-    chosen_by = _choice(len(judged), low, high, accuracy)
+    return _choose(fitted, reported, accuracy)
+
+
+def _require_both_kinds(judged: Iterable[Judged]) -> None:
+    """Raise UsageError unless there are right and wrong answers."""
+    if len({each.right for each in judged if each.answered}) < 2:  # noqa: PLR2004 -- right ones and wrong ones
+        hint = (
+            "give questions that the documents answer, and others that they do not, in mixed order"
+        )
+        raise UsageError(
+            "there are not right and wrong answers in both halves of the questions", hint=hint
+        )
+
+
+def _choose(
+    fitted: Sequence[Judged], reported: Sequence[Judged], accuracy: float | None
+) -> Calibration:
+    """Return the threshold that fits one half of the questions, and its curve over the other."""
+    best = _fit(curve(fitted), accuracy)
+    if accuracy is None:
+        low, high = _find_equally_good(fitted, best)
+    else:
+        low, high = _find_reaching(fitted, accuracy)
+    chosen_by = _explain_choice(len(fitted) + len(reported), low, high, accuracy)
     threshold = DEFAULT if chosen_by in {"too few", "default"} else best
     return Calibration(
         threshold=threshold,
@@ -152,7 +168,7 @@ def calibrate(
     )
 
 
-def _choice(questions: int, low: float, high: float, accuracy: float | None) -> Choice:
+def _explain_choice(questions: int, low: float, high: float, accuracy: float | None) -> Choice:
     if accuracy is not None:
         return "accuracy"
     if questions < MIN_QUESTIONS:
@@ -165,17 +181,9 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
     return tuple(_point(judged, step / STEPS) for step in range(STEPS + 1))
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iter_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each line's place and its JSON object; an empty object for any other value."""
-    try:
-        # Not `splitlines`: a text may hold other line ends.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeError) as error:
-        came = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise UsageError(
-            came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl"
-        ) from error
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_read_lines(path), 1):
         if line.strip():
             try:
                 row = json.loads(line)
@@ -184,12 +192,24 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}, line {number}", row if isinstance(row, dict) else {}
 
 
-def _joined(folder: Path) -> Iterator[Labelled]:
+def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a file. Raises: UsageError."""
+    try:
+        # Not `splitlines`: a text may hold other line ends.
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeError) as error:
+        came = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(
+            came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl"
+        ) from error
+
+
+def _join(folder: Path) -> Iterator[Labelled]:
     """Yield a collection's questions, each with its answer from the row of its `_id`."""
     file = folder / "answers.jsonl"
-    answers = {str(row.get("_id")): _answer(row, place) for place, row in _rows(file)}
+    answers = {str(row.get("_id")): _read_answer(row, place) for place, row in _iter_rows(file)}
 
-    for place, row in _rows(folder / "queries.jsonl"):
+    for place, row in _iter_rows(folder / "queries.jsonl"):
         key, question = str(row.get("_id")), row.get("text", "")
         if not (_are_texts([question]) and "_id" in row):
             raise UsageError(
@@ -200,7 +220,7 @@ def _joined(folder: Path) -> Iterator[Labelled]:
         yield Labelled(question, *answers[key])
 
 
-def _answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
+def _read_answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
     """Return the texts of which the answer has to contain one, and `answerable`.
 
     That is a short answer, or a sentence marked as gold. Collections have the sentence of one
@@ -219,7 +239,7 @@ def _answer(row: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], bool]:
     return (*short, *marked), answerable
 
 
-def _labelled(row: Mapping[str, Any], place: str) -> Labelled:
+def _to_labelled(row: Mapping[str, Any], place: str) -> Labelled:
     answers, question = row.get("answers", []), row.get("question", "")
     answerable = row.get("answerable", bool(answers) if "answers" in row else None)
     if not (_are_texts([question]) and _are_texts(answers) and isinstance(answerable, bool)):
@@ -235,7 +255,7 @@ def _are_texts(values: Any) -> bool:
     )
 
 
-def _judged(labelled: Labelled, asked: AskResult) -> Judged:
+def _judge(labelled: Labelled, asked: AskResult) -> Judged:
     is_held = not labelled.answers or any(
         holds(asked.answer.text, answer) for answer in labelled.answers
     )
@@ -274,20 +294,14 @@ def _point(judged: Sequence[Judged], threshold: float) -> Point:
     )
 
 
-def _fitted(points: Iterable[Point], accuracy: float | None) -> float:
+def _fit(points: Iterable[Point], accuracy: float | None) -> float:
     """Return the lowest threshold of that accuracy which still answers.
 
-    Without one, return the threshold with the most kept + spared (Youden's J). Of neighbours that
-    keep and spare equally much it is the middle one, as far from either kind of answer as possible.
+    Without one, return the threshold that separates best.
     """
     answering = [point for point in points if point.coverage]
     if accuracy is None:
-        runs = (
-            (j, [*run])
-            for j, run in groupby(answering, key=lambda point: round(point.kept + point.spared, 4))
-        )
-        _, best_run = max(runs, key=lambda found: (found[0], len(found[1])))
-        return best_run[(len(best_run) - 1) // 2].threshold
+        return _separate(answering)
 
     found = next((point.threshold for point in answering if point.accuracy >= accuracy), None)
     if found is None:
@@ -297,7 +311,19 @@ def _fitted(points: Iterable[Point], accuracy: float | None) -> float:
     return found
 
 
-def _equally_good(judged: Sequence[Judged], best: float) -> tuple[float, float]:
+def _separate(points: Sequence[Point]) -> float:
+    """Return the threshold with the most kept + spared (Youden's J).
+
+    Of neighbours that keep and spare equally much it is the middle one, as far from either kind of
+    answer as possible.
+    """
+    by_j = groupby(points, key=lambda point: round(point.kept + point.spared, 4))
+    runs = [(j, [*run]) for j, run in by_j]
+    _, best_run = max(runs, key=lambda found: (found[0], len(found[1])))
+    return best_run[(len(best_run) - 1) // 2].threshold
+
+
+def _find_equally_good(judged: Sequence[Judged], best: float) -> tuple[float, float]:
     """Return the ends of the thresholds around the best one that the questions cannot tell from it.
 
     These keep and spare as much as it does in at least 5 % of the resamples of the questions, or
@@ -305,17 +331,13 @@ def _equally_good(judged: Sequence[Judged], best: float) -> tuple[float, float]:
     100 and 300 questions, whose best threshold was known, it lay between the ends in 97 % to 99 %;
     by either rule alone, in as few as 74 %.
     """
-    right, wrong = _resampled(judged)
+    right, wrong = _resample(judged)
     usable = (right[:, 0] > 0) & (wrong[:, 0] > 0)  # a resample may lack either kind
     told_apart = right[usable] / right[usable, :1] - wrong[usable] / wrong[usable, :1]
     place = round(best * STEPS)
 
     as_good = (told_apart >= told_apart[:, [place]] - _ROUNDING).mean(axis=0) >= 1 - LEVEL
-    low = high = place
-    while low > 0 and as_good[low - 1]:
-        low -= 1
-    while high < STEPS and as_good[high + 1]:
-        high += 1
+    low, high = _extend(place, as_good)
 
     are_best = told_apart >= told_apart.max(axis=1, keepdims=True) - _ROUNDING
     middles = (are_best.argmax(axis=1) + STEPS - are_best[:, ::-1].argmax(axis=1)) / 2
@@ -323,12 +345,22 @@ def _equally_good(judged: Sequence[Judged], best: float) -> tuple[float, float]:
     return min(low, math.floor(first)) / STEPS, max(high, math.ceil(last)) / STEPS
 
 
-def _reaching(judged: Sequence[Judged], accuracy: float) -> tuple[float, float]:
+def _extend(place: int, as_good: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    """Return the ends of the run of good thresholds around a place."""
+    low = high = place
+    while low > 0 and as_good[low - 1]:
+        low -= 1
+    while high < STEPS and as_good[high + 1]:
+        high += 1
+    return low, high
+
+
+def _find_reaching(judged: Sequence[Judged], accuracy: float) -> tuple[float, float]:
     """Return the range of the lowest threshold with an accuracy, over 95 % of the resamples.
 
     The threshold is 1 for a resample in which none reaches it.
     """
-    right, wrong = _resampled(judged)
+    right, wrong = _resample(judged)
     given = right + wrong
     reached = (given > 0) & (right >= accuracy * given - _ROUNDING)
     lowest = np.where(reached.any(axis=1), reached.argmax(axis=1), STEPS)
@@ -336,7 +368,7 @@ def _reaching(judged: Sequence[Judged], accuracy: float) -> tuple[float, float]:
     return float(low) / STEPS, float(high) / STEPS
 
 
-def _resampled(judged: Sequence[Judged]) -> tuple[Counts, Counts]:
+def _resample(judged: Sequence[Judged]) -> tuple[Counts, Counts]:
     """Return how many right and wrong answers each threshold gives in each resample.
 
     Questions between the same two thresholds are alike, so a resample is a draw from 101 places of
@@ -354,10 +386,10 @@ def _resampled(judged: Sequence[Judged]) -> tuple[Counts, Counts]:
     shares = np.append(cells.ravel(), refused) / len(judged)
     drawn = np.random.default_rng(0).multinomial(len(judged), shares, RESAMPLES)[:, :-1]
     wrong, right = drawn.reshape(RESAMPLES, 2, STEPS + 1).transpose(1, 0, 2)
-    return _at_least(right), _at_least(wrong)
+    return _sum_from(right), _sum_from(wrong)
 
 
-def _at_least(counts: Counts) -> Counts:
+def _sum_from(counts: Counts) -> Counts:
     """Sum what lies at or above each threshold."""
     return counts[:, ::-1].cumsum(axis=1)[:, ::-1]
 

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.evidence import Statement
-from esrag.evidence.measures import Measure, read_measure
 from esrag.evidence.questions import Asked, read_question
 from esrag.records import Evidence
 from esrag.text.figures import numbers, to_figures, uses
@@ -89,7 +88,6 @@ NAMES = (
     "example", "verb", "short", "long", "definition", "defines", "count", "count_unit",
     "count_limit", "often", "time", "who", "place_name", "reason", "duty", "differs", "heads",
     "list", "table_count", "rare", "technical", "lead", "other_member", "other_year", "typed_words",
-    "in_context", "measured", "counted", "introduces",
 )  # fmt: skip
 
 
@@ -103,7 +101,6 @@ class _Question:
     named: set[str]
     series: set[str]
     years: set[str]
-    measure: Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,6 @@ def _read_question(question: str) -> _Question:
         named=named,
         series=_series(named),
         years=set(_YEAR.findall(plain)),
-        measure=read_measure(plain),
     )
 
 
@@ -173,13 +169,8 @@ def _compare_words(
     pairs, chunks = set(pairwise(wanted.words)), [item.chunk for item in evidence]
     around = [set(terms(f"{one.title}\n{one.section}\n{one.text}")) for one in chunks]
 
-    named = [set(terms(f"{one.title}\n{one.section}")) for one in chunks]
-
     return {
         "words": np.array(shares(weights, held)),
-        "in_context": np.array(
-            shares(weights, [words | named[n] for words, n in zip(held, place, strict=True)])
-        ),
         "around": np.array(shares(weights, around))[place],
         "title": np.array(shares(weights, [set(terms(one.title)) for one in chunks]))[place],
         "section": np.array(shares(weights, [set(terms(one.section)) for one in chunks]))[place],
@@ -257,7 +248,6 @@ def _shape(one: _Said) -> dict[str, float]:
         "example": float(bool(_EXAMPLE.search(text))),
         "verb": float(bool(_VERB.search(text))),
         "short": float(len(one.words) < SHORT),
-        "introduces": float(text.endswith(":")),
     }
 
 
@@ -273,8 +263,6 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
         "definition": float(is_definition and _defines(subject, text)),
         "defines": float(is_definition and _calls(subject, text)),
         "count": float(bool(new)),
-        "measured": float(bool(new) and wanted.measure.has_unit(text)),
-        "counted": float(bool(new) and wanted.measure.has_count(text)),
         "count_unit": float(bool(new) and any(each.unit for each in uses(text))),
         "count_limit": float(bool(new) and bool(_LIMIT.search(text))),
         "table_count": float(bool(new) and one.is_row),

@@ -5,6 +5,7 @@ meaning to the question. benchmarks/choice.py fits the weights.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -21,7 +22,8 @@ from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Evidence
 from esrag.text import ITEM, block_spans, sentence_spans
-from esrag.text.terms import STOP_WORDS
+from esrag.text.figures import to_figures
+from esrag.text.terms import STOP_WORDS, terms
 
 # Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
 # with the question and the share of the question's words in the statement. The most promising
@@ -34,6 +36,7 @@ FIRST, DOUBT = 6, 0.3
 
 # Fewer words are a heading or a page number; more characters do not read as one sentence.
 MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700
+MAX_LIST = 3_000  # characters of a list of which at least the first sentences are quoted
 MAX_ITEM = 450  # characters of a list item that is quoted as a whole
 MAX_DEFINED = 60  # characters of a term above its definition
 
@@ -43,7 +46,12 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
-_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z])")
+_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z]|means )")
+# What introduces a list: a colon, or the word itself in a sentence before items.
+_LEADS = re.compile(r":\Z|\b(?:list|following|below)\b[^.]{0,80}\.\Z")
+_CLOSING_QUOTES = "\"'”’"
+# Questions that ask for more than yes or no.
+_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 _SECTION_NUMBER = re.compile(r"\A(?:\d{1,3}|[A-Z])(?:\.\d{1,3}){0,5}\.?\s")
 _BEGINS_SENTENCE = re.compile(r"(?:An?|The|This|These|In|For|If|It|All|Any|Each|To|When)\s")
@@ -73,6 +81,7 @@ def statements(
     """
     found = drop_other_members(question, _found(evidence), evidence)
     found = drop_other_quantities(question, found)
+    found = _drop_empty(question, found) or found
     fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
     return tuple(
         replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
@@ -96,6 +105,17 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                 found.append(Statement(key=item.key, order=len(found), text=line, source=source))
 
     return found
+
+
+def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
+    """Return the statements, except those that only introduce a list or repeat the question."""
+    # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
+    known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
+    return [
+        each
+        for each in found
+        if not (each.text.endswith(":") or Counter(terms(to_figures(each.text))) <= known)
+    ]
 
 
 def _read_headings(section: str) -> tuple[str, ...]:
@@ -229,7 +249,7 @@ def lines(text: str) -> Iterator[Line]:
         else:
             reader.pass_by(start, end)
             if not (_HEADING.match(span) or _LEADERS.search(span)):
-                said = _with_list(text, spans, number) if span.endswith(":") else span
+                said = _with_list(text, spans, number) if _LEADS.search(span) else span
                 yield Line(_name_term(text, start, said), source, parse_named_row(span))
 
 
@@ -281,8 +301,8 @@ def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> 
         and len(between) - 1 > indent
         and end - start <= MAX_DEFINED
         and not ITEM.match(text, start)
-        and text[end - 1].isalnum()
-        and text[following[0]].isupper()
+        and (text[end - 1].isalnum() or text[end - 1] in _CLOSING_QUOTES)
+        and (text[following[0]].isupper() or text.startswith("means ", following[0]))
     )
 
 
@@ -302,10 +322,8 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
     return next((said for said in (whole, firsts) if len(said) <= MAX_CHARACTERS), introduction)
 
 
-def _items_after(
-    text: str, spans: Sequence[tuple[int, int]], number: int
-) -> list[tuple[str, ...]]:
-    """Return the sentences of each item of the list that follows a sentence."""
+def _items_after(text: str, spans: Sequence[tuple[int, int]], number: int) -> list[tuple[str, ...]]:
+    """Return the sentences of each item of the list that follows a sentence; [] of a long list."""
     items: list[tuple[str, ...]] = []
     started = end = spans[number][1]
 
@@ -319,6 +337,8 @@ def _items_after(
         else:
             break
         end = ends
+        if end - spans[number][0] > MAX_LIST:
+            return []
 
     return items
 

@@ -5,7 +5,6 @@ in reading order.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from esrag.citations import REFUSAL
@@ -14,7 +13,6 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.questions import read_question, read_sides
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
-from esrag.text.figures import to_figures
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
@@ -24,8 +22,6 @@ FRONT = 4  # terms at the start of a statement that say what it is about
 SIDE = 0.7  # share of the best fit that a statement about one side of a comparison has at least
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
-# Questions that ask for more than yes or no.
-_ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
@@ -69,7 +65,7 @@ def _cells(task: GenerationTask) -> str:
 
 def _sentences(task: GenerationTask) -> str:
     return " ".join(
-        _cited(statement)
+        _cite(statement)
         for statement in _choose(task.question, task.statements, task.max_sentences)
     )
 
@@ -81,14 +77,12 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     about the same as the best one: if that names ML-KEM-768 as the question does, the row of
     ML-KEM-512 is left out.
     """
-    ranked = sorted(
-        _telling(question, found) or found, key=lambda statement: (-statement.fit, statement.order)
-    )
-    chosen = _of_each_side(question, ranked, found) or _near(question, ranked, found)
+    ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
+    chosen = _choose_sides(question, ranked, found) or _choose_near(question, ranked, found)
     return sorted(chosen[:max_sentences], key=lambda statement: statement.order)
 
 
-def _near(
+def _choose_near(
     question: str, ranked: Sequence[Statement], found: Sequence[Statement]
 ) -> list[Statement]:
     """Return the best statement, and others that come near it and add something, if all are short.
@@ -100,11 +94,11 @@ def _near(
     near = [each for each in ranked[1:] if each.fit >= NEAR * ranked[0].fit]
     named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
 
-    for statement in [*_explained(question, ranked[:1], found), *near]:
+    for statement in [*_find_explanation(question, ranked[:1], found), *near]:
         if (
             sum(map(_count_words, [*chosen, statement])) <= MAX_WORDS
             and named.issubset(terms(statement.text))
-            and all(_alike(statement, other) < ALIKE for other in chosen)
+            and all(_overlap(statement, other) < ALIKE for other in chosen)
         ):
             chosen.append(statement)
 
@@ -115,7 +109,7 @@ def _count_words(statement: Statement) -> int:
     return len(statement.text.split())
 
 
-def _explained(
+def _find_explanation(
     question: str, best: Sequence[Statement], found: Sequence[Statement]
 ) -> list[Statement]:
     """Return the statement that goes on where a definition ends, if there is one."""
@@ -125,7 +119,7 @@ def _explained(
     return [each for each in after if _REFERS_BACK.match(each.text)]
 
 
-def _of_each_side(
+def _choose_sides(
     question: str, ranked: Sequence[Statement], found: Sequence[Statement]
 ) -> list[Statement]:
     """Return what a comparison asks for; nothing for another question.
@@ -146,7 +140,7 @@ def _of_each_side(
     if least < SIDE * ranked[0].fit:
         return []
     if of_all and of_all[0].fit >= least:
-        return _while_compared(of_all[0], sides, found)
+        return _take_while_compared(of_all[0], sides, found)
     return list(dict.fromkeys(each for each in best if each))
 
 
@@ -162,7 +156,7 @@ def _begin(statement: Statement) -> list[str]:
     return terms(first) if is_row else terms(statement.text)[:FRONT]
 
 
-def _while_compared(
+def _take_while_compared(
     first: Statement, sides: Sequence[set[str]], found: Sequence[Statement]
 ) -> list[Statement]:
     """Return a statement with those after it in its passage that go on about one of the sides."""
@@ -179,23 +173,12 @@ def _while_compared(
     return chosen
 
 
-def _telling(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Return the statements, except those that only introduce a list or repeat the question."""
-    # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
-    known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
-    return [
-        each
-        for each in found
-        if not (each.text.endswith(":") or Counter(terms(to_figures(each.text))) <= known)
-    ]
-
-
-def _alike(left: Statement, right: Statement) -> float:
+def _overlap(left: Statement, right: Statement) -> float:
     """Return the share of the shorter statement's words that the other one has too."""
     a, b = set(terms(left.text)), set(terms(right.text))
     return len(a & b) / max(min(len(a), len(b)), 1)
 
 
-def _cited(statement: Statement) -> str:
+def _cite(statement: Statement) -> str:
     """Return the text with its marker after each sentence that a reader would see in it."""
     return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))

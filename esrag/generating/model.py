@@ -57,18 +57,19 @@ def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> st
 
     parts, done = [], 0
     for start, end in sentence_spans(mask_quote(text)):
-        found = {
-            key for place in cited if place.start < end and place.end > start for key in place.keys
-        }
-        markers = (
-            ""
-            if _is_marked(text, start, end)
-            else "".join(f"[{key}]" for key in keys if key in found)
-        )
+        markers = "" if _is_marked(text, start, end) else _markers(cited, keys, start, end)
         parts.append(f"{text[done:end]} {markers}" if markers else text[done:end])
         done = end
 
     return "".join((*parts, text[done:]))
+
+
+def _markers(cited: Sequence[Cited], keys: Sequence[str], start: int, end: int) -> str:
+    """Return the markers of the citations that overlap a sentence."""
+    found = {
+        key for place in cited if place.start < end and place.end > start for key in place.keys
+    }
+    return "".join(f"[{key}]" for key in keys if key in found)
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:

@@ -95,20 +95,21 @@ class Prompts:
         It is rendered as for a generator that `takes_documents`, or for one that does not.
         """
         for name, known in VARIABLES.items():
-            tree = self._parsed(name)
-            used = find_undeclared_variables(tree)
-            for node in tree.find_all(nodes.Name):
-                if node.name in used - known:
-                    raise SettingsError(
-                        f"{name}, line {node.lineno}: unknown variable {node.name!r}",
-                        hint=_hint(name),
-                    )
-            if missing := sorted(known - used):
-                raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
+            self._check_variables(name, known)
 
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
         self.render_rewriting("How large?", ())
         self.render_reformulating("How large?", ())
+
+    def _check_variables(self, name: str, known: frozenset[str]) -> None:
+        tree = self._parse_template(name)
+        used = find_undeclared_variables(tree)
+        for node in tree.find_all(nodes.Name):
+            if node.name in used - known:
+                what = f"{name}, line {node.lineno}: unknown variable {node.name!r}"
+                raise SettingsError(what, hint=_hint(name))
+        if missing := sorted(known - used):
+            raise SettingsError(f"{name} does not use {', '.join(missing)}", hint=_hint(name))
 
     def prompt(
         self,
@@ -123,9 +124,9 @@ class Prompts:
         Raises: SettingsError for a template that cannot be rendered.
         """
         passages = [_passage(item) for item in evidence]
-        system = self._filled(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
-        system += f"\n{self._filled(QUOTES)}" if quotes else ""
-        return Prompt(system, self._filled(USER, question=_one_line(question), evidence=passages))
+        system = self._fill(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
+        system += f"\n{self._fill(QUOTES)}" if quotes else ""
+        return Prompt(system, self._fill(USER, question=_one_line(question), evidence=passages))
 
     def render_rewriting(self, question: str, earlier: Sequence[str]) -> Prompt:
         """Return the prompt for a question that depends on earlier ones.
@@ -136,7 +137,7 @@ class Prompts:
             *(f"Question: {_one_line(before)}" for before in earlier),
             f"Last question: {_one_line(question)}",
         ]
-        return Prompt(self._filled(REWRITE), "\n".join(asked))
+        return Prompt(self._fill(REWRITE), "\n".join(asked))
 
     def render_reformulating(self, question: str, searched: Sequence[str]) -> Prompt:
         """Return the prompt for another query, after some that found too little.
@@ -147,9 +148,9 @@ class Prompts:
             f"Question: {_one_line(question)}",
             *(f"Searched for: {_one_line(query)}" for query in searched),
         ]
-        return Prompt(self._filled(REFORMULATE), "\n".join(said))
+        return Prompt(self._fill(REFORMULATE), "\n".join(said))
 
-    def _filled(self, name: str, **values: Any) -> str:
+    def _fill(self, name: str, **values: Any) -> str:
         try:
             self._environment.turns = 0
             return self._environment.get_template(name).render(values).strip("\n")
@@ -164,7 +165,7 @@ class Prompts:
         ) as error:
             raise SettingsError(_line(name, error), hint=_hint(name)) from error
 
-    def _parsed(self, name: str) -> nodes.Template:
+    def _parse_template(self, name: str) -> nodes.Template:
         try:
             return self._environment.parse(self._source(name), name)
         except (TemplateError, RecursionError) as error:
@@ -211,19 +212,19 @@ class _Environment(ImmutableSandboxedEnvironment):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.turns = 0
-        self.filters["counted"] = self._counted
+        self.filters["counted"] = self._iter_counted
 
-    def _counted(self, values: Iterable[Any]) -> Iterator[Any]:
+    def _iter_counted(self, values: Iterable[Any]) -> Iterator[Any]:
         for value in values:
-            self._turn()
+            self._count_turn()
             yield value
 
     def call(self, *arguments: Any, **named: Any) -> Any:
         """Count and make a call, since a macro that calls itself twice would end too late."""
-        self._turn()
+        self._count_turn()
         return super().call(*arguments, **named)
 
-    def _turn(self) -> None:
+    def _count_turn(self) -> None:
         self.turns += 1
         if self.turns > MAX_TURNS:
             raise _Endless(f"its loops and calls take more than {MAX_TURNS:,} turns")

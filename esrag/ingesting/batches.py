@@ -97,29 +97,33 @@ class Ingestion:
         """
         self._warm_up(tasks)
         left = budgets or Budgets(self._limits.budget_s)
-        batch = _Batch(progress.step, heartbeat, left, max_bytes=self._limits.max_bytes)
+        batch = _Batch(progress, heartbeat, left, max_bytes=self._limits.max_bytes)
         encoding = self._open_encoding(target, heartbeat)
 
         for _ in range(_READINGS):
-            with Portions(target.writing, encoding, batch.keep_current) as portions:
-                for task, parsed in batch.read(tasks, self._parser):
-                    chunks = 0
-                    for one in self._all_prepared(task, parsed, batch, target.made, progress):
-                        chunks += len(one.chunks)
-                        portions.add(one)
-                    batch.mark_loaded(task, chunks)
-                    batch.tell(portions)
-            batch.take(portions)
-            tasks = [task for task in tasks if task.source in batch.changed]
-            batch.changed.clear()
+            tasks = self._store(tasks, target, batch, encoding)
             if not tasks:
                 break
-        batch.fail(tasks)
-        if batch.replaced:
-            with target.writing() as writer:
-                writer.remove_former(batch.collect_replaced())
 
+        batch.fail(tasks)
+        batch.remove_replaced(target.writing)
         return batch.result(encoding)
+
+    def _store(
+        self, tasks: Sequence[Task], target: Target, batch: "_Batch", encoding: Encoding | None
+    ) -> list[Task]:
+        """Read files and store their documents in portions; return files that changed meanwhile."""
+        with Portions(target.writing, encoding, batch.keep_current) as portions:
+            for task, parsed in batch.read(tasks, self._parser):
+                chunks = 0
+                for one in self._prepare_all(task, parsed, batch, target.made):
+                    chunks += len(one.chunks)
+                    portions.add(one)
+                batch.mark_loaded(task, chunks)
+                batch.tell(portions)
+
+        batch.take(portions)
+        return batch.take_changed(tasks)
 
     def _warm_up(self, tasks: Sequence[Task]) -> None:
         """Open the model while the parser starts; with a cache perhaps nothing is to be encoded."""
@@ -133,16 +137,16 @@ class Ingestion:
             return None
         return Encoding(self._embedder, target.known, self._cache, heartbeat)
 
-    def _all_prepared(
-        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint, progress: Progress
+    def _prepare_all(
+        self, task: Task, parsed: Parsed, batch: "_Batch", made: Fingerprint
     ) -> Iterator[Prepared]:
         """Yield a file's documents one by one, and tell now and then how many of them are done."""
         for number, document in enumerate(batch.documents(task, parsed), start=1):
-            yield self._prepared(document, task, parsed, made)
+            yield self._prepare(document, task, parsed, made)
             if number % PORTION_CHUNKS == 0:
-                progress.within(task.source, number, parsed.count)
+                batch.progress.within(task.source, number, parsed.count)
 
-    def _prepared(
+    def _prepare(
         self, document: Document, task: Task, parsed: Parsed, made: Fingerprint
     ) -> Prepared:
         """Return the document with its chunks, ready to store; vectors come with the portion."""
@@ -174,7 +178,7 @@ class Ingestion:
 class _Batch:
     """The outcomes of the files so far, by source."""
 
-    step: Callable[[str, str], None]
+    progress: Progress
     heartbeat: Callable[[], None]
     budgets: Budgets
     max_bytes: int
@@ -185,29 +189,26 @@ class _Batch:
     replaced: set[str] = field(default_factory=set)  # something else is or was stored of them
     changed: set[str] = field(default_factory=set)
     stamps: dict[str, str] = field(default_factory=dict)
-    # Chunks of the files of which `step` was not told yet.
+    # Chunks of the files of which `progress` was not told yet.
     untold: dict[str, int] = field(default_factory=dict)
     chunks: int = 0
 
     def read(self, tasks: Sequence[Task], parser: Parser) -> Iterator[tuple[Task, Parsed]]:
         """Yield the documents of each file that could be parsed; record how the others ended."""
         handed: deque[Task] = deque()
-        answers = parser.parse(self._handed(tasks, handed))
-        while True:
-            started_s = monotonic()
-            parsed = next(answers, None)
-            if parsed is None:
-                return
-
+        answers = parser.parse(self._hand_over(tasks, handed))
+        for parsed, took_s in _measure(answers):
             task = handed.popleft()
-            self.budgets.spend(_folder_of(task), monotonic() - started_s)
+            self.budgets.spend(_folder_of(task), took_s)
             self.heartbeat()
             if isinstance(parsed, LoadingError):
                 self._give_up(task, parsed)
             else:
                 yield task, parsed
 
-    def _handed(self, tasks: Iterable[Task], handed: deque[Task]) -> Iterator[tuple[str, str, str]]:
+    def _hand_over(
+        self, tasks: Iterable[Task], handed: deque[Task]
+    ) -> Iterator[tuple[str, str, str]]:
         """Yield the parser's request for each file, after noting the state of the file."""
         for task in tasks:
             folder = _folder_of(task)
@@ -222,11 +223,23 @@ class _Batch:
 
     def _give_up(self, task: Task, error: LoadingError) -> None:
         """Note why nothing came of a file."""
-        self.outcomes[task.source] = outcome = _unreadable(task, error)
-        self.step(task.source, f"{outcome.state}: {error}")
+        self.outcomes[task.source] = outcome = _explain(task, error)
+        self.progress.step(task.source, f"{outcome.state}: {error}")
 
     def documents(self, task: Task, parsed: Parsed) -> Iterator[Document]:
         """Yield one file's documents to store; nothing of a file that has changed since."""
+        source = task.source
+        self._begin(task, parsed)
+        try:
+            for document in parsed.documents:
+                self.hidden[source] += document.hidden
+                if source not in self.changed:
+                    yield document
+        except LoadingError as error:  # the parser was killed
+            self.outcomes[source] = _explain(task, error)
+
+    def _begin(self, task: Task, parsed: Parsed) -> None:
+        """Note what is known of a file before its documents come."""
         source = task.source
         self.parts[source] = [
             Skip(f"{source}:{it.where}", it.reason, failed=False) for it in parsed.skipped
@@ -235,19 +248,12 @@ class _Batch:
         self.hidden[source] = 0
         if task.state == "changed":
             self.replaced.add(source)
-        try:
-            for document in parsed.documents:
-                self.hidden[source] += document.hidden
-                if source not in self.changed:
-                    yield document
-        except LoadingError as error:  # the parser was killed
-            self.outcomes[source] = _unreadable(task, error)
 
     def mark_loaded(self, task: Task, chunks: int) -> None:
         """Note that all of a file is about to be stored."""
         outcome = self.outcomes[task.source]
         if outcome.state == "failed":
-            self.step(task.source, f"failed: {outcome.reason}")
+            self.progress.step(task.source, f"failed: {outcome.reason}")
         else:
             self.outcomes[task.source] = replace(outcome, hidden=self.hidden.pop(task.source, 0))
             self.untold[task.source] = chunks
@@ -287,7 +293,7 @@ class _Batch:
                 self.outcomes[source] = Outcome(source, "failed", _refusal(reasons))
             outcome = self.outcomes[source]
             came = f": {outcome.reason}" if outcome.reason else f", {format_count(chunks, 'chunk')}"
-            self.step(source, outcome.state + came)
+            self.progress.step(source, outcome.state + came)
 
     def take(self, portions: Portions) -> None:
         """Record what was stored and what was refused of a reading."""
@@ -295,13 +301,25 @@ class _Batch:
         self.chunks += portions.stored
         self.untold.clear()  # those that changed are read again
 
+    def take_changed(self, tasks: Iterable[Task]) -> list[Task]:
+        """Return the files that have changed since they were read, and forget that they have."""
+        changed = [task for task in tasks if task.source in self.changed]
+        self.changed.clear()
+        return changed
+
     def fail(self, tasks: Iterable[Task]) -> None:
         """Record files that kept changing as failed."""
         for task in tasks:
             self.outcomes[task.source] = Outcome(task.source, "failed", _CHANGES)
-            self.step(task.source, f"failed: {_CHANGES}")
+            self.progress.step(task.source, f"failed: {_CHANGES}")
 
-    def collect_replaced(self) -> dict[str, str]:
+    def remove_replaced(self, writing: Callable[[], AbstractContextManager[Writer]]) -> None:
+        """Remove what was stored before of the files that were replaced."""
+        if self.replaced:
+            with writing() as writer:
+                writer.remove_former(self._collect_replaced())
+
+    def _collect_replaced(self) -> dict[str, str]:
         """Return the files that keep only the documents just read, with their hash.
 
         This is called under the writer's lock. A file that failed, or has changed since, keeps
@@ -323,6 +341,16 @@ class _Batch:
         )
 
 
+def _measure(
+    answers: Iterator[Parsed | LoadingError],
+) -> Iterator[tuple[Parsed | LoadingError, float]]:
+    """Yield each answer of the parser with the seconds that it took."""
+    started_s = monotonic()
+    for parsed in answers:
+        yield parsed, monotonic() - started_s
+        started_s = monotonic()
+
+
 def _folder_of(task: Task) -> str:
     """Return the folder that was named.
 
@@ -336,7 +364,7 @@ def _over_budget(folder: str, seconds: float) -> ParsingError:
     return ParsingError(message, hint="run the same command again, or raise loading.budget_s")
 
 
-def _unreadable(task: Task, error: LoadingError) -> Outcome:
+def _explain(task: Task, error: LoadingError) -> Outcome:
     kept = "what was stored of it before is kept" if task.state == "changed" else ""
     reason = "; ".join(filter(None, (error.line, kept)))
     return Outcome(

@@ -1,6 +1,6 @@
 """Prepared documents → vectors → the index, a portion at a time, for ingests and migrations."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
@@ -50,22 +50,22 @@ class Encoding:
         if self._cache:
             vectors |= self._cache.look_up([text for text in texts if text not in vectors])
         new = [text for text in texts if text not in vectors]
-        for start in range(0, len(new), _ENCODED_TEXTS):
-            portion = new[start : start + _ENCODED_TEXTS]
-            vectors |= zip(portion, self._encoded(portion), strict=True)
-            self._heartbeat()
+        for portion, rows in self._encode(new):
+            vectors |= zip(portion, rows, strict=True)
 
         self.embedded += len(new)
         self.reused += sum(len(one.chunks) for one in documents) - len(new)
-        return [
-            replace(one, vectors=_rows(one, vectors, self._embedder.dimensions))
-            for one in documents
-        ]
+        width = self._embedder.dimensions
+        return [replace(one, vectors=_rows(one, vectors, width)) for one in documents]
 
-    def _encoded(self, texts: Sequence[str]) -> Vectors:
-        """Return new vectors, after caching them so that they are not paid for twice."""
-        rows = check_vectors(self._embedder.embed(texts), len(texts), self._embedder.dimensions)
-        return self._cache.keep(texts, rows) if self._cache else rows
+    def _encode(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[str], Vectors]]:
+        """Yield texts with new vectors, after caching them so that they are not paid for twice."""
+        for start in range(0, len(texts), _ENCODED_TEXTS):
+            portion = texts[start : start + _ENCODED_TEXTS]
+            came = self._embedder.embed(portion)
+            rows = check_vectors(came, len(portion), self._embedder.dimensions)
+            yield portion, self._cache.keep(portion, rows) if self._cache else rows
+            self._heartbeat()
 
 
 class Portions:
@@ -123,8 +123,10 @@ class Portions:
             portion = self._encoding.with_vectors(portion)
         with self._writing() as writer:
             portion = self._current(portion)
-            reasons = writer.replace(portion)
+            self._count(portion, writer.replace(portion))
 
+    def _count(self, portion: Sequence[Prepared], reasons: Mapping[str, str]) -> None:
+        """Count the chunks that were stored, and collect why others were refused."""
         for one in portion:
             if reason := reasons.get(one.document.doc_id):
                 self.refused.setdefault(one.document.source, []).append(reason)

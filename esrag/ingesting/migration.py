@@ -80,14 +80,14 @@ def move(
     Raises, with nothing changed: EngineError if the two differ, IndexBusy if the source changed.
     """
     before = source.generation()
-    made = _made(source.fingerprint(), anew.embedder if anew else None)
+    made = _choose_fingerprint(source.fingerprint(), anew.embedder if anew else None)
     name = target.create(made)
 
     try:
         fresh = at(name)
         embedded = _fill(fresh, made, source, anew, progress)
         require_generation(source.generation(), before)
-        agreement, found_again = _compared(source, fresh, made)
+        agreement, found_again = _compare(source, fresh, made)
         held = fresh.info()
         require_generation(source.generation(), before)
     except BaseException as error:  # what is left of it the next move removes
@@ -119,7 +119,7 @@ def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:
         )
 
 
-def _made(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
+def _choose_fingerprint(of_source: Fingerprint, embedder: Embedder | None) -> Fingerprint:
     """Return the fingerprint of the new index, whose chunks stay as they are."""
     if embedder is None:
         return of_source
@@ -145,28 +145,32 @@ def _fill(
 
 def _copy(source: Engine, portions: Portions, progress: Progress, *, with_vectors: bool) -> None:
     progress.start(source.info().documents)
-    for prepared in _stored(source, with_vectors=with_vectors):
+    for prepared in _iter_stored(source, with_vectors=with_vectors):
         portions.add(prepared)
         progress.step(prepared.document.doc_id, format_count(len(prepared.chunks), "chunk"))
 
 
-def _stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
+def _iter_stored(source: Engine, *, with_vectors: bool) -> Iterator[Prepared]:
     """Yield the documents as they would be stored again."""
-    import numpy as np
-
     chunks = source.chunks()
     vectors = source.vectors() if with_vectors and source.fingerprint().dimensions else None
     for document in source.documents():
         own = tuple(islice(chunks, document.chunk_count))
-        pairs = list(islice(vectors, len(own))) if vectors else []
-        _require_whole(document, own, pairs if vectors else None)
-        rows = np.array([vector for _, vector in pairs], dtype=np.float32) if vectors else None
+        pairs = list(islice(vectors, len(own))) if vectors else None
+        _require_whole(document, own, pairs)
         yield Prepared(
             document=document,
             chunks=own,
             indexed_texts=tuple(map(text_to_index, own)),
-            vectors=rows,
+            vectors=None if pairs is None else _to_rows(pairs),
         )
+
+
+def _to_rows(pairs: Sequence[tuple[str, Vectors]]) -> Vectors:
+    """Return the vectors of chunks as one array."""
+    import numpy as np
+
+    return np.array([vector for _, vector in pairs], dtype=np.float32)
 
 
 def _require_taken(portions: Portions) -> None:
@@ -191,11 +195,25 @@ def _require_whole(
         )
 
 
-def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
+def _compare(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, float | None]:
     """Compare two indexes, and return how much their answers agree.
 
     Raises: EngineError if their contents or their answers differ.
     """
+    _require_same_content(source, fresh)
+    sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
+    agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
+    found_again = _share(_search_again(fresh, sample)) if made.dimensions else None
+    least = MIN_AGREEMENT if type(source) is type(fresh) else 0.01
+    if agreement < least or (found_again is not None and found_again < MIN_AGREEMENT):
+        said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
+        raise EngineError(f"the new index answers otherwise: {said}", hint="run: esrag doctor")
+
+    return agreement, found_again
+
+
+def _require_same_content(source: Engine, fresh: Engine) -> None:
+    """Raise EngineError if a copy is damaged or has other documents than its source."""
     problems = [*fresh.check()]
     if any(old != new for old, new in zip_longest(source.documents(), fresh.documents())):
         problems.append("the documents differ")
@@ -204,16 +222,6 @@ def _compared(source: Engine, fresh: Engine, made: Fingerprint) -> tuple[float, 
             f"the new index is not what the old one is: {'; '.join(problems)}",
             hint="run: esrag doctor",
         )
-
-    sample = heapq.nsmallest(SAMPLE_CHUNKS, source.chunks(), key=lambda chunk: lot(chunk.chunk_id))
-    agreement = _share([_agreement(source, fresh, chunk) for chunk in sample])
-    found_again = _share(_found_again(fresh, sample)) if made.dimensions else None
-    least = MIN_AGREEMENT if type(source) is type(fresh) else 0.01
-    if agreement < least or (found_again is not None and found_again < MIN_AGREEMENT):
-        said = f"keyword hits in common {agreement}, chunks found by their vector {found_again}"
-        raise EngineError(f"the new index answers otherwise: {said}", hint="run: esrag doctor")
-
-    return agreement, found_again
 
 
 def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
@@ -225,7 +233,7 @@ def _agreement(source: Engine, fresh: Engine, chunk: Chunk) -> float:
     return len(one & two) / max(len(one), len(two)) if one or two else 1.0
 
 
-def _found_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
+def _search_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)

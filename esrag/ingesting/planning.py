@@ -75,7 +75,7 @@ class StoredSource:
 def _problems(listing: Listing, known: Mapping[str, StoredSource]) -> Iterator[Skip]:
     """Yield what could not be listed, with what to do about it."""
     for problem in listing.problems:
-        yield Skip(problem.source, _with_advice(problem, known))
+        yield Skip(problem.source, _add_advice(problem, known))
 
 
 def plan(  # noqa: PLR0913 -- what was asked for, and what is known
@@ -95,19 +95,19 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
 
     Raises: LoadingError if a store does not say whether a stored source is still there.
     """
-    left_out = _left_out(listing, known) if rebuild or not keep_missing else {}
+    left_out = _find_left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
     gone = set(unwanted)
     if rebuild or not keep_missing:
-        gone |= _vanished(listing, known, everywhere=rebuild)
-    listed = [*listing.files, *(_unlisted(listing, known, gone) if rebuild else ())]
-    digests, skips = _digests(listed, max_bytes)
+        gone |= _find_vanished(listing, known, everywhere=rebuild)
+    listed = [*listing.files, *(_iter_unlisted(listing, known, gone) if rebuild else ())]
+    digests, skips = _hash_files(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
     emptied = {skip.source for skip in skips if not skip.failed} & known.keys()
     stored_ids = {source: it.base_id for source, it in known.items() if source not in gone}
     ids = document_ids(present, {**promised, **stored_ids})
     former = Counter(known[source].sha256 for source in gone)
-    tasks = tuple(_tasks(present, digests, ids, {} if rebuild else known, former))
+    tasks = tuple(_iter_tasks(present, digests, ids, {} if rebuild else known, former))
     removed = len(gone | emptied) - sum(task.state == "renamed" for task in tasks)
 
     return Plan(
@@ -120,7 +120,7 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
     )
 
 
-def _tasks(
+def _iter_tasks(
     present: Iterable[ListedFile],
     digests: Mapping[str, str],
     ids: Mapping[str, str],
@@ -132,23 +132,31 @@ def _tasks(
     `gone` counts the contents that lost their file, by hash.
     """
     for file in present:
-        source = file.source
-        digest, before = digests[source], known.get(source)
+        digest, before = digests[file.source], known.get(file.source)
         if before and before.complete and before.sha256 == digest:
             continue
-        state: State = "changed" if before else "added"
-        if gone[digest] and not before:
-            state = "renamed"
-            gone[digest] -= 1
-        folder = Path(file.relative).parent.as_posix().removeprefix(".")
+
         yield Task(
-            source=source,
-            doc_id=ids[source],
-            folder=normalise(folder),
-            state=state,
+            source=file.source,
+            doc_id=ids[file.source],
+            folder=_folder_of(file),
+            state="changed" if before else _match_gone(digest, gone),
             sha256=digest,
             root=file.root,
         )
+
+
+def _folder_of(file: ListedFile) -> str:
+    """Return the folder to filter a document by, "" for the named folder itself."""
+    return normalise(Path(file.relative).parent.as_posix().removeprefix("."))
+
+
+def _match_gone(digest: str, gone: Counter[str]) -> State:
+    """Return the state of a new file, and take its content off the gone ones if it is theirs."""
+    if not gone[digest]:
+        return "added"
+    gone[digest] -= 1
+    return "renamed"
 
 
 def is_emptied(source: str) -> bool:
@@ -184,39 +192,36 @@ def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[
     That is the id it has, else its stem, else as much of its path as makes it unique.
     """
     ids = {file.source: known[file.source] for file in files if file.source in known}
-    taken = set(known.values())
-    rest = [file for file in files if file.source not in known]
 
-    for candidate in (_stem, _path_without_suffix, _relative_path, _marked_path):
+    for candidate in (_stem, _path_without_suffix, _relative_path, _path_with_mark):
         # All of them: an ingest cut short must not free a name.
-        uses = Counter(candidate(file) for file in files)
-        alone = [file for file in rest if uses[candidate(file)] == 1 and candidate(file).strip()]
-        named = {file.source: candidate(file) for file in alone if candidate(file) not in taken}
-        ids |= named
-        taken |= set(named.values())
-        rest = [file for file in rest if file.source not in named]
+        uses = Counter(map(candidate, files))
+        taken = {*known.values(), *ids.values()}
+        free = {name for name, count in uses.items() if count == 1 and name.strip()} - taken
+        rest = [file for file in files if file.source not in ids]
+        ids |= {file.source: candidate(file) for file in rest if candidate(file) in free}
 
     return ids
 
 
 def _stem(file: ListedFile) -> str:
-    return _plain(Path(file.relative).stem)
+    return _replace_invisible(Path(file.relative).stem)
 
 
 def _path_without_suffix(file: ListedFile) -> str:
-    return _plain(Path(file.relative).with_suffix("").as_posix())
+    return _replace_invisible(Path(file.relative).with_suffix("").as_posix())
 
 
 def _relative_path(file: ListedFile) -> str:
-    return _plain(Path(file.relative).as_posix())
+    return _replace_invisible(Path(file.relative).as_posix())
 
 
-def _marked_path(file: ListedFile) -> str:
+def _path_with_mark(file: ListedFile) -> str:
     mark = hashlib.sha256(file.source.encode()).hexdigest()[:8]
     return f"{_relative_path(file)}~{mark}"
 
 
-def _plain(name: str) -> str:
+def _replace_invisible(name: str) -> str:
     """Return a name that can be shown, with "_" for `#` and for invisible characters.
 
     `#` is reserved for rows. Invisible are, for example, a line end and a change of direction.
@@ -241,47 +246,51 @@ def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSour
             mixed.add(document.source)
 
     return {
-        source: StoredSource(
-            base_id=one.doc_id.partition("#")[0],
-            sha256=one.source_sha256,
-            count=counts[source],
-            complete=source not in mixed and counts[source] == one.source_documents,
-            folder=str(one.metadata.get("folder", "")),
-        )
+        source: _summarise(one, counts[source], is_mixed=source in mixed)
         for source, one in first.items()
     }
 
 
-def _digests(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
+def _summarise(first: StoredDocument, count: int, *, is_mixed: bool) -> StoredSource:
+    """Return a source with so many documents; `is_mixed` if they are not all of the same bytes."""
+    return StoredSource(
+        base_id=first.doc_id.partition("#")[0],
+        sha256=first.source_sha256,
+        count=count,
+        complete=not is_mixed and count == first.source_documents,
+        folder=str(first.metadata.get("folder", "")),
+    )
+
+
+def _hash_files(files: Iterable[ListedFile], max_bytes: int) -> tuple[dict[str, str], list[Skip]]:
     """Return the sha256 of each file by source, and the files that are empty or unreadable."""
-    digests: dict[str, str] = {}
-    skips: list[Skip] = []
-
-    for file in files:
-        try:
-            digest = sha256_of(file.source, max_bytes)
-        except LoadingError as error:
-            skips.append(Skip(file.source, error.line))
-        else:
-            if digest == _OF_NOTHING:
-                skips.append(Skip(file.source, "is empty", failed=False))
-            else:
-                digests[file.source] = digest
-
-    return digests, skips
+    found = [(file.source, _hash(file.source, max_bytes)) for file in files]
+    digests = {source: it for source, it in found if isinstance(it, str)}
+    return digests, [it for _, it in found if isinstance(it, Skip)]
 
 
-def _vanished(listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool) -> set[str]:
+def _hash(source: str, max_bytes: int) -> str | Skip:
+    """Return the sha256 of a file, or that it is empty or why it is unreadable."""
+    try:
+        digest = sha256_of(source, max_bytes)
+    except LoadingError as error:
+        return Skip(source, error.line)
+    return Skip(source, "is empty", failed=False) if digest == _OF_NOTHING else digest
+
+
+def _find_vanished(
+    listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool
+) -> set[str]:
     """Return stored sources that are gone, in the named folders or everywhere."""
     present = {file.source for file in listing.files}
     return {
         source
         for source in sorted(known.keys() - present)
-        if (everywhere or _under(source, listing.folders)) and is_gone(source)
+        if (everywhere or _is_under(source, listing.folders)) and is_gone(source)
     }
 
 
-def _left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
+def _find_left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
     """Return stored sources that exist but are no longer selected, by the reason."""
     present = {file.source for file in listing.files}
     absent = known.keys() - present
@@ -310,7 +319,7 @@ def _accounts(listing: Listing, removed: Mapping[LeftOut, set[str]]) -> Iterator
             yield Skip(left_out.folder, f"{found} {_LEFT_OUT[left_out.reason]}{also}", failed=False)
 
 
-def _unlisted(
+def _iter_unlisted(
     listing: Listing, known: Mapping[str, StoredSource], gone: Collection[str]
 ) -> Iterator[ListedFile]:
     """Yield stored files that still exist and were not named, with the folders to filter by."""
@@ -320,7 +329,7 @@ def _unlisted(
         )
 
 
-def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
+def _add_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     """Return why a source cannot be listed, and how to remove its stored documents, if any."""
     place = to_source(problem.source) if problem.reason.startswith("no such ") else ""
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
@@ -330,5 +339,5 @@ def _with_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
 
 
-def _under(source: str, folders: Iterable[str]) -> bool:
+def _is_under(source: str, folders: Iterable[str]) -> bool:
     return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

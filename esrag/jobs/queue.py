@@ -112,24 +112,31 @@ class Queue:
         from redis.exceptions import RedisError
 
         try:
-            with app.connection_for_write() as connection:
-                # kombu's own wait is 2 s.
-                connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)
-                with connection.channel() as channel:
-                    yield channel
+            with _open_channel(app) as channel:
+                yield channel
         except (RedisError, KombuError, OSError) as error:
-            reason = " ".join(str(error).split()).rstrip(".")
-            hint = (
-                "start its Redis or look at queue.url; without one, "
-                "esrag ingest does the work itself"
-            )
-            raise QueueUnreachable(
-                f"no queue at {mask_value(self._settings.url)}: {reason}", hint=hint
-            ) from error
+            raise _explain_failure(error, self._settings.url) from error
         except ValueError as error:
             # A port that is not a number; not shown: it may quote a password.
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
+
+
+@contextmanager
+def _open_channel(app: "Celery") -> Iterator[Any]:
+    """Yield a channel over a connection of its own."""
+    with app.connection_for_write() as connection:
+        # kombu's own wait is 2 s.
+        connection.ensure_connection(max_retries=1, interval_start=_AGAIN_S)
+        with connection.channel() as channel:
+            yield channel
+
+
+def _explain_failure(error: Exception, url: str) -> QueueUnreachable:
+    """Return the error of a queue that cannot be reached."""
+    reason = " ".join(str(error).split()).rstrip(".")
+    hint = "start its Redis or look at queue.url; without one, esrag ingest does the work itself"
+    return QueueUnreachable(f"no queue at {mask_value(url)}: {reason}", hint=hint)
 
 
 def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
@@ -137,20 +144,26 @@ def celery(name: str, settings: QueueSettings, **options: Any) -> "Celery":
 
     Raises: SettingsError without the libraries or without queue.url.
     """
+    application = _import_celery()
+    if not settings.url:
+        raise SettingsError(
+            "queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0"
+        )
+
+    app = application(name, **options)
+    app.conf.update(celery_settings(settings))
+    return app
+
+
+def _import_celery() -> Any:
+    """Return the class of applications. Raises: SettingsError without the libraries."""
     try:
         import redis  # noqa: F401 -- Celery would miss it much later, in other words
         from celery import Celery
     except ImportError as error:
         message = f"a queue needs the package {error.name!r}, which is not installed"
         raise SettingsError(message, hint=f"install them: {install_hint('queue')}") from error
-    if not settings.url:
-        raise SettingsError(
-            "queue.url is not set", hint="workers need a Redis: set it to redis://host:6379/0"
-        )
-
-    app = Celery(name, **options)
-    app.conf.update(celery_settings(settings))
-    return app
+    return Celery
 
 
 def celery_settings(settings: QueueSettings) -> dict[str, Any]:
@@ -168,17 +181,19 @@ def celery_settings(settings: QueueSettings) -> dict[str, Any]:
     visibility_s = 2 * hard_s + 60  # shorter, and a batch is delivered again while it is worked on
     return {
         **_STEADY,
-        "broker_url": settings.url.replace("unix://", "redis+socket://", 1).replace(
-            "?db=", "?virtual_host="
-        ),
-        # kombu's own choice for rediss:// is not to verify; what the address says comes before this
-        "broker_use_ssl": {"ssl_cert_reqs": ssl.CERT_REQUIRED}
-        if settings.url.startswith("rediss:")
-        else None,
+        **_broker_settings(settings.url),
         "broker_transport_options": {**_TRANSPORT, "visibility_timeout": visibility_s},
         "visibility_timeout": visibility_s,
         "task_time_limit": hard_s,
     }
+
+
+def _broker_settings(url: str) -> dict[str, Any]:
+    """Return the address of the Redis as Celery writes it, and what TLS verifies."""
+    broker_url = url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
+    # kombu's own choice for rediss:// is not to verify; what the address says comes before this
+    verification = {"ssl_cert_reqs": ssl.CERT_REQUIRED} if url.startswith("rediss:") else None
+    return {"broker_url": broker_url, "broker_use_ssl": verification}
 
 
 _TRANSPORT = {

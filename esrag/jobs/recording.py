@@ -29,6 +29,19 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     Batches that the older job had begun keep their attempts. Dead files that are unchanged are left
     out.
     """
+    older = _list_older(work, key)
+    plan = without_dead(work, plan, rebuild=rebuild, but=older)
+    job = _to_job(work, plan, key, rebuild=rebuild)
+    if plan.tasks or plan.gone:
+        return _record(work, job, plan.tasks, older)
+
+    for it in older:  # nothing to do is not worth writing down
+        work.ledger.cancel(it.job_id, "nothing of it is left to do")
+    return replace(job, state="done")
+
+
+def _list_older(work: Work, key: str) -> list[Job]:
+    """Return the open jobs of a key, after taking back their batches that nothing runs."""
     ledger = work.ledger
     ledger.reap(is_dead)
     known = [it for it in ledger.jobs() if it.index == work.settings.engine.index]
@@ -38,14 +51,13 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
     if not work.settings.queue.url:
         lost = {batch.owner for it in older for batch in ledger.batches(it.job_id, {"running"})}
         ledger.reap(lambda owner: owner in lost)
-    plan = without_dead(work, plan, rebuild=rebuild, but=older)
-    now = datetime.now(UTC)
-    job = Job(
-        job_id=_new_id(now),
-        key=key,
-        index=work.settings.engine.index,
-        made=work.made,
-        created_ms=round(now.timestamp() * 1000),
+    return older
+
+
+def _to_job(work: Work, plan: Plan, key: str, *, rebuild: bool) -> Job:
+    """Return the job of a plan."""
+    return replace(
+        _make_job(work, key, work.made),
         files=len(plan.tasks),
         rebuild=rebuild,
         gone=plan.gone,
@@ -54,15 +66,28 @@ def open_job(work: Work, plan: Plan, key: str, *, rebuild: bool = False) -> Job:
         skips=plan.skips,
         left_out=plan.left_out,
     )
-    if plan.tasks or plan.gone:
-        begun = list(_begun(ledger, [it for it in older if it.made == work.made], plan.tasks))
-        taken = {task.source for batch in begun for task in batch.tasks}
-        fresh = [task for task in plan.tasks if task.source not in taken]
-        return ledger.open(job, _batches(fresh, work.settings), begun)
 
-    for it in older:  # nothing to do is not worth writing down
-        ledger.cancel(it.job_id, "nothing of it is left to do")
-    return replace(job, state="done")
+
+def _make_job(work: Work, key: str, made: Fingerprint) -> Job:
+    """Return a job of now for the index of the settings, without any files."""
+    now = datetime.now(UTC)
+    return Job(
+        job_id=f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}",
+        key=key,
+        index=work.settings.engine.index,
+        made=made,
+        created_ms=round(now.timestamp() * 1000),
+        files=0,
+    )
+
+
+def _record(work: Work, job: Job, tasks: Sequence[Task], older: Sequence[Job]) -> Job:
+    """Write a job down with its tasks in batches: first those that older jobs had begun."""
+    same_index = [it for it in older if it.made == work.made]
+    begun = list(_iter_begun(work.ledger, same_index, tasks))
+    taken = {task.source for batch in begun for task in batch.tasks}
+    fresh = [task for task in tasks if task.source not in taken]
+    return work.ledger.open(job, _cut_into_batches(fresh, work.settings), begun)
 
 
 def record_removal(work: Work, made: Fingerprint, sources: Sequence[str]) -> None:
@@ -71,27 +96,12 @@ def record_removal(work: Work, made: Fingerprint, sources: Sequence[str]) -> Non
     This is called just before they are removed. A command that is killed in between leaves the
     documents stored.
     """
-    now = datetime.now(UTC)
-    job = Job(
-        job_id=_new_id(now),
-        key=REMOVAL_KEY,
-        index=work.settings.engine.index,
-        made=made,
-        created_ms=round(now.timestamp() * 1000),
-        files=0,
-        gone=tuple(sources),
-        removed=len(sources),
-    )
-
-    work.ledger.open(job, [])
+    job = _make_job(work, REMOVAL_KEY, made)
+    work.ledger.open(replace(job, gone=tuple(sources), removed=len(sources)), [])
     work.ledger.end(job.job_id)
 
 
-def _new_id(now: datetime) -> str:
-    return f"{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03}-{uuid4().hex[:6]}"
-
-
-def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:
+def _iter_begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Iterator[Batch]:
     """Yield batches of older jobs that were tried already, with their attempts.
 
     Otherwise a file that ends the command itself would have all its attempts again with each new
@@ -106,18 +116,21 @@ def _begun(ledger: Ledger, older: Sequence[Job], planned: Sequence[Task]) -> Ite
         ]
         attempts = batch.attempts - (batch.state == "running")  # that one is cut short by us
         if same and (attempts or batch.alone):
-            state: BatchState = "dead" if batch.state == "dead" else "pending"
-            error, trace = batch.error, batch.traceback
-            yield Batch(
-                batch_id="",
-                job_id="",
-                tasks=tuple(same),
-                state=state,
-                attempts=attempts,
-                error=error,
-                traceback=trace,
-                alone=batch.alone,
-            )
+            yield _renew(batch, same, attempts)
+
+
+def _renew(batch: Batch, tasks: Sequence[Task], attempts: int) -> Batch:
+    """Return a batch of a new job that goes on with some files of an older one."""
+    return Batch(
+        batch_id="",
+        job_id="",
+        tasks=tuple(tasks),
+        state="dead" if batch.state == "dead" else "pending",
+        attempts=attempts,
+        error=batch.error,
+        traceback=batch.traceback,
+        alone=batch.alone,
+    )
 
 
 def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = ()) -> Plan:
@@ -126,22 +139,7 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     A dead file ended its worker at every attempt. Files that are dead in the jobs of `but` are left
     to them.
     """
-    ledger, index = work.ledger, work.settings.engine.index
-    # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of
-    # all that follows, and whatever was dead at all is left out of it.
-    of_rebuilds = [it for it in ledger.jobs() if it.index == index and (rebuild or it.rebuild)]
-    others = [
-        it
-        for it in ledger.jobs()
-        if it.index == index and it.state in {"open", "done"} and it not in but
-    ]
-    job_ids = {it.job_id for it in (*of_rebuilds, *others) if it.made == work.made}
-    dead = {
-        task.source: (task, batch)
-        for batch in ledger.iter_dead()
-        if batch.job_id in job_ids
-        for task in batch.left
-    }
+    dead = _find_dead(work, rebuild=rebuild, but=but)
     skips = []
 
     for task in plan.tasks:
@@ -153,6 +151,21 @@ def without_dead(work: Work, plan: Plan, *, rebuild: bool, but: Sequence[Job] = 
     left_out = {skip.source for skip in skips}
     tasks = tuple(task for task in plan.tasks if task.source not in left_out)
     return replace(plan, tasks=tasks, skips=(*plan.skips, *skips))
+
+
+def _find_dead(work: Work, *, rebuild: bool, but: Sequence[Job]) -> dict[str, tuple[Task, Batch]]:
+    """Return the dead files of the index by source, each with its batch."""
+    index, made = work.settings.engine.index, work.made
+    jobs = [it for it in work.ledger.jobs() if it.index == index and it.made == made]
+
+    # A rebuild with a dead batch is thrown away, so that whatever was dead in one is left out of
+    # all that follows, and whatever was dead at all is left out of it.
+    of_rebuilds = [it for it in jobs if rebuild or it.rebuild]
+    others = [it for it in jobs if it.state in {"open", "done"} and it not in but]
+    job_ids = {it.job_id for it in (*of_rebuilds, *others)}
+
+    dead = (batch for batch in work.ledger.iter_dead() if batch.job_id in job_ids)
+    return {task.source: (task, batch) for batch in dead for task in batch.left}
 
 
 def _is_as_it_was(task: Task, other: Task | None) -> bool:
@@ -212,7 +225,7 @@ def job_key(settings: Settings, *what: object) -> str:
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Task]]:
+def _cut_into_batches(tasks: Sequence[Task], settings: Settings) -> Iterator[Sequence[Task]]:
     """Yield the tasks in batches."""
     portion: list[Task] = []
     size_bytes = 0

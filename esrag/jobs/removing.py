@@ -32,23 +32,27 @@ def find_documents(
     Raises: UsageError for an id, a source or a field that the index does not have; IndexMissing,
     EngineError.
     """
-    if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
-        hint = "name ids, or --source PATH, or --where CONDITION; esrag docs lists the documents"
-        raise UsageError("expected exactly one of ids, sources and a condition", hint=hint)
-
+    _require_one_selection(removal)
     engine = work.engine(work.settings.engine.index)
     stored = tuple(engine.documents())
     if removal.where:
-        return _by_condition(removal.where, stored, engine)
+        return _select_by_condition(removal.where, stored, engine)
     if removal.sources:
-        return tuple(_by_source(removal.sources, stored)), ()
+        return tuple(_select_by_source(removal.sources, stored)), ()
 
     for doc_id in removal.doc_ids:
         _require_known("document", doc_id, [document.doc_id for document in stored])
     return tuple(document for document in stored if document.doc_id in removal.doc_ids), ()
 
 
-def _by_condition(
+def _require_one_selection(removal: Removal) -> None:
+    """Raise UsageError unless exactly one of the three fields is set."""
+    if sum(map(bool, (removal.doc_ids, removal.sources, removal.where))) != 1:
+        hint = "name ids, or --source PATH, or --where CONDITION; esrag docs lists the documents"
+        raise UsageError("expected exactly one of ids, sources and a condition", hint=hint)
+
+
+def _select_by_condition(
     where: Filter, stored: Sequence[StoredDocument], engine: Engine
 ) -> tuple[tuple[StoredDocument, ...], tuple[str, ...]]:
     require_of_documents(where)
@@ -57,7 +61,7 @@ def _by_condition(
     return tuple(document for document in stored if document.doc_id in doc_ids), notes
 
 
-def _by_source(
+def _select_by_source(
     sources: Sequence[str], stored: Sequence[StoredDocument]
 ) -> Iterator[StoredDocument]:
     """Yield the documents of files, and of everything below folders.

@@ -50,7 +50,7 @@ class IngestReport:
 def report(ledger: Ledger, job: Job) -> IngestReport:
     """Return the outcome of a job so far."""
     counts = ledger.counts(job.job_id)
-    skips = [*job.skips, *_skips(ledger, job)]
+    skips = [*job.skips, *_iter_skips(ledger, job)]
     batches = ledger.batches(job.job_id)
     hidden = [
         outcome.hidden for batch in batches for outcome in batch.result.outcomes if outcome.hidden
@@ -72,7 +72,7 @@ def report(ledger: Ledger, job: Job) -> IngestReport:
     )
 
 
-def _skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
+def _iter_skips(ledger: Ledger, job: Job) -> Iterator[Skip]:
     """Yield what was left out and why, by batch."""
     for batch in ledger.batches(job.job_id):
         if batch.state in GIVEN_UP:
@@ -110,21 +110,24 @@ def _disagreements(work: Work) -> Iterator[str]:
     # Before the index is read: a batch that ends in between is pending here.
     words = read_last_words(work)
     stored = group_by_source(work.context.engine.documents())
-    said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
-    removed = (
-        source for source, word in words.items() if word.state == "removed" and source in stored
-    )
 
-    for what, sources in (
-        ("not in the index, and no failure says why", said.keys() - stored),
-        (
-            "in the index otherwise than when read",
-            {it for it in said.keys() & stored if not _is_whole(stored[it], said[it])},
-        ),
-        ("still in the index after removal", set(filter(is_still_gone, removed))),
-    ):
+    for what, sources in _compare(words, stored):
         if sources:
             yield f"{format_count(len(sources), 'file')} {what}: {min(sources)} is the first"
+
+
+def _compare(
+    words: Mapping[str, "LastWord"], stored: Mapping[str, StoredSource]
+) -> Iterator[tuple[str, set[str]]]:
+    """Yield each kind of difference, with the sources concerned."""
+    said = {source: word.sha256 for source, word in words.items() if word.state == "stored"}
+    yield "not in the index, and no failure says why", said.keys() - stored.keys()
+
+    damaged = {it for it in said.keys() & stored.keys() if not _is_whole(stored[it], said[it])}
+    yield "in the index otherwise than when read", damaged
+
+    removed = {source for source, word in words.items() if word.state == "removed"}
+    yield "still in the index after removal", set(filter(is_still_gone, removed & stored.keys()))
 
 
 def _is_whole(stored: StoredSource, sha256: str) -> bool:
@@ -153,19 +156,22 @@ def read_last_words(work: Work) -> Mapping[str, LastWord]:
     """
     words: dict[str, LastWord] = {}
     for job in sorted(work.ledger.jobs(), key=lambda job: job.job_id):
-        if (
-            job.index != work.settings.engine.index
-            or job.state == "recording"
-            or (job.rebuild and job.state != "done")
-        ):
+        if not _bears_on(job, work.settings.engine.index):
             continue
         if job.rebuild:  # it holds nothing but this
             words = {source: word for source, word in words.items() if word.at_ms > job.ended_ms}
-        for source, word in _words(work.ledger, job):
+        for source, word in _iter_words(work.ledger, job):
             former = words.get(source)
             if former is None or _counts_more(word, former):
                 words[source] = word
     return words
+
+
+def _bears_on(job: Job, index: str) -> bool:
+    """Return whether a job has changed an index; a rebuild does so when it is done."""
+    if job.index != index or job.state == "recording":
+        return False
+    return job.state == "done" or not job.rebuild
 
 
 def _counts_more(word: LastWord, former: LastWord) -> bool:
@@ -178,7 +184,7 @@ def _counts_more(word: LastWord, former: LastWord) -> bool:
     return word.state == "failed" or word.at_ms >= former.at_ms
 
 
-def _words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
+def _iter_words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
     """Yield the records that a job has of files.
 
     For files that it has not processed, nothing is known until the job ends.
@@ -190,10 +196,10 @@ def _words(ledger: Ledger, job: Job) -> Iterator[tuple[str, LastWord]]:
     for batch in ledger.batches(job.job_id):
         state: Literal["failed", "pending"] = "failed" if batch.state in GIVEN_UP else "pending"
         yield from ((task.source, LastWord(job.job_id, state, over_ms)) for task in batch.left)
-        yield from _outcomes(batch)
+        yield from _iter_outcomes(batch)
 
 
-def _outcomes(batch: Batch) -> Iterator[tuple[str, LastWord]]:
+def _iter_outcomes(batch: Batch) -> Iterator[tuple[str, LastWord]]:
     for outcome in batch.result.outcomes:
         if outcome.state == "failed":
             yield outcome.source, LastWord(batch.job_id, "failed", outcome.at_ms)

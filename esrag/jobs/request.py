@@ -33,8 +33,8 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
 
     Raises: EngineError if stored chunks of an unchanged file are damaged.
     """
-    stored = _stored_sources(request, work.context.engine)
-    listing = list_files(request.arguments, _selection(request, work))
+    stored = _read_stored(request, work.context.engine)
+    listing = list_files(request.arguments, _select(request, work))
 
     plan = planning.plan(
         listing,
@@ -61,7 +61,7 @@ def _verify_unchanged(
         engine.verify_chunks(sorted(unchanged))
 
 
-def _selection(request: IngestRequest, work: Work) -> Selection:
+def _select(request: IngestRequest, work: Work) -> Selection:
     """Return which files of the named folders are taken, except those of esrag itself.
 
     These are the settings files, the index, the ledger, the cache and the runs.
@@ -79,7 +79,7 @@ def _selection(request: IngestRequest, work: Work) -> Selection:
     )
 
 
-def _stored_sources(request: IngestRequest, engine: Engine) -> Mapping[str, planning.StoredSource]:
+def _read_stored(request: IngestRequest, engine: Engine) -> Mapping[str, planning.StoredSource]:
     """Return what the index holds by source.
 
     A rebuild that names its files may replace an index that cannot be read.

@@ -94,7 +94,11 @@ def run_job(job: Job, work: Work, target: Target, progress: Progress, *, eager: 
         return
 
     drain(work, job, target, progress, eager=eager)
+    _require_whole(work, job)
 
+
+def _require_whole(work: Work, job: Job) -> None:
+    """Raise JobEnded if a job was cancelled, or a rebuild lacks a batch."""
     counts = work.ledger.counts(job.job_id).batches
     if work.ledger.job(job.job_id).state == "cancelled":
         raise JobEnded(
@@ -121,22 +125,32 @@ def drain(work: Work, job: Job, target: Target, progress: Progress, *, eager: bo
 
     while True:
         for waiting in ledger.list_due(_AT_ONCE, job.job_id):
-            batch = ledger.claim(waiting.batch_id, work.owner)
-            try:
-                if batch:
+            if batch := ledger.claim(waiting.batch_id, work.owner):
+                with _leave_to_ledger(eager=eager):
                     _perform(work, batch, lambda: target, progress, budgets)
-            except (*TRANSIENT, *_WORKER_FAULTS, *_FATAL):
-                raise
-            except Exception:
-                if eager:
-                    raise
         if ledger.job(job.job_id).state != "open" or not ledger.counts(job.job_id).open:
             return
-        if (ledger.find_next_due_ms(job.job_id) or 0) <= 1000 * time.time():
-            # Batches that were queued belong to this command now.
-            ledger.requeue(round(1000 * time.time()) + 1)
-            ledger.reap(is_dead)
+        _take_from_workers(ledger, job)
         time.sleep(_LOOKS_S)
+
+
+@contextmanager
+def _leave_to_ledger(*, eager: bool) -> Iterator[None]:
+    """Ignore an error of a single batch, which the ledger has, unless `eager`."""
+    try:
+        yield
+    except (*TRANSIENT, *_WORKER_FAULTS, *_FATAL):
+        raise
+    except Exception:
+        if eager:
+            raise
+
+
+def _take_from_workers(ledger: Ledger, job: Job) -> None:
+    """Take over the batches of the queue and of dead owners, unless the next is due later."""
+    if (ledger.find_next_due_ms(job.job_id) or 0) <= 1000 * time.time():
+        ledger.requeue(round(1000 * time.time()) + 1)
+        ledger.reap(is_dead)
 
 
 @contextmanager
@@ -183,16 +197,20 @@ def take_over(work: Work, key: str, say: Callable[[str], None]) -> Iterator[Job]
         if left.state != "open" or left.index != work.settings.engine.index or left.key == key:
             continue
         if left.rebuild or left.made != work.made:
-            note = "was cut short, and the index is made otherwise now: run esrag ingest"
-            work.ledger.cancel(left.job_id, note)
-            say(f"job {left.job_id} {note} with its files")
+            _cancel_outdated(work, left, say)
             continue
+
         left_files = format_count(files_left(work, left), "file")
-        say(
-            f"first what job {left.job_id} has left, {left_files}; to drop it: "
-            f"esrag jobs cancel {left.job_id}"
-        )
+        dropping = f"to drop it: esrag jobs cancel {left.job_id}"
+        say(f"first what job {left.job_id} has left, {left_files}; {dropping}")
         yield left
+
+
+def _cancel_outdated(work: Work, job: Job, say: Callable[[str], None]) -> None:
+    """Cancel a job whose documents the index would not take any more."""
+    note = "was cut short, and the index is made otherwise now: run esrag ingest"
+    work.ledger.cancel(job.job_id, note)
+    say(f"job {job.job_id} {note} with its files")
 
 
 def run_batch(work: Work, batch_id: str) -> Batch | None:
@@ -217,13 +235,13 @@ def run_batch(work: Work, batch_id: str) -> Batch | None:
 def _target(work: Work, job: Job) -> Target:
     """Return the index that a worker fills."""
     if job.made != work.made:
-        came = f"the job was made for {_told(job.made)}, this worker for {_told(work.made)}"
+        came = f"the job was made for {_describe(job.made)}, this worker for {_describe(work.made)}"
         raise IndexBusy(came, hint="give the worker the settings of the job, then it goes on")
     engine = work.engine(job.index)
     return Target(job.made, lambda: engine.writer(job.made), engine.vectors_of)
 
 
-def _told(made: Fingerprint) -> str:
+def _describe(made: Fingerprint) -> str:
     return f"{made.model or 'no model'}, {made.chunker}"
 
 
@@ -244,7 +262,7 @@ def _perform(  # noqa: PLR0913 -- what is done, where to, who is told, and withi
     Raises: the error that stopped it, which is recorded too.
     """
     started, ledger, wait_s = time.perf_counter(), work.ledger, work.settings.queue.sweep_s
-    surely = partial(_surely, work.settings.queue.lease_s if patient else 0.0)
+    surely = partial(_write_surely, work.settings.queue.lease_s if patient else 0.0)
 
     try:
         result = _load(work, batch, target, progress, budgets)
@@ -288,7 +306,7 @@ def _load(
         return work.ingestion.load(batch.left, into, progress, held, budgets)
 
 
-def _surely(for_s: float, write: Callable[[], object]) -> None:
+def _write_surely(for_s: float, write: Callable[[], object]) -> None:
     """Retry a ledger write for up to `for_s` seconds.
 
     Raises: EngineUnreachable, LedgerError.

@@ -29,20 +29,26 @@ def sweep(work: Work, queue: Queue) -> None:
             return
         ledger.reap(is_dead)
         waiting = queue.depth()
-        ledger.requeue(_lost_before_ms(work, queue))
-        batch_ids = list(islice(_offered(work), max(0, limits.window_batches - waiting)))
+        ledger.requeue(_find_deadline_ms(work, queue))
+        batch_ids = list(islice(_iter_due(work), max(0, limits.window_batches - waiting)))
         ledger.mark_queued(batch_ids)
         queue.publish(batch_ids)
-    for job in _for_workers(work):
+
+    _end_jobs(work)
+
+
+def _end_jobs(work: Work) -> None:
+    """End the jobs of workers that have no open batch; cancel one that cannot be ended."""
+    for job in _list_jobs(work):
         try:
             end(work, job)
         except TRANSIENT:  # the next sweep tries again
             continue
         except EsragError as error:
-            ledger.cancel(job.job_id, error.line)
+            work.ledger.cancel(job.job_id, error.line)
 
 
-def _lost_before_ms(work: Work, queue: Queue) -> int:
+def _find_deadline_ms(work: Work, queue: Queue) -> int:
     """Return the time before which queued batches without a message are lost.
 
     The longest waiting message is taken first, so everything queued before it was taken. A batch
@@ -58,8 +64,8 @@ def _lost_before_ms(work: Work, queue: Queue) -> int:
         return 0
 
 
-def _for_workers(work: Work) -> list[Job]:
-    """Return the open jobs, the oldest first.
+def _list_jobs(work: Work) -> list[Job]:
+    """Return the open jobs of workers, the oldest first.
 
     Rebuilds are not among them, because a command fills its new index by itself.
     """
@@ -68,9 +74,9 @@ def _for_workers(work: Work) -> list[Job]:
     ]
 
 
-def _offered(work: Work) -> Iterator[str]:
+def _iter_due(work: Work) -> Iterator[str]:
     """Yield the ids of the batches that may be queued."""
-    for job in _for_workers(work):
+    for job in _list_jobs(work):
         yield from (
             batch.batch_id
             for batch in work.ledger.list_due(work.settings.queue.window_batches, job.job_id)
@@ -100,16 +106,21 @@ def follow(work: Work, queue: Queue | None, job_id: str) -> Iterator[Seen]:
         if queue and time.monotonic() - swept > min(1.0, work.settings.queue.sweep_s):
             trouble = _sweep(work, queue)
             swept = time.monotonic()
-        try:
-            seen = Seen(work.ledger.job(job_id), work.ledger.counts(job_id), trouble)
-        except EngineUnreachable as error:
-            if seen is None:
-                raise
-            seen = replace(seen, trouble=error.line)
+        seen = _look(work, job_id, trouble, seen)
         yield seen
         if seen.job.state != "open":
             return
         time.sleep(_LOOKS_S)
+
+
+def _look(work: Work, job_id: str, trouble: str, before: Seen | None) -> Seen:
+    """Return a job as it is, or as it was before if the server does not answer."""
+    try:
+        return Seen(work.ledger.job(job_id), work.ledger.counts(job_id), trouble)
+    except EngineUnreachable as error:
+        if before is None:
+            raise
+        return replace(before, trouble=error.line)
 
 
 def _sweep(work: Work, queue: Queue) -> str:

@@ -62,13 +62,17 @@ class Work:
         for part in ("ingestion", "ledger"):
             if part in opened:
                 opened[part].close()
-        for engine in (
-            *self._engines.values(),
-            *([self.context.engine] if "context" in opened else ()),
-        ):
+        for engine in self._engines.values():
             engine.close()
-        if "context" in opened and self.context.cache:
-            self.context.cache.close()
-        with suppress(SettingsError):  # a wrong runs.url, which an ingest does not need
-            if "context" in opened and (runs := self.context.runs()):
-                runs.close()
+        if "context" in opened:
+            _close_context(self.context)
+
+
+def _close_context(context: Context) -> None:
+    """Close the engine, the cache and the runs of a context."""
+    context.engine.close()
+    if context.cache:
+        context.cache.close()
+    with suppress(SettingsError):  # a wrong runs.url, which an ingest does not need
+        if runs := context.runs():
+            runs.close()

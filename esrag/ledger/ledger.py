@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 from uuid import uuid4
@@ -69,20 +70,21 @@ class Ledger:
         if not all(self._store.write([job_row(replace(job, state="recording"))])):
             raise LedgerError(f"there is a job {job.job_id} already", hint="run the command again")
 
-        numbered = enumerate(
-            chain((Batch("", "", tuple(tasks)) for tasks in batches), begun), start=1
-        )
-        for some in _portions(numbered):
-            named = (
-                replace(it, batch_id=f"{job.job_id}-{number:06}", job_id=job.job_id)
-                for number, it in some
-            )
-            self._store.write([batch_row(batch) for batch in named])
+        fresh = (Batch("", "", tuple(tasks)) for tasks in batches)
+        self._record(job.job_id, chain(fresh, begun))
         self._change_job(
             job.job_id, lambda now: replace(now, state="open") if now.state == "recording" else None
         )
         self._take_over(job)
         return self.job(job.job_id)
+
+    def _record(self, job_id: str, batches: Iterable[Batch]) -> None:
+        """Write the batches of a job, numbered in their order."""
+        for some in _portions(enumerate(batches, start=1)):
+            named = (
+                replace(it, batch_id=f"{job_id}-{number:06}", job_id=job_id) for number, it in some
+            )
+            self._store.write([batch_row(batch) for batch in named])
 
     def job(self, job_id: str) -> Job:
         """Return a job.
@@ -120,13 +122,8 @@ class Ledger:
     def counts(self, job_id: str) -> Counts:
         """Return a job in figures; every state and every outcome is there."""
         totals = self._store.totals(job_id)
-        sums = dict(
-            zip(
-                SUMS,
-                map(sum, zip(*(total.sums for total in totals.values()), strict=True)),
-                strict=False,
-            )
-        )
+        columns = zip(*(total.sums for total in totals.values()), strict=True)
+        sums = dict(zip(SUMS, map(sum, columns), strict=False))
         batches = {state: totals[state].batches if state in totals else 0 for state in _STATES}
         return Counts(
             batches=batches,
@@ -139,7 +136,7 @@ class Ledger:
     def list_due(self, limit: int, job_id: str = "") -> Sequence[Batch]:
         """Return batches of open jobs that are due and not queued, the oldest first."""
         jobs = [it for it in [job_id] if self._is_open(it)] if job_id else self._open_jobs()
-        offered = (row for one in jobs for row in self._offered(one, limit))
+        offered = (row for one in jobs for row in self._find_offered(one, limit))
         return [batch_of(row) for row in islice(offered, limit)]
 
     def find_next_due_ms(self, job_id: str) -> int | None:
@@ -166,17 +163,20 @@ class Ledger:
         now_ms = self._now_ms()
 
         def claimed(batch: Batch) -> Batch | None:
-            over = (
-                batch.state == "running"
-                and batch.until_ms <= now_ms
-                and batch.attempts < self._attempts
-            )
-            if not (batch.state == "pending" or over) or not self._is_open(batch.job_id):
+            if not self._may_be_claimed(batch, now_ms):
                 return None
             begun = replace(batch, state="running", owner=owner, attempts=batch.attempts + 1)
             return replace(begun, until_ms=now_ms + self._lease_ms, not_before_ms=0, queued_ms=0)
 
         return next(iter(self._change([batch_key(batch_id)], claimed)), None)
+
+    def _may_be_claimed(self, batch: Batch, now_ms: int) -> bool:
+        is_over = (
+            batch.state == "running"
+            and batch.until_ms <= now_ms
+            and batch.attempts < self._attempts
+        )
+        return (batch.state == "pending" or is_over) and self._is_open(batch.job_id)
 
     def renew(self, batch: Batch) -> bool:
         """Extend a claim.
@@ -185,7 +185,7 @@ class Ledger:
         working.
         """
         until_ms = self._now_ms() + self._lease_ms
-        return self._is_open(batch.job_id) and self._held(
+        return self._is_open(batch.job_id) and self._change_held(
             batch, lambda it: replace(it, until_ms=until_ms)
         )
 
@@ -198,9 +198,9 @@ class Ledger:
         told = replace(
             result, outcomes=tuple(replace(outcome, at_ms=now_ms) for outcome in result.outcomes)
         )
-        return self._held(
+        return self._change_held(
             batch,
-            lambda it: replace(_ended(it, "done"), result=_both(it.result, told), took_ms=took_ms),
+            lambda it: replace(_end(it, "done"), result=_add(it.result, told), took_ms=took_ms),
         )
 
     def put_back(  # noqa: PLR0913 -- what went wrong, and what is to be done about it
@@ -223,21 +223,19 @@ class Ledger:
 
         def back(it: Batch) -> Batch:
             if counted and it.attempts >= self._attempts:
-                return _ended(it, "failed", error, traceback)
+                return _end(it, "failed", error, traceback)
             turned_away = it.turned_away + 1 if wait_s and not counted else 0
-            longer_s = max(min_s, _growing_s(wait_s, turned_away))
-            waiting = _pending(
-                it, it.attempts - (not counted), now_ms + round(1000 * longer_s) if longer_s else 0
-            )
-            return replace(
-                waiting, error=_shown(error), traceback=_end_of(traceback), turned_away=turned_away
-            )
+            longer_s = max(min_s, _grow_wait(wait_s, turned_away))
+            due_ms = now_ms + round(1000 * longer_s) if longer_s else 0
+            waiting = _reset(it, it.attempts - (not counted), due_ms)
+            told = replace(waiting, error=_shorten(error), traceback=_end_of(traceback))
+            return replace(told, turned_away=turned_away)
 
-        self._held(batch, back)
+        self._change_held(batch, back)
 
     def give_up(self, batch: Batch, error: str, traceback: str = "") -> None:
         """End a batch with a permanent error; do nothing if the claim is another owner's by now."""
-        self._held(batch, lambda it: _ended(it, "failed", error, traceback))
+        self._change_held(batch, lambda it: _end(it, "failed", error, traceback))
 
     def reap(self, is_dead: Callable[[str], bool] = lambda _owner: False) -> Sequence[Batch]:
         """Take back batches whose claim is over or whose owner `is_dead`; return their new state.
@@ -248,7 +246,7 @@ class Ledger:
         now_ms = self._now_ms()
         running = map(batch_of, iter_rows(self._store, Query("batch", states=("running",))))
         left = [batch for batch in running if batch.until_ms <= now_ms or is_dead(batch.owner)]
-        return [after for batch in left for after in self._taken_back(batch)]
+        return [after for batch in left for after in self._take_back(batch)]
 
     def requeue(self, before_ms: int) -> int:
         """Offer pending batches again whose messages of before then were lost; return how many."""
@@ -319,26 +317,23 @@ class Ledger:
         Raises: LedgerError for an unknown job.
         """
         self.job(job_id)
-        named, now_ms = frozenset(map(batch_key, batch_ids)), self._now_ms()
-
-        def again(batch: Batch) -> Batch | None:
-            return _again(
-                batch,
-                lambda source: source not in but and (not sources or source in sources),
-                now_ms,
-            )
-
-        rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
-        failed = _portions(
-            row.key for row in rows if row.sums[_FAILED] and (not named or row.key in named)
-        )
-        keys = [row.key for some in failed for row in self._store.get(some) if again(batch_of(row))]
+        again = partial(_retry, sources=sources, but=but, now_ms=self._now_ms())
+        failed = self._list_failed(job_id, frozenset(map(batch_key, batch_ids)))
+        keys = [row.key for row in failed if again(batch_of(row))]
         if not keys:
             return 0
+
         self.reopen(job_id)
         changed = self._change(keys, again)
         self.reopen(job_id)  # a sweeper may have found nothing open in between
         return len(changed)
+
+    def _list_failed(self, job_id: str, keys: Collection[str]) -> Iterator[Row]:
+        """Yield the batches of a job with failed files, all or those of some keys."""
+        rows = iter_rows(self._store, Query("batch", job_id, bodies=False))
+        failed = (row.key for row in rows if row.sums[_FAILED] and (not keys or row.key in keys))
+        for some in _portions(failed):
+            yield from self._store.get(some)
 
     def prune(self, before_ms: int) -> int:
         """Remove old jobs with their batches, and return how many jobs.
@@ -404,7 +399,7 @@ class Ledger:
             for row in iter_rows(self._store, Query("job", states=("open",), bodies=False))
         ]
 
-    def _offered(self, job_id: str, limit: int) -> Iterator[Row]:
+    def _find_offered(self, job_id: str, limit: int) -> Iterator[Row]:
         query = Query("batch", job_id, ("pending",), due_ms=self._now_ms(), queued_ms=(0, 0))
         return iter_rows(self._store, query, limit)
 
@@ -430,7 +425,7 @@ class Ledger:
             ),
         )
 
-    def _held(self, batch: Batch, change: Callable[[Batch], Batch]) -> bool:
+    def _change_held(self, batch: Batch, change: Callable[[Batch], Batch]) -> bool:
         """Change a batch for the holder of its claim; return whether the claim was still held."""
         claim = (batch.owner, batch.attempts)
 
@@ -443,15 +438,13 @@ class Ledger:
 
         return bool(self._change([batch_key(batch.batch_id)], changed))
 
-    def _taken_back(self, batch: Batch) -> Sequence[Batch]:
+    def _take_back(self, batch: Batch) -> Sequence[Batch]:
         if batch.attempts < self._attempts:
-            after = _pending(batch, batch.attempts)
+            after = _reset(batch, batch.attempts)
         elif len(batch.left) > 1:
             return self._cut(batch)
         else:
-            after = _ended(
-                batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback
-            )
+            after = _end(batch, "dead", f"ended its worker {batch.attempts} times", batch.traceback)
         return self._change([batch_key(batch.batch_id)], lambda it: after if it == batch else None)
 
     def _cut(self, batch: Batch) -> Sequence[Batch]:
@@ -462,7 +455,7 @@ class Ledger:
         ):
             return []  # its owner was not dead after all; from here on he cannot end it any more
 
-        pieces = list(_pieces(batch))
+        pieces = list(_split(batch))
         for some in _portions(pieces):
             self._store.write([batch_row(piece) for piece in some])
         self._store.remove([key])
@@ -495,13 +488,13 @@ class Ledger:
                 left = [row.key for row, done in written if not done]
 
 
-def _pending(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
+def _reset(batch: Batch, attempts: int = 0, not_before_ms: int = 0) -> Batch:
     """Return the batch as pending; its error is kept."""
     unclaimed = replace(batch, state="pending", owner="", until_ms=0, queued_ms=0, turned_away=0)
     return replace(unclaimed, attempts=attempts, not_before_ms=not_before_ms)
 
 
-def _pieces(batch: Batch) -> Iterator[Batch]:
+def _split(batch: Batch) -> Iterator[Batch]:
     """Yield a batch for each file, done if the file is finished.
 
     The first of the finished ones carries the batch's counts.
@@ -518,22 +511,28 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
             yield replace(piece, error=error, alone=True)
 
 
-def _again(batch: Batch, is_meant: Callable[[str], bool], now_ms: int) -> Batch | None:
-    """Return a batch with the failed files that are meant, to be retried; None if none failed."""
+def _retry(
+    batch: Batch, sources: Collection[str], but: Collection[str], now_ms: int
+) -> Batch | None:
+    """Return a batch with its failed files, to be retried; None if none failed.
+
+    These are all, or those of `sources`, without those in `but`.
+    """
     left = batch.left if batch.state in GIVEN_UP else ()
     given_up = (Outcome(task.source, "failed", batch.error, at_ms=now_ms) for task in left)
     outcomes = (*batch.result.outcomes, *given_up)
-    failed = {it.source for it in outcomes if it.state == "failed" and is_meant(it.source)}
+    failed = {it.source for it in outcomes if it.state == "failed"}.difference(but)
+    failed = failed.intersection(sources) if sources else failed
     if batch.state == "running" or not failed:
         return None
 
     kept = tuple(outcome for outcome in outcomes if outcome.source not in failed)
     beginnings = tuple(f"{source}:" for source in failed)
     parts = tuple(part for part in batch.result.parts if not part.source.startswith(beginnings))
-    return replace(_pending(batch), result=replace(batch.result, outcomes=kept, parts=parts))
+    return replace(_reset(batch), result=replace(batch.result, outcomes=kept, parts=parts))
 
 
-def _both(one: Result, other: Result) -> Result:
+def _add(one: Result, other: Result) -> Result:
     """Return two results of one batch, about different files, as one."""
     return Result(
         outcomes=(*one.outcomes, *other.outcomes),
@@ -544,26 +543,26 @@ def _both(one: Result, other: Result) -> Result:
     )
 
 
-def _growing_s(wait_s: float, turned_away: int) -> float:
+def _grow_wait(wait_s: float, turned_away: int) -> float:
     """Return how long a batch waits: twice as long each time, up to five minutes.
 
-    >>> [_growing_s(10, turns) for turns in (0, 1, 2, 3, 9999)]
+    >>> [_grow_wait(10, turns) for turns in (0, 1, 2, 3, 9999)]
     [10, 10, 20.0, 40.0, 300.0]
     """
     doublings = min(max(0, turned_away - 1), 16)
     return max(wait_s, min(wait_s * float(2**doublings), _MAX_WAIT_S))
 
 
-def _ended(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:
+def _end(batch: Batch, state: BatchState, error: str = "", traceback: str = "") -> Batch:
     """Return a batch in its last state, without claim and times."""
     ended = replace(batch, state=state, until_ms=0, queued_ms=0, not_before_ms=0)
-    return replace(ended, error=_shown(error), traceback=_end_of(traceback))
+    return replace(ended, error=_shorten(error), traceback=_end_of(traceback))
 
 
-def _shown(error: str) -> str:
+def _shorten(error: str) -> str:
     r"""Return an error as one line.
 
-    >>> _shown("no room\n  on the disk")
+    >>> _shorten("no room\n  on the disk")
     'no room on the disk'
     """
     line = " ".join(error.split())

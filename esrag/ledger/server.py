@@ -38,13 +38,16 @@ class ServerStore:
             if "error" in answer and answer["status"] != CONFLICT:
                 raise refusal(self._sibling.shown_url, answer["status"], answer, about=row.key)
         refused = [row.key for row, answer in zip(rows, answers, strict=True) if "error" in answer]
-        # A request whose answer got lost was sent again, and came upon what it had written itself.
-        ours = {
-            entry["_source"]["key"]
-            for entry in self._sibling.entries(refused, "body")
-            if entry["_source"]["mark"] == mark
-        }
+        ours = self._find_written(refused, mark)
         return [row.key not in refused or row.key in ours for row in rows]
+
+    def _find_written(self, refused: Sequence[str], mark: str) -> set[str]:
+        """Return the keys that have our mark.
+
+        A request whose answer got lost was sent again, and came upon what it had written itself.
+        """
+        entries = self._sibling.entries(refused, "body")
+        return {entry["_source"]["key"] for entry in entries if entry["_source"]["mark"] == mark}
 
     def remove(self, keys: Sequence[str]) -> None:
         """Remove rows; see `Store.remove`."""
@@ -64,11 +67,8 @@ class ServerStore:
             "_source": {"excludes": ["mark"] if query.bodies else ["mark", "body"]},
             **({"search_after": [after]} if after else {}),
         }
-        return (
-            [_row(entry) for entry in self._sibling.search(body, refresh=not after)["hits"]["hits"]]
-            if limit
-            else []
-        )
+        hits = self._sibling.search(body, refresh=not after)["hits"]["hits"] if limit else []
+        return [_row(entry) for entry in hits]
 
     def totals(self, job_id: str) -> Mapping[str, Total]:
         """Return the batches of a job by state; see `Store.totals`."""
@@ -81,12 +81,8 @@ class ServerStore:
             "size": 0,
             "aggs": {"states": {"terms": {"field": "state"}, "aggs": figures}},
         }
-        states = (
-            self._sibling.search(body, refresh=True)
-            .get("aggregations", {})
-            .get("states", {})
-            .get("buckets", ())
-        )
+        found = self._sibling.search(body, refresh=True).get("aggregations", {})
+        states = found.get("states", {}).get("buckets", ())
         return {state["key"]: _total(state) for state in states}
 
     def close(self) -> None:
@@ -125,12 +121,9 @@ def _action(row: Row, mark: str) -> str:
         else {}
     )
     how = "index" if number else "create"
-    entry = (
-        {name: getattr(row, name) for name in _FIELDS}
-        | dict(zip(SUMS, row.sums, strict=True))
-        | {"mark": mark}
-    )
-    entry |= {"causes": _causes(row)}
+    fields = {name: getattr(row, name) for name in _FIELDS}
+    sums = dict(zip(SUMS, row.sums, strict=True))
+    entry = {**fields, **sums, "mark": mark, "causes": _causes(row)}
 
     return f"{json.dumps({how: {'_id': row.key, **number}})}\n{json.dumps(entry)}\n"
 

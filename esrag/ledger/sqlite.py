@@ -76,8 +76,8 @@ class SqliteStore:
         """Write rows in one transaction; see `Store.write`."""
         if not rows:
             return []
-        with self._using(writing=True) as opened:
-            connection = opened or self._made()
+        with self._use(writing=True) as opened:
+            connection = opened or self._create()
             # What a user was told of a job survives a power cut, and with it all batches that were
             # written before.
             sync = "FULL" if any(row.kind == "job" for row in rows) else "NORMAL"
@@ -87,25 +87,14 @@ class SqliteStore:
 
     def remove(self, keys: Sequence[str]) -> None:
         """Remove rows; see `Store.remove`."""
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             if connection:
                 with _transaction(connection):
                     connection.executemany("DELETE FROM entries WHERE key = ?", zip(keys))
 
     def find(self, query: Query, after: str, limit: int) -> Sequence[Row]:
         """Return the first rows by key; see `Store.find`."""
-        terms: list[tuple[str, Sequence[str | int]]] = [
-            ("kind = ?", [query.kind]),
-            ("key > ?", [after]),
-        ]
-        if query.job_id:
-            terms.append(("job_id = ?", [query.job_id]))
-        if query.states:
-            terms.append((f"state IN ({_marks(query.states)})", sorted(query.states)))
-        if query.due_ms is not None:
-            terms.append(("due_ms <= ?", [query.due_ms]))
-        if query.queued_ms is not None:
-            terms.append(("queued_ms BETWEEN ? AND ?", query.queued_ms))
+        terms = list(_conditions(query, after))
         where = " AND ".join(term for term, _ in terms)
         values = [value for _, some in terms for value in some]
         return self._rows(f"{where} ORDER BY key LIMIT ?", [*values, limit], bodies=query.bodies)
@@ -114,7 +103,7 @@ class SqliteStore:
         """Return the batches of a job by state; see `Store.totals`."""
         sums = ", ".join(f"sum({name})" for name in SUMS)
         sql = f"SELECT state, count(*), min(due_ms), {sums} FROM entries"  # noqa: S608 -- constants
-        with self._using() as connection:
+        with self._use() as connection:
             if not connection:
                 return {}
             rows = connection.execute(
@@ -133,13 +122,13 @@ class SqliteStore:
 
     def _rows(self, where: str, values: Sequence[str | int], *, bodies: bool) -> Sequence[Row]:
         sql = f"SELECT {_COLUMNS}, {'body' if bodies else repr('')} FROM entries WHERE {where}"  # noqa: S608 -- constants
-        with self._using() as connection:
+        with self._use() as connection:
             return (
                 [_row(values) for values in connection.execute(sql, values)] if connection else []
             )
 
     @contextmanager
-    def _using(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
+    def _use(self, *, writing: bool = False) -> Iterator[apsw.Connection | None]:
         """Yield the connection to one thread at a time; None without a ledger.
 
         A failure is raised as one line.
@@ -158,7 +147,7 @@ class SqliteStore:
                 raise
             self._require_current()
 
-    def _made(self) -> apsw.Connection:
+    def _create(self) -> apsw.Connection:
         """Return a new ledger; another program may be creating it as well."""
         make_folder(self._path.parent)
         self._open("rwc", writing=True)
@@ -182,14 +171,14 @@ class SqliteStore:
     def _open(self, mode: str, *, writing: bool) -> None:
         """Open the file, only for reading if nothing can be written; refuse any other file."""
         try:
-            connection = self._checked(self._connected(mode))
+            connection = self._check(self._connect(mode))
         except apsw.Error as error:
             if writing:
                 raise
-            connection = self._checked(connect_immutable(self._path, error))
+            connection = self._check(connect_immutable(self._path, error))
         self._connection, self._file = connection, _identity(self._path)
 
-    def _connected(self, mode: str) -> apsw.Connection:
+    def _connect(self, mode: str) -> apsw.Connection:
         """Return a connection to the file; an empty file gets the tables.
 
         SQLite learns whether pages carry checksums when it opens the file. If the file was empty
@@ -208,7 +197,7 @@ class SqliteStore:
         connection.close()
         return connect(self._path, mode)
 
-    def _checked(self, connection: apsw.Connection) -> apsw.Connection:
+    def _check(self, connection: apsw.Connection) -> apsw.Connection:
         """Return the connection, if it is to a ledger."""
         try:
             self._require_ours(connection)
@@ -223,10 +212,8 @@ class SqliteStore:
         version = value(connection, "PRAGMA user_version")
         if version > SCHEMA_VERSION:
             hint = "upgrade esrag, or set ledger.url to another file"
-            came = f"the ledger {self._path} was made by a newer esrag"
-            raise LedgerError(
-                f"{came}: version {version}, this one reads {SCHEMA_VERSION}", hint=hint
-            )
+            came = f"the ledger {self._path} was made by a newer esrag: version {version}"
+            raise LedgerError(f"{came}, this one reads {SCHEMA_VERSION}", hint=hint)
         if not has_checksums(connection):
             hint = (
                 "it is damaged or an older esrag made it: move it away, and run esrag ingest again"
@@ -243,22 +230,38 @@ class SqliteStore:
         try:
             yield
         except apsw.Error as error:
-            code = result(error)
-            if code == apsw.SQLITE_NOTADB:
+            if result(error) == apsw.SQLITE_NOTADB:
                 self._refuse_foreign()
-            hint = _DAMAGED_HINT if has_wrong_checksum(error) else _HINTS.get(code, _HINT)
-            if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
-                hint = REPLAY_HINT
-            raise LedgerError(f"cannot use the ledger {self._path}: {error}", hint=hint) from error
+            raise self._error(error, self._choose_hint(error)) from error
         except (OSError, ValueError) as error:
             # A path with a null byte, a name that is not Unicode.
             said = getattr(error, "strerror", None) or error
-            raise LedgerError(f"cannot use the ledger {self._path}: {said}", hint=_HINT) from error
+            raise self._error(said, _HINT) from error
         except (LookupError, TypeError, OverflowError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise LedgerError(
-                f"cannot use the ledger {self._path}: {what}", hint=_DAMAGED_HINT
-            ) from error
+            raise self._error(f"{type(error).__name__}: {error}", _DAMAGED_HINT) from error
+
+    def _error(self, said: object, hint: str) -> LedgerError:
+        return LedgerError(f"cannot use the ledger {self._path}: {said}", hint=hint)
+
+    def _choose_hint(self, error: apsw.Error) -> str:
+        code = result(error)
+        if code == apsw.SQLITE_CANTOPEN and log_bytes(self._path):
+            return REPLAY_HINT
+        return _DAMAGED_HINT if has_wrong_checksum(error) else _HINTS.get(code, _HINT)
+
+
+def _conditions(query: Query, after: str) -> Iterator[tuple[str, Sequence[str | int]]]:
+    """Yield the conditions of a query, each with its values."""
+    yield "kind = ?", [query.kind]
+    yield "key > ?", [after]
+    if query.job_id:
+        yield "job_id = ?", [query.job_id]
+    if query.states:
+        yield f"state IN ({_marks(query.states)})", sorted(query.states)
+    if query.due_ms is not None:
+        yield "due_ms <= ?", [query.due_ms]
+    if query.queued_ms is not None:
+        yield "queued_ms BETWEEN ? AND ?", query.queued_ms
 
 
 def _is_written(connection: apsw.Connection, row: Row) -> bool:

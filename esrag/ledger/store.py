@@ -115,12 +115,12 @@ def iter_rows(store: Store, query: Query, limit: int = sys.maxsize) -> Iterator[
 
 def job_key(job_id: str) -> str:
     """Return the key of a job's row."""
-    return f"job {_spelled(job_id)}"
+    return f"job {_spell(job_id)}"
 
 
 def batch_key(batch_id: str) -> str:
     """Return the key of a batch's row; keys are in the order of ids."""
-    return f"batch {_spelled(batch_id)}"
+    return f"batch {_spell(batch_id)}"
 
 
 def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
@@ -138,10 +138,6 @@ def job_row(job: Job, version: tuple[int, ...] = NEW) -> Row:
 def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
     """Return a batch as a row, with the fields that are searched and summed."""
     due_ms = {"pending": batch.not_before_ms, "running": batch.until_ms}.get(batch.state, 0)
-    sums = {
-        **_files(batch),
-        **{name: getattr(batch.result, name) for name in ("chunks", "embedded", "reused")},
-    }
     return Row(
         key=batch_key(batch.batch_id),
         kind="batch",
@@ -149,7 +145,7 @@ def batch_row(batch: Batch, version: tuple[int, ...] = NEW) -> Row:
         state=batch.state,
         due_ms=due_ms,
         queued_ms=batch.queued_ms,
-        sums=tuple(sums.get(name, 0) for name in SUMS),
+        sums=_sums(batch),
         body=_json(batch),
         version=version,
     )
@@ -169,6 +165,14 @@ def batch_of(row: Row) -> Batch:
     Raises: LedgerError.
     """
     return _read(_BATCH, row)
+
+
+def _sums(batch: Batch) -> tuple[int, ...]:
+    """Return the figures of a batch in the order of SUMS."""
+    result = batch.result
+    parts = {"chunks": result.chunks, "embedded": result.embedded, "reused": result.reused}
+    sums = {**_files(batch), **parts}
+    return tuple(sums.get(name, 0) for name in SUMS)
 
 
 def _files(batch: Batch) -> Mapping[str, int]:
@@ -196,16 +200,16 @@ def _json(record: Job | Batch) -> str:
 
     Bytes that are not Unicode are escaped, as in `sources.source_of`.
     """
-    text = json.dumps(record, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(record, default=_to_mapping, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text)
 
 
-def _plain(value: Any) -> Any:
+def _to_mapping(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} is nothing that a ledger holds")
 
 
-def _spelled(name: str) -> str:
+def _spell(name: str) -> str:
     """Return a name from a command line without characters that are not Unicode."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -49,15 +49,19 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise ParsingError("is not a whole zip archive (truncated?)") from error
+    _require_no_bomb(archive, len(data))
+    return archive
+
+
+def _require_no_bomb(archive: zipfile.ZipFile, packed: int) -> None:
+    """Raise ParsingError if so many bytes unpack to too many."""
     unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > _MAX_UNPACKED or (unpacked > _SMALL and unpacked > _MAX_RATIO * len(data)):
-        size = f"{unpacked // _MIB} MiB from {len(data) // 1024} KiB"
+    if unpacked > _MAX_UNPACKED or (unpacked > _SMALL and unpacked > _MAX_RATIO * packed):
+        size = f"{unpacked // _MIB} MiB from {packed // 1024} KiB"
         raise ParsingError(
             f"unpacks to {size}, at most {_MAX_UNPACKED // _MIB} MiB and {_MAX_RATIO} : "
             "1 are allowed"
         )
-
-    return archive
 
 
 def read_xml(archive: zipfile.ZipFile, name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.headers import repeat_text
+from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
@@ -47,44 +48,63 @@ class DocxLoader:
         archive.open_archive(source.data).close()
         document = docx.Document(BytesIO(source.data))
         styles = document.styles.element
-        levels = _levels(styles)
-        vanished = None if source.keep_hidden else _vanished_styles(styles)
+        vanished = None if source.keep_hidden else _find_vanished(styles)
         layout = Layout()
-        layout.leave_out(_remove_hidden(document.element.body, vanished))
-        separate_raised(_raised_runs(document.element.body))
-        titles: list[str] = []
-        for block in _blocks(document.element.body):
-            _write(layout, block, levels, titles)
-        for note in _footnotes(document.part):
-            layout.leave_out(_remove_hidden(note, vanished))
-            separate_raised(_raised_runs(note))
-            layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
+        titles = _write_body(layout, document.element.body, vanished, _read_levels(styles))
+        _write_footnotes(layout, document.part, vanished)
         properties = document.core_properties
         title = join_lines(" ".join(titles)) or clean_title(properties.title)
         yield layout.document(source, "docx", title, {"author": properties.author})
 
 
-def _write(layout: Layout, block: Any, levels: dict[str, int], titles: list[str]) -> None:
-    """Add a paragraph or a table; a paragraph in the style "Title" is collected as well."""
-    if block.tag == _TABLE:
-        layout.table(_rows(block))
-        return
+def _write_body(
+    layout: Layout, body: Any, vanished: set[str] | None, levels: dict[str, int]
+) -> list[str]:
+    """Add the paragraphs and tables, and return the paragraphs in the style "Title"."""
+    _prepare(layout, body, vanished)
+    titles = []
 
+    for block in _blocks(body):
+        level = _level(block, levels)
+        if block.tag == _TABLE:
+            layout.table(_rows(block))
+        else:
+            _write_paragraph(layout, block, level)
+        if level == 0:
+            titles.append(_text(block))
+
+    return titles
+
+
+def _write_footnotes(layout: Layout, part: Any, vanished: set[str] | None) -> None:
+    for note in _footnotes(part):
+        _prepare(layout, note, vanished)
+        layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
+
+
+def _prepare(layout: Layout, root: Any, vanished: set[str] | None) -> None:
+    """Remove hidden text, and separate superscripts from the text before them."""
+    layout.leave_out(_remove_hidden(root, vanished))
+    separate_raised(_iter_raised(root))
+
+
+def _write_paragraph(layout: Layout, block: Any, level: int) -> None:
     text = _text(block)
-    style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
-    level = levels.get(style.get(f"{_WORD}val"), -1) if style is not None else -1
-
     if level > 0:
         layout.heading(text, level)
     elif block.find(f"{_WORD}pPr/{_WORD}numPr") is not None and text.strip():
         layout.add(f"- {text}", "\n")
     else:
         layout.add(text)
-    if level == 0:
-        titles.append(text)
 
 
-def _levels(styles: Any) -> dict[str, int]:
+def _level(block: Any, levels: dict[str, int]) -> int:
+    """Return the level of a paragraph's style: 0 for a title, -1 for text."""
+    style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
+    return levels.get(style.get(f"{_WORD}val"), -1) if style is not None else -1
+
+
+def _read_levels(styles: Any) -> dict[str, int]:
     """Return the heading level of each paragraph style, by its id.
 
     It is the level of the style's name, of its outline or of its parent; a title has level 0.
@@ -95,22 +115,26 @@ def _levels(styles: Any) -> dict[str, int]:
     parents: dict[str, str] = {}
 
     for style in styles.iter(f"{_WORD}style"):
-        key = style.get(f"{_WORD}styleId", "")
-        name, outline, parent = (
-            style.find(f"{_WORD}{path}") for path in ("name", f"pPr/{_WORD}outlineLvl", "basedOn")
-        )
-        called = "" if name is None else name.get(f"{_WORD}val", "").casefold()
-        if match := re.fullmatch(r"heading (\d)|title", called):
-            levels[key] = int(match[1] or 0)
-        elif outline is not None and (number := outline.get(f"{_WORD}val", "9")) in "012345678":
-            levels[key] = int(number) + 1
+        key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
+        level = _read_level(style)
+        if level is not None:
+            levels[key] = level
         elif parent is not None:
             parents[key] = parent.get(f"{_WORD}val", "")
 
-    inherited = {
-        key: levels[parent] for key, parent in parents.items() if levels.get(parent, 0) > 0
-    }
+    inherited = {key: levels[name] for key, name in parents.items() if levels.get(name, 0) > 0}
     return inherited | levels
+
+
+def _read_level(style: Any) -> int | None:
+    """Return the level by a style's name, else by its outline; None if it has neither."""
+    name, outline = style.find(f"{_WORD}name"), style.find(f"{_WORD}pPr/{_WORD}outlineLvl")
+    called = "" if name is None else name.get(f"{_WORD}val", "").casefold()
+    if match := re.fullmatch(r"heading (\d)|title", called):
+        return int(match[1] or 0)
+    if outline is not None and (number := outline.get(f"{_WORD}val", "9")) in "012345678":
+        return int(number) + 1
+    return None
 
 
 def _blocks(element: Any) -> Iterator[Any]:
@@ -153,8 +177,8 @@ def _rows(table: Any) -> Iterator[list[str]]:
     row is a title, and its text is not repeated.
     """
     above: list[str] = []
-    for row in _nearest(table, f"{_WORD}tr"):
-        own = list(_nearest(row, f"{_WORD}tc"))
+    for row in _iter_nearest(table, f"{_WORD}tr"):
+        own = list(_iter_nearest(row, f"{_WORD}tc"))
         cells: list[str] = []
         for cell in own:
             text = _cell(cell)
@@ -185,13 +209,13 @@ def _cell(cell: Any) -> str:
     return " ".join(block for block in blocks if block.strip())
 
 
-def _nearest(element: Any, tag: str) -> Iterator[Any]:
+def _iter_nearest(element: Any, tag: str) -> Iterator[Any]:
     """Yield descendants with the tag that are not below another one; content controls wrap rows."""
     for child in element.iterchildren("{*}*"):
         if child.tag == tag:
             yield child
         elif child.tag not in _LEFT_OUT:
-            yield from _nearest(child, tag)
+            yield from _iter_nearest(child, tag)
 
 
 def _footnotes(part: Any) -> Iterator[Any]:
@@ -204,7 +228,7 @@ def _footnotes(part: Any) -> Iterator[Any]:
             yield from etree.fromstring(relation.target_part.blob, parser).iter(f"{_WORD}footnote")
 
 
-def _raised_runs(root: Any) -> Iterator[Any]:
+def _iter_raised(root: Any) -> Iterator[Any]:
     """Yield the runs that stand above the line."""
     for run in root.iter(f"{_WORD}r"):
         position = run.find(f"{_WORD}rPr/{_WORD}vertAlign")
@@ -212,7 +236,7 @@ def _raised_runs(root: Any) -> Iterator[Any]:
             yield run
 
 
-def _vanished_styles(styles: Any) -> set[str]:
+def _find_vanished(styles: Any) -> set[str]:
     """Return the ids of the styles whose text is hidden, by themselves or by a parent style.
 
     "" stands for the default style.
@@ -222,26 +246,22 @@ def _vanished_styles(styles: Any) -> set[str]:
     default = styles.find(f"{_WORD}docDefaults/{_WORD}rPrDefault/{_WORD}rPr")
     for style in styles.iter(f"{_WORD}style"):
         key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
-        own[key] = _vanish(style.find(f"{_WORD}rPr"))
+        own[key] = _says_hidden(style.find(f"{_WORD}rPr"))
         parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
-        if style.get(f"{_WORD}type") == "paragraph" and style.get(f"{_WORD}default") in (
-            "1",
-            "true",
-        ):
+        if _is_default(style):
             own.setdefault("", own[key])
-    own[""] = own.get("") or _vanish(default)
 
-    def is_vanished(key: str) -> bool:
-        for _ in range(len(own)):  # a style may be based on itself
-            if key not in parents or own[key] is not None:
-                break
-            key = parents[key]
-        return bool(own.get(key))
-
-    return {key for key in own if is_vanished(key)}
+    own[""] = own.get("") or _says_hidden(default)
+    return {key for key in own if inherit(key, own, parents)}
 
 
-def _vanish(properties: Any) -> bool | None:
+def _is_default(style: Any) -> bool:
+    """Return whether a style is that of paragraphs without one."""
+    is_paragraph = style.get(f"{_WORD}type") == "paragraph"
+    return is_paragraph and style.get(f"{_WORD}default") in ("1", "true")
+
+
+def _says_hidden(properties: Any) -> bool | None:
     """Return whether properties of text hide it; None if they say nothing about it."""
     mark = None if properties is None else properties.find(f"{_WORD}vanish")
     return None if mark is None else mark.get(f"{_WORD}val", "1") not in _NO
@@ -255,38 +275,43 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
     if vanished is None:
         return 0
 
-    hidden = [
-        row for row in root.iter(f"{_WORD}tr") if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None
-    ]
+    rows = root.iter(f"{_WORD}tr")
+    hidden = [row for row in rows if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None]
     hidden += [run for run in root.iter(f"{_WORD}r") if _is_hidden(run, vanished)]
-    characters = 0
-    for element in hidden:
-        characters += sum(count_characters(text.text or "") for text in element.iter(f"{_WORD}t"))
-        for text in element.iter(f"{_WORD}t"):
-            text.text = ""
-        element.getparent().remove(element)
+    return sum(map(_remove, hidden))
 
+
+def _remove(element: Any) -> int:
+    """Remove a run or a row with its texts, and return how many characters these held."""
+    characters = 0
+    for text in element.iter(f"{_WORD}t"):
+        characters += count_characters(text.text or "")
+        text.text = ""
+    element.getparent().remove(element)
     return characters
 
 
 def _is_hidden(run: Any, vanished: set[str]) -> bool:
     """Return whether a run is hidden by itself or its styles, is white, or is too small to read."""
     properties = run.find(f"{_WORD}rPr")
-    said = _vanish(properties)
+    said = _says_hidden(properties)
     if said is not None:
         return said
 
     paragraph = next(run.iterancestors(_PARAGRAPH), None)
-    of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
-    of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
-    keys = [style.get(f"{_WORD}val", "") for style in (of_run, of_paragraph) if style is not None]
-    if vanished and any(
-        key in vanished for key in (keys if of_paragraph is not None else [*keys, ""])
-    ):
+    if not vanished.isdisjoint(_style_ids(properties, paragraph)):
         return True
     return properties is not None and (
         _is_tiny(properties) or _is_white(run, properties, paragraph)
     )
+
+
+def _style_ids(properties: Any, paragraph: Any) -> list[str]:
+    """Return the ids of a run's own style and of its paragraph's, "" for the default one."""
+    of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
+    of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
+    keys = [style.get(f"{_WORD}val", "") for style in (of_run, of_paragraph) if style is not None]
+    return keys if of_paragraph is not None else [*keys, ""]
 
 
 def _is_tiny(properties: Any) -> bool:

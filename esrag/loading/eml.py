@@ -62,10 +62,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> Iterator[Skipped]:
     """Add the message's text, or its HTML if it has no text."""
-    try:
-        part = message.get_body(("plain", "html"))
-    except _BROKEN:
-        part = None
+    part = _find_body(message)
     if part is None:
         return
 
@@ -79,6 +76,13 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
             layout.add(decode(data, _charset(part)))
     except ParsingError as error:
         yield Skipped("body", str(error))
+
+
+def _find_body(message: EmailMessage) -> MIMEPart | None:
+    try:
+        return message.get_body(("plain", "html"))
+    except _BROKEN:
+        return None
 
 
 def _payload(part: MIMEPart) -> bytes:

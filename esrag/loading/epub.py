@@ -28,10 +28,7 @@ class EpubLoader:
         Raises: ParsingError for a bomb, a protected or a damaged archive.
         """
         with archive.open_archive(source.data) as files:
-            rootfile = archive.read_xml(files, _CONTAINER).find(".//{*}rootfile")
-            if rootfile is None:
-                raise ParsingError(f"names no book in {_CONTAINER}")
-            opf = rootfile.get("full-path", "")
+            opf = _find_book(files)
             package = archive.read_xml(files, opf)
             layout = Layout()
             for name in _spine(package, posixpath.dirname(opf)):
@@ -42,6 +39,14 @@ class EpubLoader:
             package.findtext(f".//{_DUBLIN_CORE}{field}", "") for field in ("title", "creator")
         )
         yield layout.document(source, "epub", title, {"author": author})
+
+
+def _find_book(files: ZipFile) -> str:
+    """Return the name of the member that describes the book. Raises: ParsingError."""
+    rootfile = archive.read_xml(files, _CONTAINER).find(".//{*}rootfile")
+    if rootfile is None:
+        raise ParsingError(f"names no book in {_CONTAINER}")
+    return str(rootfile.get("full-path", ""))
 
 
 def _spine(package: Any, folder: str) -> Iterator[str]:

@@ -115,7 +115,7 @@ def _lines(page: Any, text: str) -> Iterator[_Line]:
     What pdfium reads as the next line, but is further right at the same height, is the same line.
     """
     cells: _Line = []
-    for words in _measured_lines(page, text):
+    for words in _measure_lines(page, text):
         if not (cells and words and _goes_on(cells[-1], words[0])):
             yield cells
             cells = []
@@ -145,7 +145,7 @@ def _join(cell: _Piece, word: _Piece) -> _Piece:
     )
 
 
-def _measured_lines(page: Any, text: str) -> Iterator[_Line]:
+def _measure_lines(page: Any, text: str) -> Iterator[_Line]:
     """Yield the words of each line; none for a line that cannot be measured."""
     wide = done = 0  # characters that are two units each for pdfium
     for line in _LINE.finditer(text):

@@ -26,8 +26,8 @@ def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
     skipped: list[Skipped] = []
     loaded, uncounted = False, 0
 
-    for part in _loaded(source):
-        kept = _checked(part, source, max_characters)
+    for part in _load(source):
+        kept = _check(part, source, max_characters)
         if not isinstance(kept, Skipped):
             loaded = True
         elif len(skipped) < _MAX_SKIPPED:
@@ -39,10 +39,10 @@ def parts(source: Source, max_characters: int) -> Iterator[Document | Skipped]:
     if uncounted:
         yield Skipped(f"{uncounted} more parts", "are left out as well")
     if not loaded:
-        raise ParsingError(_nothing(skipped, uncounted))
+        raise ParsingError(_explain_nothing(skipped, uncounted))
 
 
-def _loaded(source: Source) -> Iterator[Document | Skipped]:
+def _load(source: Source) -> Iterator[Document | Skipped]:
     try:
         _, loader = loader_for(source.name, source.data)
         yield from loader.load(source)
@@ -72,7 +72,7 @@ def _words(error: Exception) -> str:
     )
 
 
-def _checked(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:
+def _check(part: Document | Skipped, source: Source, max_characters: int) -> Document | Skipped:
     """Return the part, or why its document is left out."""
     if isinstance(part, Skipped):
         return part
@@ -88,7 +88,7 @@ def _checked(part: Document | Skipped, source: Source, max_characters: int) -> D
     return part
 
 
-def _nothing(skipped: list[Skipped], uncounted: int) -> str:
+def _explain_nothing(skipped: list[Skipped], uncounted: int) -> str:
     """Return why no document is left."""
     if not skipped:
         return "holds no text"

@@ -81,23 +81,29 @@ def join_header(rows: Sequence[Row]) -> Row:
     columns: list[list[str]] = [[] for _ in range(width)]
 
     for number, upper in enumerate(rows):
-        row = _spread_period(upper, rows[number + 1 :], width)
-        is_stub = not any(lower[0] for lower in rows[number + 1 :])
-        has_spans = any(left and left == cell for left, cell in pairwise(row))
-        name = ""
-        for column in range(width):
-            cell = row[column] if column < len(row) else ""
-            is_named_below = any(
-                column < len(lower) and lower[column] for lower in rows[number + 1 :]
-            )
-            name = cell or ("" if has_spans or not is_named_below else name)
+        below = rows[number + 1 :]
+        row = _spread_period(upper, below, width)
+        for column, name in enumerate(_spread_names(row, below, width)):
             said = f"({name})" if is_unit(name) and _are_units(row) else name
             if said and said not in columns[column][-1:]:
                 columns[column].append(said)
-            if column == 0 and is_stub:
-                name = ""
 
     return [" ".join(names) for names in columns]
+
+
+def _spread_names(row: Row, below: Sequence[Row], width: int) -> Iterator[str]:
+    """Yield the name that a row of a header gives to each column."""
+    is_stub = not any(lower[0] for lower in below)
+    has_spans = any(left and left == cell for left, cell in pairwise(row))
+    name = ""
+
+    for column in range(width):
+        cell = row[column] if column < len(row) else ""
+        is_named_below = any(column < len(lower) and lower[column] for lower in below)
+        name = cell or ("" if has_spans or not is_named_below else name)
+        yield name
+        if column == 0 and is_stub:
+            name = ""
 
 
 def _spread_period(row: Row, lower: Sequence[Row], width: int) -> Row:
@@ -171,9 +177,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
         return False
     if _are_units(lower) or _stand_over_figures(lower, body):
         return True
-    if not (gaps := _gaps(upper)) or not all(
-        lower[column : column + 1] not in ([], [""]) for column in gaps
-    ):
+    if not _fills_gaps(lower, upper):
         return False
     if any(cell and cell == upper[column - 1] for column, cell in enumerate(upper) if column):
         return True  # cells that cover several columns
@@ -182,6 +186,12 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
     is_empty = not upper[0] or not lower[0]
     return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
+
+
+def _fills_gaps(lower: Row, upper: Row) -> bool:
+    """Return whether a row has text in all of the upper row's gaps, of which there are some."""
+    gaps = _gaps(upper)
+    return bool(gaps) and all(lower[n : n + 1] not in ([], [""]) for n in gaps)
 
 
 def _are_units(row: Row) -> bool:

@@ -119,10 +119,15 @@ def main_content(text: str, tree: Any) -> Any:
         return body
     if sum(len(block.text_content()) for block in body.iter("pre")) > len(body.text_content()) // 2:
         return body  # trafilatura would make one line of it
-    words, headings = _counts(body)
-    kept_words, kept_headings = _counts(kept)
+    return body if _loses_much(body, kept) else kept
+
+
+def _loses_much(body: Any, kept: Any) -> bool:
+    """Return whether too few of a page's headings or words were kept."""
+    words, headings = _count(body)
+    kept_words, kept_headings = _count(kept)
     lost = headings - kept_headings > max(_MAX_HEADINGS_LOST, (1 - _MIN_KEPT) * headings)
-    return body if lost or kept_words < _MIN_KEPT * words else kept
+    return lost or kept_words < _MIN_KEPT * words
 
 
 def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:
@@ -191,7 +196,7 @@ def _walk(root: Any) -> Iterator[tuple[str, Any]]:
             yield "end", element  # a comment has a tail too
 
 
-def _counts(root: Any) -> tuple[int, int]:
+def _count(root: Any) -> tuple[int, int]:
     """Return the number of words outside links, and the number of headings."""
     words = headings = links = 0
     for event, element in _walk(root):
@@ -213,7 +218,7 @@ def _level(element: Any) -> int:
     return int(tag[1]) if isinstance(tag, str) and re.fullmatch("h[1-6]", tag) else 0
 
 
-def _covered(cell: Any, name: str, most: int) -> int:
+def _count_covered(cell: Any, name: str, most: int) -> int:
     """Return how many rows or columns a cell covers, including its own."""
     count = cell.get(name, "")
     return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
@@ -241,17 +246,20 @@ class _Writer:
         if tag == "table":
             self._tables += 1
         elif tag in _ROWS and self._tables == 1:
-            self._new_row()
+            self._add_row()
         elif tag in _CELLS and self._tables == 1:
-            (self._rows or self._new_row())[-1].append("")
-            rows = _covered(element, "rowspan", MAX_ROWS_COVERED)
-            self._covers[-1].append((rows, _covered(element, "colspan", MAX_COVERED)))
+            self._add_cell(element)
         elif tag in ("br", "lb"):
             self._inline.append("\n")
         elif tag == "pre":
             self._preformatted += 1
         elif tag in _ITEMS:
             self._prefix = "- "
+
+    def _add_cell(self, element: Any) -> None:
+        (self._rows or self._add_row())[-1].append("")
+        rows = _count_covered(element, "rowspan", MAX_ROWS_COVERED)
+        self._covers[-1].append((rows, _count_covered(element, "colspan", MAX_COVERED)))
 
     def end(self, element: Any) -> None:
         tag = element.tag
@@ -260,25 +268,26 @@ class _Writer:
         elif _is(element, _BLOCK):
             self.flush()
         if tag == "table":
-            self._tables -= 1
-            if not self._tables:
-                self._layout.table(spread_cells(self._cells()))
-                self._rows, self._covers = [], []
+            self._end_table()
         elif tag == "pre":
             self._preformatted -= 1
         elif tag in _ITEMS:
             self._prefix = ""
 
+    def _end_table(self) -> None:
+        self._tables -= 1
+        if not self._tables:
+            self._layout.table(spread_cells(self._cells()))
+            self._rows, self._covers = [], []
+
     def flush(self, level: int = 0) -> None:
         """End the block that is being collected, as a heading if a level is given."""
-        text = _SELF_LINK.sub("", "".join(self._inline))
-        self._inline.clear()
+        text = self._take_text()
         if not text.strip():
             return
-        if not self._preformatted:
-            text = "\n".join(join_lines(line) for line in text.strip().split("\n"))
+
         if self._tables:
-            row = (self._rows or self._new_row())[-1]
+            row = (self._rows or self._add_row())[-1]
             row[-1:] = [f"{row[-1]} {text}" if row else text]
         elif level:
             self._layout.heading(text, level)
@@ -286,7 +295,15 @@ class _Writer:
             self._layout.add(self._prefix + text, "\n" if self._prefix else "\n\n")
             self._prefix = ""
 
-    def _new_row(self) -> list[list[str]]:
+    def _take_text(self) -> str:
+        """Return the text of the block that is being collected, and begin another."""
+        text = _SELF_LINK.sub("", "".join(self._inline))
+        self._inline.clear()
+        if self._preformatted:
+            return text
+        return "\n".join(join_lines(line) for line in text.strip().split("\n"))
+
+    def _add_row(self) -> list[list[str]]:
         self._rows.append([])
         self._covers.append([])
         return self._rows

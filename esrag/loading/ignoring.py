@@ -88,12 +88,12 @@ def _spec(folder: Path, name: str) -> tuple[tuple[str, "GitIgnoreSpec"], ...]:
         raise ParsingError(f"{path} {error}") from error
 
     lines = [
-        _bounded(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")
+        _limit_stars(line, path) for line in data.decode("utf-8-sig", "surrogateescape").split("\n")
     ]
-    return ((f"{folder}".rstrip("/") + "/", _compiled(lines)),) if data.strip() else ()
+    return ((f"{folder}".rstrip("/") + "/", _compile(lines)),) if data.strip() else ()
 
 
-def _bounded(line: str, path: Path) -> str:
+def _limit_stars(line: str, path: Path) -> str:
     """Return a pattern whose matching takes a bounded time.
 
     Raises: ParsingError for one with too many stars.
@@ -112,7 +112,7 @@ def _bounded(line: str, path: Path) -> str:
     return negation + "/".join(parts)
 
 
-def _compiled(lines: list[str]) -> "GitIgnoreSpec":
+def _compile(lines: list[str]) -> "GitIgnoreSpec":
     """Return the patterns of an ignore file; as in git, a malformed pattern matches nothing."""
     from pathspec import GitIgnoreSpec
 

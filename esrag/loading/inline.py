@@ -55,29 +55,40 @@ def add_without_marks(
 
     Headings and tables are given by where they stand among the lines as they were written.
     """
-    cleaned: list[str] = []
-    for is_prose, group in groupby(lines, key=lambda line: bool(line[0].strip()) and not line[1]):
-        block = [line for line, _ in group]
-        changed = (
-            [line.rstrip() for line in normalise(plain("\n".join(block))).split("\n")]
-            if is_prose
-            else block
-        )
-        cleaned += changed if len(changed) == len(block) else block
-
+    cleaned = _clean(lines, plain)
     text = "\n".join(cleaned)
     layout.add(text)
-    gone = len(text) - len(text.lstrip("\n"))
-    before = list(accumulate((len(line) + 1 for line, _ in lines), initial=0))
-    after = [
-        max(0, start - gone) for start in accumulate((len(line) + 1 for line in cleaned), initial=0)
-    ]
-    starts = dict(zip(before, after, strict=True))
+
+    starts = _map_starts([line for line, _ in lines], cleaned)
     whole = len(trim(text))
     for start, level, title in headings:
         layout.mark_heading(min(whole, starts[start]), level, title)
     for table in tables:  # its end is that of a line
         layout.mark_table(Span(starts[table.start], min(whole, starts[table.end + 1] - 1)))
+
+
+def _clean(lines: Sequence[tuple[str, bool]], plain: Callable[[str], str]) -> list[str]:
+    """Return as many lines, those of prose without marks."""
+    cleaned: list[str] = []
+    for is_prose, group in groupby(lines, key=lambda line: bool(line[0].strip()) and not line[1]):
+        block = [line for line, _ in group]
+        if is_prose:
+            changed = [line.rstrip() for line in normalise(plain("\n".join(block))).split("\n")]
+            block = changed if len(changed) == len(block) else block
+        cleaned += block
+    return cleaned
+
+
+def _map_starts(lines: Sequence[str], cleaned: Sequence[str]) -> dict[int, int]:
+    """Return where each line starts in the text of a layout, by where it was written.
+
+    The layout drops the line ends at the beginning.
+    """
+    text = "\n".join(cleaned)
+    gone = len(text) - len(text.lstrip("\n"))
+    before = accumulate((len(line) + 1 for line in lines), initial=0)
+    after = accumulate((len(line) + 1 for line in cleaned), initial=0)
+    return {start: max(0, now - gone) for start, now in zip(before, after, strict=True)}
 
 
 def strip_marks(text: str) -> str:
@@ -94,7 +105,7 @@ def strip_marks(text: str) -> str:
 
     text = _CODE.sub(hold, text.replace(_KEPT, ""))
     text = _LINK.sub(r"\1", _AUTOLINK.sub(r"\1", text))
-    text = _RAISED.sub(_raised, _BREAK.sub(" ", text))
+    text = _RAISED.sub(_separate, _BREAK.sub(" ", text))
     text = _TAG.sub("", text)
     text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
     text = _ESCAPED.sub(r"\1", without_entities(text))
@@ -103,7 +114,7 @@ def strip_marks(text: str) -> str:
 
 def without_entities(text: str) -> str:
     """Return the text with HTML's entities decoded."""
-    return _ENTITY.sub(_character, text)
+    return _ENTITY.sub(_decode, text)
 
 
 def strip_rst_marks(text: str) -> str:
@@ -143,12 +154,12 @@ def _role(match: re.Match[str]) -> str:
     return shown.rpartition(".")[2] if shown.startswith("~") else shown.removeprefix("!")
 
 
-def _raised(match: re.Match[str]) -> str:
+def _separate(match: re.Match[str]) -> str:
     """Return a superscript, separated from the text before it."""
     return match[1] + choose_joint(match[1], match[2]) + match[2]
 
 
-def _character(entity: re.Match[str]) -> str:
+def _decode(entity: re.Match[str]) -> str:
     """Return the character of an entity.
 
     Every blank becomes a plain space, and no new table cell begins.

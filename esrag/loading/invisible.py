@@ -67,32 +67,42 @@ def remove_invisible(page: Any) -> int:
 
     Text without ink stays where images cover most of the page: it is what OCR read in them.
     """
-    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
-
-    texts, areas = _objects(page)
-    if not texts:
-        return 0
-    visible = page.get_bbox()  # unlike the crop box of pdfium also where the page inherits it
-    is_scanned = _covered(areas, visible) >= _SCANNED
-    covers = _covers(areas)
-    hidden = [
-        text for text in texts if _is_invisible(text, areas, covers, visible, is_scanned=is_scanned)
-    ]
+    hidden = _find_invisible(page)
     if not hidden:
         return 0
 
     characters = page.get_textpage()
-    counts = [_characters(characters, text.handle) for text in hidden]
+    counts = [_count_characters(characters, text.handle) for text in hidden]
     characters.close()
     for text, count in zip(hidden, counts, strict=True):
-        if not count:
-            continue  # blanks hide nothing and part words
-        if text.form is None:
-            pdfium.FPDFPage_RemoveObject(page, text.handle)
-        else:
-            pdfium.FPDFFormObj_RemoveObject(text.form, text.handle)
-        pdfium.FPDFPageObj_Destroy(text.handle)
+        if count:  # blanks hide nothing and part words
+            _remove(page, text)
     return sum(counts)
+
+
+def _find_invisible(page: Any) -> list[_Text]:
+    """Return the invisible texts of a page."""
+    texts, areas = _objects(page)
+    if not texts:
+        return []
+
+    visible = page.get_bbox()  # unlike the crop box of pdfium also where the page inherits it
+    is_scanned = _share_of_images(areas, visible) >= _SCANNED
+    covers = _covers(areas)
+    return [
+        text for text in texts if _is_invisible(text, areas, covers, visible, is_scanned=is_scanned)
+    ]
+
+
+def _remove(page: Any, text: _Text) -> None:
+    """Remove a text object from its page or form, and free it."""
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+    if text.form is None:
+        pdfium.FPDFPage_RemoveObject(page, text.handle)
+    else:
+        pdfium.FPDFFormObj_RemoveObject(text.form, text.handle)
+    pdfium.FPDFPageObj_Destroy(text.handle)
 
 
 def _is_invisible(
@@ -138,7 +148,7 @@ def _behind(text: _Text, areas: list[_Area]) -> Colour | None:
     return _WHITE
 
 
-def _covered(areas: list[_Area], visible: Box) -> float:
+def _share_of_images(areas: list[_Area], visible: Box) -> float:
     """Return the share of the page that images cover; images on top of each other count each."""
     images = sum(_size(_intersection(area.box, visible)) for area in areas if area.is_image)
     return images / max(1.0, _size(visible))
@@ -158,8 +168,8 @@ def _objects(page: Any) -> tuple[list[_Text], list[_Area]]:
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
             areas += _path(handle, order, matrix, is_whole=is_whole)
         else:
-            box = _placed(_bounds(handle), matrix)
             is_image = kind == pdfium.FPDF_PAGEOBJ_IMAGE
+            box = _place(_bounds(handle), matrix)
             areas.append(_Area(order=order, box=box, colour=None, is_image=is_image))
     return texts, areas
 
@@ -183,7 +193,7 @@ def _walk(
         if pdfium.FPDFPageObj_GetType(handle) != pdfium.FPDF_PAGEOBJ_FORM:
             yield handle, form, matrix, is_whole
         elif depth < _MAX_DEPTH:
-            inner = _combined(_matrix(handle), matrix)
+            inner = _combine(_matrix(handle), matrix)
             is_clipped = next(_clips(handle), None) is not None
             is_cut = is_clipped or pdfium.FPDFPageObj_HasTransparency(handle)
             yield from _walk(handle, handle, inner, depth + 1, is_whole=is_whole and not is_cut)
@@ -199,7 +209,7 @@ def _text(handle: Any, form: Any, order: int, matrix: Matrix) -> _Text:
         handle,
         form,
         order,
-        box=_placed(box, matrix),
+        box=_place(box, matrix),
         colour=colour if mode in _FILLED else None,
         is_inked=mode != _NO_INK and (alpha > 0 or mode not in _FILLED),
         is_cut_off=_is_clipped(handle, box) or _is_tiny(handle, box, matrix),
@@ -213,7 +223,7 @@ def _path(handle: Any, order: int, matrix: Matrix, *, is_whole: bool) -> Iterato
     mode, stroke = c_int(), c_int()
     pdfium.FPDFPath_GetDrawMode(handle, mode, stroke)
     bounds = _bounds(handle)
-    box = _placed(bounds, matrix) if mode.value else (0.0, 0.0, 0.0, 0.0)
+    box = _place(bounds, matrix) if mode.value else (0.0, 0.0, 0.0, 0.0)
     if min(box[2] - box[0], box[3] - box[1]) < _THIN:
         return
 
@@ -223,7 +233,7 @@ def _path(handle: Any, order: int, matrix: Matrix, *, is_whole: bool) -> Iterato
     if not is_plain or pdfium.FPDFPageObj_HasTransparency(handle):
         colour = None
     is_opaque = colour is not None and is_whole and _is_rectangle(handle, count, matrix)
-    opaque = _unclipped(handle, bounds, matrix) if is_opaque else None
+    opaque = _find_unclipped(handle, bounds, matrix) if is_opaque else None
     yield _Area(order, box, colour, opaque=opaque)
 
 
@@ -232,16 +242,16 @@ def _is_rectangle(handle: Any, count: int, matrix: Matrix) -> bool:
     import pypdfium2.raw as pdfium
 
     points = [_point(pdfium.FPDFPath_GetPathSegment(handle, index)) for index in range(count)]
-    return _are_corners(_moved(points, _combined(_matrix(handle), matrix)))
+    return _are_corners(_move(points, _combine(_matrix(handle), matrix)))
 
 
-def _unclipped(handle: Any, box: Box, matrix: Matrix) -> Box | None:
+def _find_unclipped(handle: Any, box: Box, matrix: Matrix) -> Box | None:
     """Return the part of an object that its clip paths leave, or None if it is not a rectangle."""
     for points in _clips(handle):
-        if not _are_corners(_moved(points, matrix)):
+        if not _are_corners(_move(points, matrix)):
             return None
         box = _intersection(box, _around(points))
-    return _placed(box, matrix) if _size(box) else None
+    return _place(box, matrix) if _size(box) else None
 
 
 def _are_corners(points: list[Point]) -> bool:
@@ -260,11 +270,11 @@ def _is_tiny(handle: Any, box: Box, matrix: Matrix) -> bool:
     """Return whether the letters are less than a point high; so is a full stop."""
     import pypdfium2.raw as pdfium
 
-    if _height(_placed(box, matrix)) >= _MIN_SIZE:
+    if _height(_place(box, matrix)) >= _MIN_SIZE:
         return False
     size = c_float()
     pdfium.FPDFTextObj_GetFontSize(handle, size)
-    whole = _combined(_matrix(handle), matrix)
+    whole = _combine(_matrix(handle), matrix)
     return abs(size.value) * math.hypot(whole[2], whole[3]) < _MIN_SIZE
 
 
@@ -292,7 +302,7 @@ def _point(segment: Any) -> Point:
     return x.value, y.value
 
 
-def _characters(page: Any, handle: Any) -> int:
+def _count_characters(page: Any, handle: Any) -> int:
     """Return how many characters a text object has, without white space."""
     import pypdfium2.raw as pdfium
 
@@ -329,7 +339,7 @@ def _matrix(handle: Any) -> Matrix:
     return found.a, found.b, found.c, found.d, found.e, found.f
 
 
-def _combined(inner: Matrix, outer: Matrix) -> Matrix:
+def _combine(inner: Matrix, outer: Matrix) -> Matrix:
     """Return the matrix that applies the inner one first."""
     a, b, c, d, e, f = inner
     p, q, r, s, t, u = outer
@@ -343,14 +353,14 @@ def _combined(inner: Matrix, outer: Matrix) -> Matrix:
     )
 
 
-def _placed(box: Box, matrix: Matrix) -> Box:
+def _place(box: Box, matrix: Matrix) -> Box:
     """Return the bounding box of a box that a matrix moved."""
     if matrix == _IDENTITY:
         return box
-    return _around(_moved([(x, y) for x in box[::2] for y in box[1::2]], matrix))
+    return _around(_move([(x, y) for x in box[::2] for y in box[1::2]], matrix))
 
 
-def _moved(points: list[Point], matrix: Matrix) -> list[Point]:
+def _move(points: list[Point], matrix: Matrix) -> list[Point]:
     a, b, c, d, e, f = matrix
     return [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
 

@@ -83,7 +83,7 @@ class Parser:
         ]
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True
-        self.reading: Callable[[str, int, int], None] = _unwatched
+        self.reading: Callable[[str, int, int], None] = _ignore
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +98,7 @@ class Parser:
 
     def start(self) -> None:
         """Start the worker, so that it is ready when the first file is to be parsed."""
-        self._running(is_sealed=True)
+        self._start(is_sealed=True)
 
     def close(self) -> None:
         """End the worker. The next source starts another."""
@@ -122,7 +122,7 @@ class Parser:
 
         try:
             for source in chain(sources, [None]):
-                outcome = self._outcome(asked, name) if asked else None
+                outcome = self._receive(asked, name) if asked else None
                 if isinstance(outcome, Parsed) and isinstance(outcome.documents, Iterator):
                     yield outcome
                     with suppress(ParsingError):
@@ -138,7 +138,7 @@ class Parser:
                 self.close()  # the rest of an answer must not be read as the next source's
 
     def _ask(self, source: str, doc_id: str, root: str = "") -> subprocess.Popen[bytes]:
-        worker = self._running(is_sealed=not is_address(source))
+        worker = self._start(is_sealed=not is_address(source))
         requests = cast("IO[bytes]", worker.stdin)
 
         with suppress(BrokenPipeError):  # the worker has died since: its answer will have no end
@@ -152,32 +152,25 @@ class Parser:
             requests.flush()
         return worker
 
-    def _outcome(self, worker: subprocess.Popen[bytes], name: str) -> Parsed | LoadingError:
-        self.reading(name, 0, 0)
-        line = _next_line(worker)
-        while line and "page" in line:
-            self.reading(name, *line["page"])
-            line = _next_line(worker)
-
-        match line:
+    def _receive(self, worker: subprocess.Popen[bytes], name: str) -> Parsed | LoadingError:
+        match self._read_answer(worker, name):
             case {"error": [kind, message, hint]}:
                 return _ERRORS.get(kind, ParsingError)(message, hint=hint)
             case {"documents": int(count), "sha256": sha256, "skipped": skipped}:
                 parts = tuple(Skipped(where, reason) for where, reason in skipped)
-                parsed = Parsed(
-                    sha256=sha256,
-                    count=count,
-                    documents=self._documents(worker, count),
-                    skipped=parts,
-                )
+                documents = self._documents(worker, count)
+                return _hold(Parsed(sha256, count, documents=documents, skipped=parts))
             case _:  # its last line is cut off
-                return self._death(worker)
-        if count > _MAX_HELD:
-            return parsed
-        try:
-            return replace(parsed, documents=tuple(parsed.documents))
-        except ParsingError as error:
-            return error
+                return self._explain_death(worker)
+
+    def _read_answer(self, worker: subprocess.Popen[bytes], name: str) -> Any:
+        """Return the line that says what a source gave, and report the pages that come before."""
+        self.reading(name, 0, 0)
+        line = _read_line(worker)
+        while line and "page" in line:
+            self.reading(name, *line["page"])
+            line = _read_line(worker)
+        return line
 
     def _documents(self, worker: subprocess.Popen[bytes], count: int) -> Iterator[Document]:
         """Yield the documents that follow.
@@ -185,13 +178,13 @@ class Parser:
         Raises: ParsingError if the worker dies before the last.
         """
         for _ in range(count):
-            match _next_line(worker):
+            match _read_line(worker):
                 case {"document": fields}:
                     yield document_from(fields)
                 case _:
-                    raise self._death(worker)
+                    raise self._explain_death(worker)
 
-    def _running(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
+    def _start(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
         """Return a worker of that kind, and replace one that has ended or is of the other kind."""
         if self._worker is not None and (
             self._worker.poll() is not None or self._is_sealed != is_sealed
@@ -200,20 +193,23 @@ class Parser:
 
         if self._worker is None:
             self._is_sealed = is_sealed
-            kind = "sealed" if is_sealed else "open"
-            self._worker = subprocess.Popen(  # noqa: S603 -- our own module, the limits are numbers
-                # -P: no module from the current folder
-                [sys.executable, "-P", "-m", _WORKER, *self._limits, kind],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is the parent's
-                env=_environment(is_sealed=is_sealed),
-            )
+            self._worker = self._launch(is_sealed=is_sealed)
             Thread(target=_end_with, args=(self._worker.pid,), daemon=True).start()
         return self._worker
 
-    def _death(self, worker: subprocess.Popen[bytes]) -> ParsingError:
+    def _launch(self, *, is_sealed: bool) -> subprocess.Popen[bytes]:
+        kind = "sealed" if is_sealed else "open"
+        return subprocess.Popen(  # noqa: S603 -- our own module, the limits are numbers
+            # -P: no module from the current folder
+            [sys.executable, "-P", "-m", _WORKER, *self._limits, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is the parent's
+            env=_environment(is_sealed=is_sealed),
+        )
+
+    def _explain_death(self, worker: subprocess.Popen[bytes]) -> ParsingError:
         """Return why the worker died, as an error of the source it was given."""
         self.close()
         if worker.returncode == -signal.SIGALRM:
@@ -222,6 +218,16 @@ class Parser:
         size = f"{self._memory_bytes // 2**20} MiB"
         message = f"killed the parser (its memory limit of {size}, or a crash in a native library)"
         return ParsingError(message, hint="raise loading.memory_bytes if the file is worth it")
+
+
+def _hold(parsed: Parsed) -> Parsed | LoadingError:
+    """Return the same with all documents at hand, unless they are too many to be held."""
+    if parsed.count > _MAX_HELD:
+        return parsed
+    try:
+        return replace(parsed, documents=tuple(parsed.documents))
+    except ParsingError as error:
+        return error
 
 
 def _environment(*, is_sealed: bool) -> dict[str, str]:
@@ -249,11 +255,11 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _unwatched(_name: str, _page: int, _pages: int) -> None:
+def _ignore(_name: str, _page: int, _pages: int) -> None:
     """Ignore progress."""
 
 
-def _next_line(worker: subprocess.Popen[bytes]) -> Any:
+def _read_line(worker: subprocess.Popen[bytes]) -> Any:
     """Return the next line of an answer; None at the end, or for an incomplete line."""
     line = cast("IO[bytes]", worker.stdout).readline()
     return json.loads(line) if line.endswith(b"\n") else None

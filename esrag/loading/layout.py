@@ -95,7 +95,7 @@ class Layout:
 
     def page(self, number: int) -> None:
         """Start a page, which gets everything that is added from here on."""
-        self._pages.extend(self._current_page())
+        self._pages.extend(self._find_page())
         self._open_page = number
         self._page_start = None
 
@@ -108,7 +108,7 @@ class Layout:
             kind=kind,
             text="".join(self._parts),
             title=join_lines(normalise(title)),
-            pages=(*self._pages, *self._current_page()),
+            pages=(*self._pages, *self._find_page()),
             sections=sections(self._headings, self._length),
             tables=tuple(self._tables),
             metadata=scalars(metadata or {}),
@@ -119,7 +119,7 @@ class Layout:
         self._parts.append(text)
         self._length += len(text)
 
-    def _current_page(self) -> tuple[Page, ...]:
+    def _find_page(self) -> tuple[Page, ...]:
         if self._open_page is None:
             return ()
         start = self._length if self._page_start is None else self._page_start

@@ -5,7 +5,7 @@ import itertools
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,6 +24,8 @@ _LEFT_OUT = (
     *("vectors-*.f32", "index.sqlite3-unfinished"),
     *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS),
 )
+
+_NAMELESS = "has names that begin with /, which are not listed"
 
 Reason = Literal["leads outside", "is ignored", "is listed itself", "is esrag's own"]
 
@@ -109,22 +111,24 @@ def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> 
     rather than a link's.
     """
     found = [
-        (_in_store if is_address(argument) else _on_disk)(argument, selection)
+        (_list_address if is_address(argument) else _list_path)(argument, selection)
         for argument in arguments
     ]
-    files: dict[str, ListedFile] = {}
-
-    for file in (file for listing in found for file in listing.files):
-        files.setdefault(
-            file.source if is_address(file.source) else os.path.realpath(path_of(file.source)), file
-        )
-
     return Listing(
-        files=tuple(files.values()),
+        files=_without_repeats(file for listing in found for file in listing.files),
         problems=tuple(problem for listing in found for problem in listing.problems),
         folders=tuple(folder for listing in found for folder in listing.folders),
         left_out=tuple(left_out for listing in found for left_out in listing.left_out),
     )
+
+
+def _without_repeats(files: Iterable[ListedFile]) -> tuple[ListedFile, ...]:
+    """Return the files, each once."""
+    known: dict[str, ListedFile] = {}
+    for file in files:
+        source = file.source
+        known.setdefault(source if is_address(source) else os.path.realpath(path_of(source)), file)
+    return tuple(known.values())
 
 
 def to_source(argument: str) -> str:
@@ -132,11 +136,11 @@ def to_source(argument: str) -> str:
     return argument.rstrip("/") if is_address(argument) else source_of(_absolute(argument))
 
 
-def _on_disk(argument: str, selection: Selection) -> Listing:
+def _list_path(argument: str, selection: Selection) -> Listing:
     path = _absolute(argument)
-    missing = _missing(path) if argument else "an empty name: name a file or folder"
+    missing = _explain_missing(path) if argument else "an empty name: name a file or folder"
     if missing and glob.has_magic(argument):
-        return _globbed(path, argument, selection)
+        return _list_glob(path, argument, selection)
     if missing:
         return Listing((), (Problem(argument, missing),))
     if _is_folder(path):
@@ -144,7 +148,7 @@ def _on_disk(argument: str, selection: Selection) -> Listing:
     return Listing((ListedFile(source_of(path), path.name),))
 
 
-def _missing(path: Path) -> str:
+def _explain_missing(path: Path) -> str:
     """Return why a path leads to nothing; "" if it leads to something."""
     try:
         path.lstat()
@@ -163,7 +167,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _globbed(pattern: Path, argument: str, selection: Selection) -> Listing:
+def _list_glob(pattern: Path, argument: str, selection: Selection) -> Listing:
     root = next(parent for parent in pattern.parents if not glob.has_magic(str(parent)))
     try:
         matched = _Matched(pattern.relative_to(root).as_posix())
@@ -220,7 +224,7 @@ class _Walk:
     def listing(self) -> Listing:
         """Return the files, sorted by path, and what was left out."""
         self._real_root = os.path.realpath(self.root)
-        self._scan(self.root, self._inherited())
+        self._scan(self.root, self._rules_above())
 
         while self._links:
             self._follow(*self._links.popleft())
@@ -239,20 +243,25 @@ class _Walk:
                 self._problems.append(
                     Problem(str(error.filename), f"cannot be listed: {error.strerror}")
                 )
-                continue
+            else:
+                waiting += self._sort_out(place, names, self._rules(above, place))
 
-            real, here = os.path.realpath(place), self._rules(above, place)
-            for name, is_link in names:
-                path = place / name
-                is_folder = _is_folder(path)
-                if not self._wants(path, here, is_folder=is_folder):
-                    continue
-                if is_link:
-                    self._links.append((path, here))
-                elif is_folder:
-                    waiting.append((path, here))
-                else:
-                    self._take(path, f"{real.rstrip('/')}/{name}")
+    def _sort_out(
+        self, place: Path, names: Iterable[tuple[str, bool]], rules: IgnoreRules
+    ) -> Iterator[tuple[Path, IgnoreRules]]:
+        """Take the files in a folder, put links aside, and yield the folders to enter."""
+        real = os.path.realpath(place).rstrip("/")
+        for name, is_link in names:
+            path = place / name
+            is_folder = _is_folder(path)
+            if not self._wants(path, rules, is_folder=is_folder):
+                continue
+            if is_link:
+                self._links.append((path, rules))
+            elif is_folder:
+                yield path, rules
+            else:
+                self._take(path, f"{real}/{name}")
 
     def _enter(self, place: Path) -> list[tuple[str, bool]]:
         """Return the sorted names in a folder and whether each is a link; nothing if visited."""
@@ -263,7 +272,7 @@ class _Walk:
         with os.scandir(place) as entries:
             return sorted((entry.name, entry.is_symlink()) for entry in entries)
 
-    def _inherited(self) -> IgnoreRules:
+    def _rules_above(self) -> IgnoreRules:
         """Return the rules above the folder; an ignore file that cannot be used is a problem."""
         try:
             return (
@@ -336,45 +345,43 @@ class _Walk:
         return Path(self._real_root, self._relative(path))
 
 
-def _in_store(url: str, selection: Selection) -> Listing:
+def _list_address(url: str, selection: Selection) -> Listing:
     """Return what an address leads to, or only a problem if the store does not list all of it."""
     try:
-        return _found(url.rstrip("/"), selection)
+        return _list_store(url.rstrip("/"), selection)
     except ParsingError as error:
         return Listing((), (Problem(without_password(url), error.line),))
 
 
-def _found(url: str, selection: Selection) -> Listing:
+def _list_store(url: str, selection: Selection) -> Listing:
     place = place_of(url)
     kind = place.kind()
     if kind == "file":
         return Listing((ListedFile(place.url, _name(place.url)),))
     if kind == "folder":
-        return replace(_walked(place, selection.takes, selection.enters), folders=(place.url,))
+        return replace(_walk(place, selection.takes, selection.enters), folders=(place.url,))
     if not glob.has_magic(url):
         raise ParsingError("no such object or folder")
-    return _matched_in_store(url, selection)
+    return _list_store_glob(url, selection)
 
 
-def _matched_in_store(url: str, selection: Selection) -> Listing:
+def _list_store_glob(url: str, selection: Selection) -> Listing:
     fixed = "/".join(itertools.takewhile(lambda part: not glob.has_magic(part), url.split("/")))
     matched = _Matched(url[len(fixed) + 1 :])
 
-    def taken(relative: str) -> bool:
+    def takes(relative: str) -> bool:
         return selection.takes(relative) and matched.takes(relative)
 
-    def entered(folder: str) -> bool:
+    def enters(folder: str) -> bool:
         return selection.enters(folder) and matched.enters(folder)
 
-    listing = _walked(place_of(fixed), taken, entered)
-    return (
-        listing
-        if listing.files
-        else replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
-    )
+    listing = _walk(place_of(fixed), takes, enters)
+    if listing.files:
+        return listing
+    return replace(listing, problems=(*listing.problems, Problem(url, "matches no file")))
 
 
-def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], bool]) -> Listing:
+def _walk(root: Place, takes: Callable[[str], bool], enters: Callable[[str], bool]) -> Listing:
     """Return the files below a folder that are taken, sorted.
 
     Raises: ParsingError.
@@ -387,22 +394,15 @@ def _walked(root: Place, taken: Callable[[str], bool], entered: Callable[[str], 
         folder = folders.pop()
         for name, is_folder in root.entries(folder):
             relative = f"{folder}/{name}".removeprefix("/")
-            if is_folder and entered(relative) and name:
+            if is_folder and enters(relative) and name:
                 folders.append(relative)
-            elif is_folder and entered(relative):
-                problems.append(
-                    Problem(
-                        f"{root.url}/{relative}",
-                        "has names that begin with /, which are not listed",
-                    )
-                )
-            elif not is_folder and taken(relative):
+            elif is_folder and enters(relative):
+                problems.append(Problem(f"{root.url}/{relative}", _NAMELESS))
+            elif not is_folder and takes(relative):
                 found.append(relative)
 
-    return Listing(
-        tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found)),
-        tuple(problems),
-    )
+    files = tuple(ListedFile(f"{root.url}/{relative}", relative) for relative in sorted(found))
+    return Listing(files, tuple(problems))
 
 
 def _absolute(argument: str) -> Path:

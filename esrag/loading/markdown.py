@@ -51,13 +51,17 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        body = _with_short_tables(body)
-        lines = list(_lines(body))
-        found = list(headings(lines))
-        kept = [(line, code) for _, line, code in lines]
-        add_without_marks(layout, kept, strip_marks, found, tables(lines))
-        first = next((title for _, level, title in found if level == 1), "")
+        first = _write(layout, _shorten_tables(body))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
+
+
+def _write(layout: Layout, body: str) -> str:
+    """Add the text, and return the first heading of the first level, or ""."""
+    lines = list(_lines(body))
+    found = list(headings(lines))
+    kept = [(line, code) for _, line, code in lines]
+    add_without_marks(layout, kept, strip_marks, found, tables(lines))
+    return next((title for _, level, title in found if level == 1), "")
 
 
 def _without_comments(body: str) -> tuple[str, int]:
@@ -153,17 +157,14 @@ def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
         yield Span(start, last + len(text))
 
 
-def _with_short_tables(body: str) -> str:
+def _shorten_tables(body: str) -> str:
     """Return the text with long tables continued in others, with the caption and header again."""
     pieces: list[str] = []
     done = 0
     for table in tables(list(_lines(body))):
         header, rule, *rows = body[table.start : table.end].split("\n")
-        above = [
-            line
-            for line in body[max(table.start - _MAX_ABOVE, 0) : table.start].split("\n")
-            if line.strip()
-        ]
+        before = body[max(table.start - _MAX_ABOVE, 0) : table.start]
+        above = [line for line in before.split("\n") if line.strip()]
         parts = list(split_rows([header, *rows], strip_marks(read_caption(above))))
         if len(parts) > 1 and header.count("|") > 1:
             pieces.append(body[done : table.start])

@@ -104,22 +104,30 @@ def place_of(url: str) -> Place:
     protocol, _, rest = url.partition("://")
     protocol = protocol.lower()
 
+    _require_store(protocol)
+    _require_no_password(url)
+    url = f"{protocol}://{rest.rstrip('/')}"
+    if not rest.strip("/"):
+        raise ParsingError("names no bucket or server")
+    with translate_errors():
+        store = _open(protocol, url)
+        store.invalidate_cache()  # of listings: the current content is requested
+        return Place(url, store, store._strip_protocol(url))  # noqa: SLF001 -- fsspec's own way from one to the other
+
+
+def _require_store(protocol: str) -> None:
+    """Raise ParsingError for a protocol that would open something of this machine or a chain."""
     if "::" in protocol or protocol in _NO_STORES:
         message = f"{protocol}:// is not read: not a store by itself"
         raise ParsingError(
             message, hint="name files by their paths, and stores as in s3://bucket/folder"
         )
+
+
+def _require_no_password(url: str) -> None:
     if _PASSWORD.match(url):
         hint = "put it where the store's own library looks for it, such as AWS_SECRET_ACCESS_KEY"
         raise ParsingError("holds a password, which would be stored with every document", hint=hint)
-
-    url = f"{protocol}://{rest.rstrip('/')}"
-    if not rest.strip("/"):
-        raise ParsingError("names no bucket or server")
-    with translate_errors():
-        store = _opened(protocol, url)
-        store.invalidate_cache()  # of listings: the current content is requested
-        return Place(url, store, store._strip_protocol(url))  # noqa: SLF001 -- fsspec's own way from one to the other
 
 
 def without_password(url: str) -> str:
@@ -139,7 +147,7 @@ def require_size(size: int, max_bytes: int) -> None:
         )
 
 
-def _opened(protocol: str, url: str) -> Any:
+def _open(protocol: str, url: str) -> Any:
     import fsspec
 
     try:
@@ -164,11 +172,13 @@ def translate_errors() -> Iterator[None]:
     except FileNotFoundError as error:
         raise ParsingError("no such object or folder") from error
     except Exception as error:
-        said = (
-            " ".join(str(getattr(error, "strerror", "") or error).split()) or type(error).__name__
-        )
-        denied = isinstance(error, PermissionError) or "credential" in said.lower()
-        hint = (
-            "credentials come from where the store's own library looks for them" if denied else ""
-        )
-        raise ParsingError(f"cannot be read: {said[:_MESSAGE_CHARACTERS]}", hint=hint) from error
+        raise _explain(error) from error
+
+
+def _explain(error: Exception) -> ParsingError:
+    """Return the error of a store's library as one line."""
+    words = " ".join(str(getattr(error, "strerror", "") or error).split())
+    said = words or type(error).__name__
+    denied = isinstance(error, PermissionError) or "credential" in said.lower()
+    hint = "credentials come from where the store's own library looks for them" if denied else ""
+    return ParsingError(f"cannot be read: {said[:_MESSAGE_CHARACTERS]}", hint=hint)

@@ -6,6 +6,7 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import archive
+from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.raised import separate_raised
 from esrag.records import Document, Source
@@ -34,31 +35,44 @@ class OdtLoader:
 
         Raises: ParsingError for a bomb, an encrypted or a damaged archive.
         """
-        with archive.open_archive(source.data) as files:
-            if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
-                raise ParsingError("is encrypted: needs a password, save it without one")
-            content = archive.read_xml(files, "content.xml")
-            body = content.find(f"{_OFFICE}body/{_OFFICE}text")
-            styles = (
-                archive.read_xml(files, "styles.xml") if "styles.xml" in files.namelist() else None
-            )
-            meta = archive.read_xml(files, "meta.xml") if "meta.xml" in files.namelist() else None
+        content, styles, meta = _read_parts(source.data)
+        body = content.find(f"{_OFFICE}body/{_OFFICE}text")
         if body is None:
             raise ParsingError("is an OpenDocument file without a text")
 
         layout, parts = Layout(), [content, *([] if styles is None else [styles])]
         if not source.keep_hidden:
-            layout.leave_out(_remove_hidden(body, _hidden_styles(parts)))
-        raised = _raised_styles(parts)
-        separate_raised(
-            span for span in body.iter(f"{_TEXT}span") if span.get(f"{_TEXT}style-name") in raised
-        )
+            layout.leave_out(_remove_hidden(body, _find_hidden_styles(parts)))
+        separate_raised(_iter_raised(body, _find_raised_styles(parts)))
         _write(layout, body)
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
         yield layout.document(source, "odt", clean_title(title))
 
 
-def _hidden_styles(parts: Iterable[Any]) -> set[str]:
+def _read_parts(data: bytes) -> tuple[Any, Any, Any]:
+    """Return the content, the styles and the properties; None for those that are missing.
+
+    Raises: ParsingError.
+    """
+    with archive.open_archive(data) as files:
+        if b"encryption-data" in _member(files, "META-INF/manifest.xml"):
+            raise ParsingError("is encrypted: needs a password, save it without one")
+        content = archive.read_xml(files, "content.xml")
+        styles, meta = (
+            archive.read_xml(files, name) if name in files.namelist() else None
+            for name in ("styles.xml", "meta.xml")
+        )
+    return content, styles, meta
+
+
+def _iter_raised(body: Any, styles: set[str]) -> Iterator[Any]:
+    """Yield the spans that stand above the line."""
+    for span in body.iter(f"{_TEXT}span"):
+        if span.get(f"{_TEXT}style-name") in styles:
+            yield span
+
+
+def _find_hidden_styles(parts: Iterable[Any]) -> set[str]:
     """Return the names of the styles whose text is hidden, by themselves or by their parents."""
     own: dict[str, str | None] = {}
     parents: dict[str, str] = {}
@@ -68,17 +82,10 @@ def _hidden_styles(parts: Iterable[Any]) -> set[str]:
         own[name] = None if properties is None else properties.get(f"{_TEXT}display")
         parents[name] = style.get(f"{_STYLE}parent-style-name", "")
 
-    def display(name: str) -> str | None:
-        for _ in range(len(own)):  # a style may be its own parent
-            if name not in own or own[name] is not None:
-                break
-            name = parents[name]
-        return own.get(name)
-
-    return {name for name in own if display(name) == "none"}
+    return {name for name in own if inherit(name, own, parents) == "none"}
 
 
-def _raised_styles(parts: Iterable[Any]) -> set[str]:
+def _find_raised_styles(parts: Iterable[Any]) -> set[str]:
     """Return the names of the styles whose text stands above the line."""
     found: set[str] = set()
     for style in (style for part in parts for style in part.iter(f"{_STYLE}style")):
@@ -130,24 +137,25 @@ def _write(layout: Layout, element: Any, bullet: str = "") -> None:
 
 def _text(element: Any) -> str:
     """Return an element's words; spaces, tabs and line ends are elements of their own."""
-    pieces = [_collapsed(element.text)]
+    pieces = [_collapse(element.text)]
     for child in element.iterchildren():
         if isinstance(child.tag, str) and child.tag not in _LEFT_OUT:
-            spaces = (
-                " " * min(_number(child.get(f"{_TEXT}c", "1")), 99)
-                if child.tag == f"{_TEXT}s"
-                else ""
-            )
-            inner = _text(child)
-            is_block = child.tag in (f"{_TEXT}p", f"{_TEXT}note") and inner
-            pieces.append(
-                f" {inner} " if is_block else spaces + _CHARACTERS.get(child.tag, "") + inner
-            )
-        pieces.append(_collapsed(child.tail))
+            pieces.append(_text_of_child(child))
+        pieces.append(_collapse(child.tail))
     return "".join(pieces)
 
 
-def _collapsed(text: str | None) -> str:
+def _text_of_child(child: Any) -> str:
+    """Return an element's words as a part of the text around it."""
+    inner = _text(child)
+    if inner and child.tag in (f"{_TEXT}p", f"{_TEXT}note"):
+        return f" {inner} "
+    if child.tag == f"{_TEXT}s":
+        return " " * min(_number(child.get(f"{_TEXT}c", "1")), 99) + inner
+    return _CHARACTERS.get(child.tag, "") + inner
+
+
+def _collapse(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "")
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -70,33 +71,34 @@ class PdfLoader:
 
         Raises: ParsingError if it is encrypted, damaged or holds no text.
         """
-        pdf = _opened(source.data)
-        try:
-            pages = [
-                _read_page(pdf, index, keep_hidden=source.keep_hidden) for index in range(len(pdf))
-            ]
-            outline, properties = _outline(pdf), pdf.get_metadata_dict()
-        finally:
-            pdf.close()
+        pages, outline, properties = _read(source)
         texts, hidden = [text for text, _ in pages], sum(count for _, count in pages)
         if not any(text.strip() for text in texts):
-            raise ParsingError(_without_text(len(texts), hidden))
+            raise ParsingError(_explain_missing_text(len(texts), hidden))
 
         layout = Layout()
         layout.leave_out(hidden)
-        separator = "\n\n"
-
-        for number, lines in enumerate(_page_lines(texts), start=1):
-            layout.page(number)
-            _write(layout, lines, separator)
-            separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
+        _write_pages(layout, texts)
         title, author = clean_title(properties.get("Title", "")), properties.get("Author", "")
         document = layout.document(source, "pdf", title, {"author": author})
-        headings = _placed(outline, document.text, document.pages)
+        headings = _place(outline, document.text, document.pages)
         yield replace(document, sections=sections(headings, len(document.text)))
 
 
-def _opened(data: bytes) -> Any:
+def _read(
+    source: Source,
+) -> tuple[list[tuple[str, int]], list[tuple[int, int, str]], Mapping[str, str]]:
+    """Return each page's text with its hidden characters, the outline and the properties.
+
+    Raises: ParsingError.
+    """
+    with closing(_open(source.data)) as pdf:
+        keep_hidden = source.keep_hidden
+        pages = [_read_page(pdf, index, keep_hidden=keep_hidden) for index in range(len(pdf))]
+        return pages, _read_outline(pdf), pdf.get_metadata_dict()
+
+
+def _open(data: bytes) -> Any:
     import pypdfium2  # type: ignore[import-untyped]
 
     try:
@@ -107,7 +109,7 @@ def _opened(data: bytes) -> Any:
         raise ParsingError("is not a whole PDF (truncated or damaged?)") from error
 
 
-def _without_text(pages: int, hidden: int) -> str:
+def _explain_missing_text(pages: int, hidden: int) -> str:
     """Return why no text of a PDF is left."""
     if hidden:
         return (
@@ -115,6 +117,15 @@ def _without_text(pages: int, hidden: int) -> str:
             "loading.hidden=keep reads it"
         )
     return f"has no text on its {format_count(pages, 'page')} (scanned?): run OCR first"
+
+
+def _write_pages(layout: Layout, texts: Sequence[str]) -> None:
+    """Add the pages; a sentence may go on from one to the next."""
+    separator = "\n\n"
+    for number, lines in enumerate(_page_lines(texts), start=1):
+        layout.page(number)
+        _write(layout, lines, separator)
+        separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
 
 
 def _page_lines(texts: Sequence[str]) -> list[list[str]]:
@@ -148,7 +159,7 @@ def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
     return text, hidden
 
 
-def _outline(pdf: Any) -> list[tuple[int, int, str]]:
+def _read_outline(pdf: Any) -> list[tuple[int, int, str]]:
     """Return the bookmarks that lead somewhere, as (page index, level from 1, title)."""
     marks = []
     for mark in pdf.get_toc():
@@ -202,13 +213,14 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
         for index, page in enumerate(keys):
             repeated = [any(counts[key] >= least for key in line) for line in page]
             count = [*repeated, False].index(False)
-            filled[index] = (
-                filled[index][count:]
-                if edge.step is None
-                else filled[index][: len(filled[index]) - count]
-            )
+            filled[index] = _cut(filled[index], count, edge)
 
     return filled if any(filled) else whole  # pages that are all alike have no running lines
+
+
+def _cut(page: list[str], count: int, edge: slice) -> list[str]:
+    """Return a page's lines without so many of the first, or of the last."""
+    return page[count:] if edge.step is None else page[: len(page) - count]
 
 
 def _keys(line: str, page: int) -> set[str]:
@@ -299,7 +311,7 @@ def _is_prose(line: str) -> bool:
     return sum(word in _FUNCTION_WORDS for word in words) > 1 or line.endswith((".", ";"))
 
 
-def _placed(
+def _place(
     outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]
 ) -> list[tuple[int, int, str]]:
     """Return bookmarks whose title starts a line of their page, as (start, level, title)."""

@@ -31,34 +31,36 @@ class PptxLoader:
 
         archive.open_archive(source.data).close()
         presentation = pptx.Presentation(BytesIO(source.data))
+        area = (presentation.slide_width or 0, presentation.slide_height or 0)
         layout = Layout()
         for number, slide in enumerate(presentation.slides, start=1):
             layout.page(number)
-            if not source.keep_hidden:
-                area = (presentation.slide_width or 0, presentation.slide_height or 0)
-                is_shown = slide.element.get("show") not in _NO
-                hidden = list(_hidden_shapes(slide.shapes, area)) if is_shown else [slide]
-                layout.leave_out(sum(_emptied(it.element) for it in hidden))
-                if not is_shown:
-                    continue
-            separate_raised(_raised_runs(slide.element))
-            title = slide.shapes.title
-            if title is not None and title.has_text_frame:
-                layout.heading(title.text_frame.text, 1)
-            _write(
-                layout,
-                (
-                    shape
-                    for shape in slide.shapes
-                    if title is None or shape.shape_id != title.shape_id
-                ),
-            )
-            if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-                layout.add(slide.notes_slide.notes_text_frame.text)
+            if source.keep_hidden or _remove_hidden(layout, slide, area):
+                _write_slide(layout, slide)
         properties = presentation.core_properties
-        yield layout.document(
-            source, "pptx", clean_title(properties.title), {"author": properties.author}
-        )
+        title = clean_title(properties.title)
+        yield layout.document(source, "pptx", title, {"author": properties.author})
+
+
+def _remove_hidden(layout: Layout, slide: Any, area: tuple[int, int]) -> bool:
+    """Empty what is hidden of a slide, and return whether the slide is shown."""
+    is_shown = slide.element.get("show") not in _NO
+    hidden = list(_iter_hidden(slide.shapes, area)) if is_shown else [slide]
+    layout.leave_out(sum(_empty(it.element) for it in hidden))
+    return is_shown
+
+
+def _write_slide(layout: Layout, slide: Any) -> None:
+    """Add a slide's title, shapes and notes."""
+    separate_raised(_iter_raised(slide.element))
+    title = slide.shapes.title
+    if title is not None and title.has_text_frame:
+        layout.heading(title.text_frame.text, 1)
+
+    own_id = None if title is None else title.shape_id
+    _write(layout, (shape for shape in slide.shapes if shape.shape_id != own_id))
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        layout.add(slide.notes_slide.notes_text_frame.text)
 
 
 def _write(layout: Layout, shapes: Iterable[Any]) -> None:
@@ -72,7 +74,7 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
             layout.add(shape.text_frame.text)
 
 
-def _raised_runs(root: Any) -> Iterator[Any]:
+def _iter_raised(root: Any) -> Iterator[Any]:
     """Yield the runs that stand above the line."""
     for run in root.iter(_RUN):
         properties = run.find("{*}rPr")
@@ -81,7 +83,7 @@ def _raised_runs(root: Any) -> Iterator[Any]:
             yield run
 
 
-def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:
+def _iter_hidden(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any]:
     """Yield the shapes that are hidden, are in a hidden group, or are wholly outside the slide."""
     width, height = area
     for shape in shapes:
@@ -89,7 +91,7 @@ def _hidden_shapes(shapes: Iterable[Any], area: tuple[int, int]) -> Iterator[Any
         if (mark is not None and mark.get("hidden") in _YES) or _is_beside(shape, width, height):
             yield shape
         elif hasattr(shape, "shapes"):  # what is in a group is placed in units of its own
-            yield from _hidden_shapes(shape.shapes, (0, 0))
+            yield from _iter_hidden(shape.shapes, (0, 0))
 
 
 def _is_beside(shape: Any, width: int, height: int) -> bool:
@@ -99,8 +101,8 @@ def _is_beside(shape: Any, width: int, height: int) -> bool:
     return bool(right <= 0 or bottom <= 0 or shape.left >= width or shape.top >= height)
 
 
-def _emptied(element: Any) -> int:
-    """Empty the texts of a shape; how many characters they held."""
+def _empty(element: Any) -> int:
+    """Empty the texts of a shape, and return how many characters they held."""
     characters = 0
     for text in element.iter(_TEXT):
         characters += count_characters(text.text or "")

@@ -29,13 +29,8 @@ def choose_joint(before: str, mark: str, *, is_link: bool = False) -> str:
     >>> choose_joint("", "1")
     ''
     """
-    if (
-        not before
-        or before[-1].isspace()
-        or not mark.strip()
-        or mark[0].isspace()
-        or mark.strip() in _SIGNS
-    ):
+    is_apart = not before or before[-1].isspace() or not mark.strip() or mark[0].isspace()
+    if is_apart or mark.strip() in _SIGNS:
         return ""
 
     word = _LAST_WORD.search(before[-_LINE_CHARACTERS:].rstrip(")"))

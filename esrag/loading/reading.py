@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,16 +32,21 @@ def read(source: str, max_bytes: int, root: str = "") -> bytes:
 
     path = path_of(source)
     try:
-        for attempt in range(_TRIES):
-            if attempt:
-                time.sleep(_PAUSE_S)
-            data = _read_once(path, max_bytes, root)
-            if data is not None:
-                return data
+        return _read_unchanged(path, max_bytes, root)
     except OSError as error:
         raise access_error(path, error) from error
     except ValueError as error:  # a NUL in the name
         raise ParsingError(f"cannot be read: {error}") from error
+
+
+def _read_unchanged(path: Path, max_bytes: int, root: str) -> bytes:
+    """Return the bytes of a file, after some tries if it changes. Raises: ParsingError, OSError."""
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_PAUSE_S)
+        data = _read_once(path, max_bytes, root)
+        if data is not None:
+            return data
     raise ParsingError(CHANGES)
 
 
@@ -50,31 +56,34 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
     Raises: ParsingError for a file that cannot be read, is not regular or is too large.
     """
     if is_address(source):
-        digest = hashlib.sha256()
-        for piece in place_of(source).pieces(max_bytes):
-            digest.update(piece)
-        return digest.hexdigest()
+        return _hash(place_of(source).pieces(max_bytes))
 
     path = path_of(source)
     try:
         # Checked first, because a device may take its opening as a command.
         require_regular(path.stat().st_mode)
         with open(path, "rb", opener=_without_waiting) as file:
-            return _sha256_of_file(file, max_bytes)
+            return _hash(_iter_pieces(file, max_bytes))
     except OSError as error:
         raise access_error(path, error) from error
 
 
-def _sha256_of_file(file: BinaryIO, max_bytes: int) -> str:
-    """Hash as many bytes as the file has when it is opened: some of the kernel's have no end."""
+def _iter_pieces(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
+    """Yield as many bytes as the file has when it is opened: some of the kernel's have no end."""
     status = os.fstat(file.fileno())
     require_regular(status.st_mode)
     require_size(status.st_size, max_bytes)
 
-    digest, left = hashlib.sha256(), status.st_size
+    left = status.st_size
     while left and (piece := file.read(min(left, _PIECE_BYTES))):
-        digest.update(piece)
+        yield piece
         left -= len(piece)
+
+
+def _hash(pieces: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
     return digest.hexdigest()
 
 

@@ -66,22 +66,21 @@ class JsonlLoader:
         """Yield a document for each line. A line that is not an object is skipped."""
         rows = _Rows(source, "jsonl")
         for number, line in enumerate(_lines(decode(source.data)), start=1):
-            if not line.strip():
-                continue
-            try:
-                fields = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield Skipped(f"line {number}", f"is not JSON: {join_lines(str(error))[:120]}")
-                continue
-            if isinstance(fields, dict):
-                nested = fields.pop("metadata", None)
-                yield rows.document(
-                    number, {**(nested if isinstance(nested, dict) else {}), **fields}
-                )
-            else:
-                yield Skipped(
-                    f"line {number}", f"holds a {type(fields).__name__}, expected an object"
-                )
+            if line.strip():
+                fields = _read_object(line, f"line {number}")
+                yield fields if isinstance(fields, Skipped) else rows.document(number, fields)
+
+
+def _read_object(line: str, place: str) -> Fields | Skipped:
+    """Return the fields of a line, with those of its `metadata`."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Skipped(place, f"is not JSON: {join_lines(str(error))[:120]}")
+    if not isinstance(fields, dict):
+        return Skipped(place, f"holds a {type(fields).__name__}, expected an object")
+    nested = fields.pop("metadata", None)
+    return {**(nested if isinstance(nested, dict) else {}), **fields}
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -97,26 +96,34 @@ def _lines(text: str) -> Iterator[str]:
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
     text = decode(source.data)
     delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
-    head = list(islice(_good_rows(text, delimiter), HEAD_ROWS))
-    if not head:
-        yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
+    head = list(islice(_iter_rows(text, delimiter), HEAD_ROWS))
+    names, count = _read_header(head) if head else ([], 0)
+    column = _find_text_column(names, _iter_rows(text, delimiter, count)) if head else ""
+
+    if column:
+        documents = _Rows(source, kind, column)
+        yield from _load_rows(documents, read_rows(text, delimiter), names, count)
         return
-    headers = [[join_lines(normalise(name)) for name in cells] for cells in head]
+
+    yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
+    if head:
+        yield _to_document(source, kind, names, _iter_rows(text, delimiter, count))
+
+
+def _read_header(rows: Sequence[Cells]) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many of the first rows they take."""
+    headers = [[join_lines(normalise(name)) for name in cells] for cells in rows]
     count = count_header_rows(headers)
-    names = [
-        name or f"column {number}"
-        for number, name in enumerate(join_header(headers[:count]), start=1)
-    ]
+    joined = enumerate(join_header(headers[:count]), start=1)
+    return [name or f"column {number}" for number, name in joined], count
 
-    column = _text_column(names, islice(_good_rows(text, delimiter), count, None))
-    if not column:
-        yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
-        yield _whole_table(source, kind, names, islice(_good_rows(text, delimiter), count, None))
-        return
 
-    documents = _Rows(source, kind, column)
+def _load_rows(
+    documents: "_Rows", parts: Iterable[Cells | Skipped], names: Sequence[str], count: int
+) -> Iterator[Document | Skipped]:
+    """Yield a document for each row below the header, and what is not a row."""
     number = 1 - count
-    for part in read_rows(text, delimiter):
+    for part in parts:
         if isinstance(part, Skipped):
             yield part
             continue
@@ -141,8 +148,10 @@ class _Lines:
         return match[0]
 
 
-def _good_rows(text: str, delimiter: str) -> Iterator[Cells]:
-    return (part for part in read_rows(text, delimiter) if not isinstance(part, Skipped))
+def _iter_rows(text: str, delimiter: str, first: int = 0) -> Iterator[Cells]:
+    """Yield the rows of the table from the first one on, and nothing of what is none."""
+    rows = (part for part in read_rows(text, delimiter) if not isinstance(part, Skipped))
+    return islice(rows, first, None)
 
 
 def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
@@ -153,7 +162,7 @@ def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
     empty ones.
     """
     width = 0
-    for line, cells in _raw_rows(text, delimiter):
+    for line, cells in _iter_raw_rows(text, delimiter):
         if isinstance(cells, Skipped):
             yield cells
         elif width and len(cells) > width:
@@ -163,7 +172,7 @@ def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
             yield cells
 
 
-def _raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
+def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
     """Yield each row with the line it starts on, from 1."""
     csv.field_size_limit(_MAX_CELL)
     line, place, unclosed = 1, 0, 0
@@ -207,9 +216,9 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
     return max(_DELIMITERS, key=evenness)
 
 
-def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _find_text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return the column with the rows' text, by its name or its long cells; "" without one."""
-    if named := _named(names, _TEXTS):
+    if named := _find_name(names, _TEXTS):
         return named
 
     lengths, count = [0] * len(names), 0
@@ -221,13 +230,13 @@ def _text_column(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return names[longest] if lengths[longest] > _LONG_CELL * count else ""
 
 
-def _named(names: Sequence[str], wanted: Sequence[str]) -> str:
+def _find_name(names: Sequence[str], wanted: Sequence[str]) -> str:
     """Return the first of the wanted names that occurs, as it is written in the source."""
     written = {name.casefold(): name for name in reversed(names)}
     return next((written[name] for name in wanted if name in written), "")
 
 
-def _whole_table(
+def _to_document(
     source: Source, kind: str, names: Sequence[str], rows: Iterable[Cells]
 ) -> Document:
     layout = Layout()
@@ -240,10 +249,10 @@ def _whole_table(
     return layout.document(source, kind)
 
 
-def _shown(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, list):
         # SciFact's abstracts are lists of sentences.
-        return "\n".join(_shown(item) for item in value)
+        return "\n".join(_to_text(item) for item in value)
     return "" if value is None or isinstance(value, dict) else str(value)
 
 
@@ -261,27 +270,20 @@ class _Rows:
     def document(self, number: int, fields: Fields) -> Document:
         """Return the row's document; its text is all strings if no field holds text."""
         names = list(fields)
-        text, title, row_id = (
-            self._text or _named(names, _TEXTS),
-            _named(names, _TITLES),
-            _named(names, _IDS),
-        )
+        text = self._text or _find_name(names, _TEXTS)
+        title, row_id = _find_name(names, _TITLES), _find_name(names, _IDS)
         layout = Layout()
-
         if text:
-            layout.add(_shown(fields.get(text)))
+            layout.add(_to_text(fields.get(text)))
         else:
             layout.add("\n".join(value for value in fields.values() if isinstance(value, str)))
 
-        doc_id = f"{self._source.doc_id}#{self._next_id(_shown(fields.get(row_id)) or str(number))}"
-        others = {
-            name: value for name, value in fields.items() if name not in (text, title, row_id)
-        }
-        return layout.document(
-            Source(doc_id, "", b""), self._kind, _shown(fields.get(title)), others
-        )
+        own_id = self._make_id(_to_text(fields.get(row_id)) or str(number))
+        row = Source(f"{self._source.doc_id}#{own_id}", "", b"")
+        others = {key: value for key, value in fields.items() if key not in (text, title, row_id)}
+        return layout.document(row, self._kind, _to_text(fields.get(title)), others)
 
-    def _next_id(self, wanted: str) -> str:
+    def _make_id(self, wanted: str) -> str:
         """Return the id on one line, made unique: a second "a" becomes "a~2"."""
         base = row_id = re.sub(r"\s+", "_", normalise(wanted).strip())[:_MAX_ID]
         while not self._is_new(row_id):

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect, bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
@@ -32,32 +32,21 @@ class RstLoader:
 
     def load(self, source: Source) -> Iterator[Document]:
         """Yield one document; a field list at its top, as in a PEP, becomes metadata."""
-        text, written = _with_rows(trim(normalise(decode(source.data))))
+        text, written = _write_tables(trim(normalise(decode(source.data))))
         lines = _lines(text)
         layout = Layout()
         found = list(headings(lines))
         spans = sorted([*written, *tables(lines)], key=lambda span: span.start)
-        literal = _literal_lines(lines)
-        literal |= {
-            start
-            for span in spans
-            for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
-        }
-
-        add_without_marks(
-            layout,
-            [(line, start in literal) for start, line in lines],
-            strip_rst_marks,
-            found,
-            spans,
-        )
+        literal = _find_literal(lines) | _find_within(lines, spans)
+        marked = [(line, start in literal) for start, line in lines]
+        add_without_marks(layout, marked, strip_rst_marks, found, spans)
 
         fields = read_top_fields(lines)
         title = fields.get("title") or (found[0][2] if found else "")
         yield layout.document(source, "rst", title, fields)
 
 
-def _with_rows(text: str) -> tuple[str, list[Span]]:
+def _write_tables(text: str) -> tuple[str, list[Span]]:
     """Return the text with tables as rows with bars, and where these are."""
     pieces: list[str] = []
     spans: list[Span] = []
@@ -90,7 +79,16 @@ def _index(lines: Sequence[Line], place: int) -> int:
     return bisect_left(lines, place, key=itemgetter(0))
 
 
-def _literal_lines(lines: Sequence[Line]) -> set[int]:
+def _find_within(lines: Sequence[Line], spans: Iterable[Span]) -> set[int]:
+    """Return where the lines start that are in one of the spans."""
+    return {
+        start
+        for span in spans
+        for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
+    }
+
+
+def _find_literal(lines: Sequence[Line]) -> set[int]:
     """Return where literal blocks and directives start, which are indented below their opener."""
     found: set[int] = set()
     outer: int | None = None  # the indent of the line that opened the block
@@ -101,13 +99,16 @@ def _literal_lines(lines: Sequence[Line]) -> set[int]:
         indent = len(line) - len(line.lstrip())
         if outer is not None and indent > outer:
             found.add(start)
-            continue
-        is_opening = line.rstrip().endswith("::") or line.lstrip().startswith(
-            (".. code", ".. sourcecode", ">>> ")
-        )
-        outer = indent if is_opening else None
+        else:
+            outer = indent if _opens_literal(line) else None
 
     return found
+
+
+def _opens_literal(line: str) -> bool:
+    """Return whether what is indented below a line is literal."""
+    starts = (".. code", ".. sourcecode", ">>> ")
+    return line.rstrip().endswith("::") or line.lstrip().startswith(starts)
 
 
 def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:

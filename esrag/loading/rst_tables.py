@@ -73,15 +73,20 @@ def _simple_rows(lines: Sequence[str]) -> Rows:
     if any(_crosses(line, starts) for line in lines):
         return []
 
-    rows = [_join(lines[1 : borders[1]], columns)]
-    body: list[list[str]] = []
-    for line in lines[borders[1] + 1 : borders[2]]:
+    groups = _group_by_row(lines[borders[1] + 1 : borders[2]], starts[1])
+    return [_join(group, columns) for group in (lines[1 : borders[1]], *groups)]
+
+
+def _group_by_row(lines: Sequence[str], second: int) -> list[list[str]]:
+    """Return the lines of each row; the second column starts at a place of the line."""
+    groups: list[list[str]] = []
+    for line in lines:
         if not line.strip() or _UNDERLINE.fullmatch(line):
             continue
-        if line[: starts[1]].strip() or not body:
-            body.append([])
-        body[-1].append(line)
-    return [*rows, *(_join(group, columns) for group in body)]
+        if line[:second].strip() or not groups:
+            groups.append([])
+        groups[-1].append(line)
+    return groups
 
 
 def _crosses(line: str, starts: Sequence[int]) -> bool:

@@ -74,7 +74,7 @@ def _old_attributes(element: Any) -> Iterator[tuple[str, str]]:
         "background-color": element.get("bgcolor"),
         "background-image": element.get("background") and "url()",
     }
-    yield from ((name, _plain(value)) for name, value in found.items() if value)
+    yield from ((name, _simplify(value)) for name, value in found.items() if value)
 
 
 def _rank(text: str, specificity: int, order: int = 0) -> dict[str, _Ranked]:
@@ -94,9 +94,8 @@ def _declarations(text: str) -> Iterator[tuple[str, bool, str]]:
         if name not in _NAMES and name != "background":
             continue
 
-        value, marks = _IMPORTANT.subn("", _plain(raw))
-        value = value.rstrip()
-        is_important = bool(marks)
+        bare, marks = _IMPORTANT.subn("", _simplify(raw))
+        value, is_important = bare.rstrip(), bool(marks)
         if name == "background":
             yield "background-image", is_important, value if _IMAGE.search(value) else "none"
             name = "background-color"
@@ -104,6 +103,6 @@ def _declarations(text: str) -> Iterator[tuple[str, bool, str]]:
             yield name, is_important, value
 
 
-def _plain(value: str) -> str:
+def _simplify(value: str) -> str:
     """Return the start of a value in lower case, with single spaces."""
     return " ".join(value[:_MAX_VALUE].lower().split())

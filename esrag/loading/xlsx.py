@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
-from typing import Any
+from typing import IO, Any
 from zipfile import ZipFile
 
 from esrag.loading import archive
@@ -14,6 +14,7 @@ from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.records import Document, Source
 
 _PIECE_BYTES = 2**20
+_XML = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": True}
 MAX_MERGED = 100_000  # cells of a sheet
 
 # (row, column) from 0 → how many of each a cell covers.
@@ -55,57 +56,79 @@ class XlsxLoader:
 
         Raises: ParsingError for a bomb or a damaged archive.
         """
-        from openpyxl.reader.excel import ExcelReader  # type: ignore[import-untyped]
-
         archive.open_archive(source.data).close()
         layout = Layout()
         with warnings.catch_warnings():
             # openpyxl warns of extensions that it leaves out: formatting and validation, no text.
             warnings.simplefilter("ignore")
-            # Opened as `load_workbook` does.
-            reader = ExcelReader(BytesIO(source.data), read_only=True, data_only=True)
-            reader.read()
-            book = reader.wb
-            parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
-            for number, sheet in enumerate(book.worksheets, start=1):
-                layout.page(number)
-                hidden = _Hidden(everything=False) if source.keep_hidden else _hidden(sheet)
-                if not hidden.everything:
-                    layout.heading(sheet.title, 1)
-                # A sheet may declare a million columns; its rows say how many they have.
-                sheet.reset_dimensions()
-                shown = enumerate(sheet.iter_rows(values_only=True), start=1)
-                rows = (hidden.without(layout, index, map(_shown, row)) for index, row in shown)
-                merged = _merged(reader.archive, parts.get(sheet.title, ""))
-                layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
-        properties = book.properties
-        yield layout.document(
-            source, "xlsx", clean_title(properties.title or ""), {"author": properties.creator}
-        )
+            reader = _open_reader(source.data)
+            _write_sheets(layout, reader, keep_hidden=source.keep_hidden)
+        properties = reader.wb.properties
+        title = clean_title(properties.title or "")
+        yield layout.document(source, "xlsx", title, {"author": properties.creator})
 
 
-def _merged(book: ZipFile, part: str) -> Merged:
+def _open_reader(data: bytes) -> Any:
+    """Return a workbook as openpyxl's `load_workbook` opens it, with the archive it is in."""
+    from openpyxl.reader.excel import ExcelReader  # type: ignore[import-untyped]
+
+    reader = ExcelReader(BytesIO(data), read_only=True, data_only=True)
+    reader.read()
+    return reader
+
+
+def _write_sheets(layout: Layout, reader: Any, *, keep_hidden: bool) -> None:
+    """Add each sheet as a page."""
+    parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
+    for number, sheet in enumerate(reader.wb.worksheets, start=1):
+        layout.page(number)
+        hidden = _Hidden(everything=False) if keep_hidden else _find_hidden(sheet)
+        merged = _read_merged(reader.archive, parts.get(sheet.title, ""))
+        _write_sheet(layout, sheet, hidden, merged)
+
+
+def _write_sheet(layout: Layout, sheet: Any, hidden: _Hidden, merged: Merged) -> None:
+    """Add a sheet's title as a heading, and its rows as a table."""
+    if not hidden.everything:
+        layout.heading(sheet.title, 1)
+
+    # A sheet may declare a million columns; its rows say how many they have.
+    sheet.reset_dimensions()
+    shown = enumerate(sheet.iter_rows(values_only=True), start=1)
+    rows = (hidden.without(layout, index, map(_to_text, row)) for index, row in shown)
+    layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
+
+
+def _read_merged(book: ZipFile, part: str) -> Merged:
     """Return the merged cells of a sheet.
 
     openpyxl leaves them out unless it keeps the whole sheet in memory.
     """
-    from lxml import etree  # type: ignore[import-untyped]
     from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
 
     merged: Merged = {}
     if part not in book.NameToInfo:
         return merged
     with book.open(part) as sheet:
-        for _, element in etree.iterparse(
-            sheet, tag=("{*}row", "{*}mergeCell"), resolve_entities=False, no_network=True
-        ):
-            if element.tag.endswith("mergeCell") and len(merged) < MAX_MERGED:
-                left, top, right, bottom = range_boundaries(element.get("ref", ""))
+        for reference in _iter_references(sheet):
+            if len(merged) < MAX_MERGED:
+                left, top, right, bottom = range_boundaries(reference)
                 merged[top - 1, left - 1] = (bottom - top + 1, right - left + 1)
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
     return merged
+
+
+def _iter_references(sheet: IO[bytes]) -> Iterator[str]:
+    """Yield the ranges of the merged cells, without keeping the rows."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    for _, element in etree.iterparse(
+        sheet, tag=("{*}row", "{*}mergeCell"), resolve_entities=False, no_network=True
+    ):
+        if element.tag.endswith("mergeCell"):
+            yield element.get("ref", "")
+        element.clear()
+        while element.getprevious() is not None:
+            del element.getparent()[0]
 
 
 def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]]:
@@ -124,7 +147,7 @@ def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]
         yield cells
 
 
-def _shown(value: object) -> str:
+def _to_text(value: object) -> str:
     """Return a cell roughly as a reader sees it; number formats are not applied."""
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
@@ -135,41 +158,40 @@ def _shown(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _hidden(sheet: Any) -> _Hidden:
+def _find_hidden(sheet: Any) -> _Hidden:
     """Return what of a sheet is hidden.
 
     It is read from the XML, because openpyxl does not tell it of a sheet that is opened read-only.
     """
-    from lxml import etree
-
     if sheet.sheet_state != "visible":
         return _Hidden(everything=True)
     with sheet._get_source() as stream:  # noqa: SLF001 -- openpyxl's own way to the sheet's part
-        if not any(b"hidden=" in piece for piece in _overlapping(stream)):
+        if not any(b"hidden=" in piece for piece in _iter_overlapping(stream)):
             return _Hidden(everything=False)
+
+    with sheet._get_source() as stream:  # noqa: SLF001
+        return _read_hidden(stream)
+
+
+def _read_hidden(stream: IO[bytes]) -> _Hidden:
+    """Return the hidden rows and columns of a sheet's XML."""
+    from lxml import etree
 
     rows: set[int] = set()
     columns: list[tuple[int, int]] = []
     number = 0
-    with sheet._get_source() as stream:  # noqa: SLF001
-        options = {
-            "resolve_entities": False,
-            "no_network": True,
-            "load_dtd": False,
-            "huge_tree": True,
-        }
-        for _, element in etree.iterparse(stream, tag=("{*}row", "{*}col"), **options):
-            is_hidden = element.get("hidden") in ("1", "true")
-            if element.tag.endswith("}row"):
-                number = _number(element.get("r"), number + 1)
-                rows |= {number} if is_hidden else set()
-            elif is_hidden:
-                columns.append((_number(element.get("min"), 1), _number(element.get("max"), 0)))
-            element.clear(keep_tail=False)
+    for _, element in etree.iterparse(stream, tag=("{*}row", "{*}col"), **_XML):
+        is_hidden = element.get("hidden") in ("1", "true")
+        if element.tag.endswith("}row"):
+            number = _number(element.get("r"), number + 1)
+            rows |= {number} if is_hidden else set()
+        elif is_hidden:
+            columns.append((_number(element.get("min"), 1), _number(element.get("max"), 0)))
+        element.clear(keep_tail=False)
     return _Hidden(everything=False, rows=frozenset(rows), columns=tuple(columns))
 
 
-def _overlapping(stream: Any) -> Iterator[bytes]:
+def _iter_overlapping(stream: Any) -> Iterator[bytes]:
     """Yield a stream in pieces, each with the end of the one before."""
     end = b""
     while piece := stream.read(_PIECE_BYTES):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from esrag.http import cohere_client, cohere_failures
 from esrag.models import Cited, ModelOptions, Prompt, PromptDocument, Tokens
-from esrag.models.service import Part, ServiceModel
+from esrag.models.service import Part, ServiceModel, to_messages
 from esrag.plugins import require_extra
 from esrag.text import normalise
 
@@ -30,47 +30,42 @@ class CohereModel(ServiceModel):
         super().__init__(options, **trial)
 
     def _parts(self, prompt: Prompt) -> Iterator[Part]:
-        text, citations = "", []
-        end: Any = None
-
         with cohere_failures():
-            for number, event in enumerate(self._events(prompt)):
-                if event.type == "message-start" and number:
-                    raise ValueError(
-                        event.type
-                    )  # what the client makes of an event that it cannot read
-                if event.type == "content-delta":
-                    text += event.delta.message.content.text or ""  # no text: it thinks
-                elif event.type == "citation-start":
-                    citations.append(event.delta.message.citations)
-                elif event.type == "message-end":
-                    end = event.delta
-                if (
-                    len(text) + 1024 * len(citations) > self._max_bytes
-                ):  # each of them comes with its passage
-                    raise OverflowError
+            text, citations, end = self._collect(self._events(prompt))
 
         self._check_end(end and end.finish_reason)
         yield text
-        yield from _cited(citations, text)
+        yield from _iter_cited(citations, text)
         yield from _tokens(end.usage)
 
+    def _collect(self, events: Iterable[Any]) -> tuple[str, list[Any], Any]:
+        """Return the text, its citations, and what the end of the answer says."""
+        text, citations, end = "", [], None
+
+        for number, event in enumerate(events):
+            if event.type == "message-start" and number:
+                raise ValueError(event.type)  # what the client makes of one that it cannot read
+            if event.type == "content-delta":
+                text += event.delta.message.content.text or ""  # no text: it thinks
+            elif event.type == "citation-start":
+                citations.append(event.delta.message.citations)
+            elif event.type == "message-end":
+                end = event.delta
+            if len(text) + 1024 * len(citations) > self._max_bytes:  # each comes with its passage
+                raise OverflowError
+
+        return text, citations, end
+
     def _events(self, prompt: Prompt) -> Iterable[Any]:
-        more: Any = (
-            {"documents": [_document(item) for item in prompt.documents]}
-            if prompt.documents
-            else {}
-        )
+        more: dict[str, Any] = {}
+        if prompt.documents:
+            more["documents"] = [_document(item) for item in prompt.documents]
         if self._options.top_p < 1:
             more["p"] = self._options.top_p
-        messages: Any = [
-            {"role": "system", "content": prompt.system},
-            {"role": "user", "content": prompt.user},
-        ]
 
         return self._client.chat_stream(
             model=self._model,
-            messages=messages,
+            messages=to_messages(prompt),
             **more,
             temperature=self._options.temperature,
             max_tokens=self._options.max_output_tokens,
@@ -81,7 +76,7 @@ class CohereModel(ServiceModel):
         return cohere_client(self, self._url, self._key, self._options.timeout_s)
 
 
-def _cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
+def _iter_cited(citations: Iterable[Any], text: str) -> Iterator[Cited]:
     """Yield the citations, with offsets in the text as it is shown.
 
     One with wrong offsets is dropped: the client omits what it cannot read.

@@ -97,9 +97,16 @@ class MeteredModel:
         return self._record(completion, cached=cached)
 
     def _record(self, completion: Completion, *, cached: bool) -> Completion:
+        call = self._summarise(completion, cached=cached)
+        self.on_call(call)
+        if self.cache is not None:
+            self.cache.count(_counts(call))
+        return completion
+
+    def _summarise(self, completion: Completion, *, cached: bool) -> ModelCall:
         tokens = completion.tokens
         read, wrote = (tokens.input_tokens, tokens.output_tokens) if tokens else (0, 0)
-        call = ModelCall(
+        return ModelCall(
             profile=self.options.profile,
             model=completion.model or self.model,
             input_tokens=read,
@@ -107,11 +114,6 @@ class MeteredModel:
             cost=(read * self.prices.input + wrote * self.prices.output) / _PER_PRICE,
             cached=cached,
         )
-
-        self.on_call(call)
-        if self.cache is not None:
-            self.cache.count(_counts(call))
-        return completion
 
 
 def count_saved(cache: Cache, calls: Iterable[ModelCall]) -> None:

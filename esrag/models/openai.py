@@ -8,7 +8,7 @@ from typing import Any
 from esrag.errors import GeneratorError
 from esrag.http import Failed, iter_events, parts, post, redact, words_of
 from esrag.models import Prompt, Tokens
-from esrag.models.service import Part, ServiceModel
+from esrag.models.service import Part, ServiceModel, to_messages
 
 _BAD_REQUESTS = (400, 422)
 # Options that some servers and models refuse: the request is sent again without them.
@@ -33,7 +33,7 @@ class OpenAIModel(ServiceModel):
     def _parts(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the answer without the thoughts before it, which some servers do not separate."""
         held: str | None = ""  # text that may be, or is, a thought; None: the thoughts are over
-        for piece in self._said(prompt):
+        for piece in self._iter_said(prompt):
             if held is None or isinstance(piece, Tokens):
                 yield piece
                 continue
@@ -52,7 +52,7 @@ class OpenAIModel(ServiceModel):
             raise GeneratorError(f"{self._model} thought to the end of its answer", hint=hint)
         yield held or ""
 
-    def _said(self, prompt: Prompt) -> Iterator[str | Tokens]:
+    def _iter_said(self, prompt: Prompt) -> Iterator[str | Tokens]:
         """Yield all that the model says, including thoughts within its text."""
         reason, has_text = None, False
         for chunk in self._chunks(prompt):
@@ -82,21 +82,22 @@ class OpenAIModel(ServiceModel):
                         began = True
                         yield chunk
             except Failed as failed:
-                named = [
-                    name for name in _OPTIONAL if name in failed.said and name not in self._refused
-                ]
-                if began or failed.status not in _BAD_REQUESTS or not named:
+                if began or not self._drop_option(failed):
                     raise
-                self._refused |= {named[0]}
             else:
                 return
 
+    def _drop_option(self, failed: Failed) -> bool:
+        """Leave out an option from now on if a refusal names it; return whether it does."""
+        named = [name for name in _OPTIONAL if name in failed.said and name not in self._refused]
+        if failed.status not in _BAD_REQUESTS or not named:
+            return False
+
+        self._refused |= {named[0]}
+        return True
+
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         """Return the request: both messages, and the options that were not refused."""
-        messages = [
-            {"role": "system", "content": prompt.system},
-            {"role": "user", "content": prompt.user},
-        ]
         wanted = self._options
         options = {
             "stream_options": {"include_usage": True},
@@ -107,6 +108,7 @@ class OpenAIModel(ServiceModel):
         options = {name: value for name, value in options.items() if name not in self._refused}
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = wanted.max_output_tokens
+        messages = to_messages(prompt)
         return {"model": self._model, "messages": messages, "stream": True, **options}
 
 

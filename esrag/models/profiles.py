@@ -48,7 +48,18 @@ def choose_model(models: Models, *names: str) -> MeteredModel:
 
 
 def _open_model(profile: str, section: ModelSettings, cache: Cache | None) -> MeteredModel:
-    options = ModelOptions(
+    options = _model_options(profile, section)
+    return MeteredModel(
+        inner=plugins.load("models", section.provider)(options),
+        options=options,
+        prices=Prices(section.input_price, section.output_price),
+        identity=(section.provider, plugins.distribution_of("models", section.provider)),
+        cache=cache,
+    )
+
+
+def _model_options(profile: str, section: ModelSettings) -> ModelOptions:
+    return ModelOptions(
         profile=profile,
         model=section.model,
         url=section.url,
@@ -57,11 +68,4 @@ def _open_model(profile: str, section: ModelSettings, cache: Cache | None) -> Me
         max_output_tokens=section.max_output_tokens,
         temperature=section.temperature,
         top_p=section.top_p,
-    )
-    return MeteredModel(
-        inner=plugins.load("models", section.provider)(options),
-        options=options,
-        prices=Prices(section.input_price, section.output_price),
-        identity=(section.provider, plugins.distribution_of("models", section.provider)),
-        cache=cache,
     )

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from esrag.citations import ignore
 from esrag.errors import GeneratorError, SettingsError
@@ -50,9 +50,9 @@ class ServiceModel(ABC):
         self._max_bytes = max(MIN_BYTES, 1024 * options.max_output_tokens)
 
         if not self._model:
-            raise self._lacking("model", "model")
+            raise self._missing_error("model", "model")
         if self._lacks_key():
-            raise self._lacking("key", "api_key")
+            raise self._missing_error("key", "api_key")
 
     def complete(self, prompt: Prompt, on_piece: OnPiece = ignore) -> Completion:
         """Return the model's text without what cannot be shown. Temporary failures are retried.
@@ -64,13 +64,12 @@ class ServiceModel(ABC):
         for tried in range(1, TRIES + 1):
             came: list[str] = []
             try:
-                return self._completion(prompt, ends - self._clock(), came, on_piece)
-            except (
-                Failed
-            ) as failed:  # the cause would show the service's own words, which may hold the key
+                return self._complete_once(prompt, ends - self._clock(), came, on_piece)
+            except Failed as failed:
                 wait_s = failed.pause_s(tried)
                 is_last = came or tried == TRIES or self._clock() + wait_s >= ends
                 if is_last or not failed.is_transient:
+                    # The cause would show the service's own words, which may hold the key.
                     raise self._error(failed, tried, began=bool(came)) from None
             self._sleep(wait_s)
         raise AssertionError("the last try returns or raises")
@@ -87,11 +86,11 @@ class ServiceModel(ABC):
         """Return whether a required key is missing."""
         return not self._key
 
-    def _lacking(self, what: str, name: str) -> SettingsError:
+    def _missing_error(self, what: str, name: str) -> SettingsError:
         hint = f"set {variable(f'{self._section}.{name}')}"
         return SettingsError(f"the model {self._section} needs a {what}", hint=hint)
 
-    def _completion(
+    def _complete_once(
         self, prompt: Prompt, left_s: float, came: list[str], on_piece: OnPiece
     ) -> Completion:
         """Return the completion; each piece is passed on and added to `came` as it comes."""
@@ -103,15 +102,12 @@ class ServiceModel(ABC):
                     tokens = part
                 elif isinstance(part, Cited):
                     cited.append(part)
-                elif shown := drop_unshowable(
-                    part
-                ):  # the rest needs the whole: an accent may come by itself
+                elif shown := drop_unshowable(part):
                     came.append(shown)
                     on_piece(shown)
 
-        return Completion(
-            text=normalise("".join(came)), tokens=tokens, model=self.model, cited=tuple(cited)
-        )
+        text = normalise("".join(came))  # only as a whole: an accent may come by itself
+        return Completion(text=text, tokens=tokens, model=self.model, cited=tuple(cited))
 
     def _read(self, prompt: Prompt) -> Iterator[Part]:
         """Yield the parts; errors that `on_piece` raises are not among those translated here."""
@@ -153,3 +149,11 @@ class ServiceModel(ABC):
             hint = f"is {self._section}.url its address, and {self._section}.timeout_s enough?"
 
         return GeneratorError(f"{message} ({tries} {'try' if tries == 1 else 'tries'})", hint=hint)
+
+
+def to_messages(prompt: Prompt) -> list[Any]:
+    """Return the two messages of a prompt, as chat services take them."""
+    return [
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    ]

@@ -42,25 +42,20 @@ def rerank(question: str, hits: Sequence[Hit], chain: Chain, limits: Limits) -> 
 
     for name, reranker in chain if hits else ():
         try:
-            reached = _reordered(question, hits[:depth], reranker, end, limits.clock)
+            reached = _reorder(question, hits[:depth], reranker, end, limits.clock)
         except (SettingsError, ModelError):
             raise
-        except _Late:
-            notes.append(f"{name} was left out: no time was left")
-        except EsragError as error:
-            notes.append(f"{name} was left out: {error.line}")
         except Exception as error:  # noqa: BLE001 -- a library's, or a plugin's: whatever it is, the fused order stands
-            said = " ".join(str(error).split())[:200]
-            notes.append(f"{name} was left out: {type(error).__name__}{': ' if said else ''}{said}")
+            notes.append(f"{name} was left out: {_explain(error)}")
         else:
-            hits = list(_falling([*reached, *hits[len(reached) :]]))
+            hits = list(_lower_rest([*reached, *hits[len(reached) :]]))
             if len(reached) < depth:
                 notes.append(f"{name} had time for {len(reached)} of {depth} hits")
 
     return Reranked(tuple(hits), tuple(notes))
 
 
-def _reordered(
+def _reorder(
     question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
 ) -> list[Hit]:
     """Return the hits, best first, with additions for as many as there is time for.
@@ -68,20 +63,29 @@ def _reordered(
     Raises: _Late, RerankError.
     """
     if reranker.cost == "hit" and end < math.inf:
-        hits = hits[: _affordable(question, hits, reranker, end, clock)]
+        hits = hits[: _count_affordable(question, hits, reranker, end, clock)]
     given = reranker.score(
         question, hits, _left_s(end, clock) if reranker.cost != "free" else math.inf
     )
     if len(given) != len(hits):
         raise RerankError(f"it scored {len(given)} of {len(hits)} hits")
 
-    changed = [_changed(hit, added) for hit, added in zip(hits, given, strict=True)]
+    changed = [_add(hit, added) for hit, added in zip(hits, given, strict=True)]
     if reranker.cost != "free":
         _left_s(end, clock)
     return sorted(changed, key=lambda hit: -hit.score)
 
 
-def _affordable(
+def _explain(error: Exception) -> str:
+    if isinstance(error, _Late):
+        return "no time was left"
+    if isinstance(error, EsragError):
+        return error.line
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}{': ' if said else ''}{said}"
+
+
+def _count_affordable(
     question: str, hits: Sequence[Hit], reranker: Reranker, end: float, clock: Callable[[], float]
 ) -> int:
     """Return for how many hits there is time.
@@ -107,7 +111,7 @@ def _left_s(end: float, clock: Callable[[], float]) -> float:
     return left_s
 
 
-def _changed(hit: Hit, added: Added) -> Hit:
+def _add(hit: Hit, added: Added) -> Hit:
     """Return the hit with its new score, rounded so that rounding noise decides no order.
 
     Raises: RerankError.
@@ -118,10 +122,10 @@ def _changed(hit: Hit, added: Added) -> Hit:
         score = math.inf
     if not math.isfinite(score):
         raise RerankError(f"what it adds to {hit.chunk.chunk_id} is not a number")
-    return replace(hit, score=score, added=_shown(hit, added))
+    return replace(hit, score=score, added=_merge_reasons(hit, added))
 
 
-def _shown(hit: Hit, added: Added) -> dict[str, float]:
+def _merge_reasons(hit: Hit, added: Added) -> dict[str, float]:
     """Return all additions; those of two rerankers for the same reason are summed."""
     reasons = dict.fromkeys([*hit.added, *added])
     return {
@@ -129,7 +133,7 @@ def _shown(hit: Hit, added: Added) -> dict[str, float]:
     }
 
 
-def _falling(hits: Iterable[Hit]) -> Iterator[Hit]:
+def _lower_rest(hits: Iterable[Hit]) -> Iterator[Hit]:
     """Yield the hits in this order, with scores of hits not reached below those of the others."""
     least = math.inf
     for hit in hits:
@@ -138,4 +142,6 @@ def _falling(hits: Iterable[Hit]) -> Iterator[Hit]:
             yield hit
         else:
             least = round(least - _STEP, 9)
-            yield replace(hit, score=least, added=_shown(hit, {_NOT_REACHED: least - hit.score}))
+            yield replace(
+                hit, score=least, added=_merge_reasons(hit, {_NOT_REACHED: least - hit.score})
+            )

@@ -35,9 +35,7 @@ class RoundRobin:
             source = self._source(hit)
             turns.append(seen[source])
             seen[source] += 1
-        return by(
-            "round-robin", _moved(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n)))
-        )
+        return by("round-robin", _move(hits, sorted(range(len(hits)), key=lambda n: (turns[n], n))))
 
     def _source(self, hit: Hit) -> str:
         """Return the value in the hit's metadata, else its document.
@@ -82,10 +80,10 @@ class MaximalMarginalRelevance:
             value = (self._relevance * relevance[left] - (1 - self._relevance) * nearest).round(6)
             order.append(left.pop(int(value.argmax())))  # of equals the one that came first
 
-        return by("mmr", _moved(hits, order))
+        return by("mmr", _move(hits, order))
 
 
-def _moved(hits: Sequence[Hit], order: Sequence[int]) -> list[float]:
+def _move(hits: Sequence[Hit], order: Sequence[int]) -> list[float]:
     """Return additions that put the hits in the given order.
 
     Equal scores then differ by very little.

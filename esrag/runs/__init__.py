@@ -57,7 +57,7 @@ def build_record(
         "at": now.isoformat(timespec="milliseconds"),
         "version": version("esrag"),
         "index": settings.engine.index,
-        "settings": _differing(settings),
+        "settings": _list_differing(settings),
         "where": filter_to_dict(where),
         "answer": dict(answer),
         "sentences": [*sentences],
@@ -70,18 +70,18 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     answer = bare["answer"]
     bare["where"] = {}
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
-    answer["citations"] = _without_texts(answer["citations"])
+    answer["citations"] = _drop_texts(answer["citations"])
     answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
     bare["sentences"] = [
-        each | {"text": "", "note": "", "citations": _without_texts(each["citations"])}
+        each | {"text": "", "note": "", "citations": _drop_texts(each["citations"])}
         for each in bare["sentences"]
     ]
 
     return bare
 
 
-def _without_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _drop_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     no_texts = {"quote": "", "title": "", "section": "", "source": ""}
     return [{**each, **no_texts} for each in citations]
 
@@ -100,7 +100,7 @@ def select_replayed(record: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _differing(settings: Settings) -> dict[str, object]:
+def _list_differing(settings: Settings) -> dict[str, object]:
     """Return the settings that differ from their defaults; secrets and addresses are left out."""
     defaults = Settings()
     return {

@@ -1,7 +1,7 @@
 """What differs between two runs of a question."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -94,25 +94,18 @@ class Difference:
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     """Return what differs between two records; times and ids are not compared."""
     old, new = before["answer"], after["answer"]
-    names = ("question", "refused", "reason", "confidence", "model")
     ranks, others = _ranks(old), _ranks(new)
     said, says = _sentences(old["answer"]), _sentences(new["answer"])
 
     return Difference(
         conditions=_changes(_conditions(before), _conditions(after)),
-        fields=_changes(
-            {name: str(old[name]) for name in names}, {name: str(new[name]) for name in names}
-        ),
-        entered=tuple(chunk_id for chunk_id in others if chunk_id not in ranks),
-        left=tuple(chunk_id for chunk_id in ranks if chunk_id not in others),
-        moved=tuple(
-            Moved(chunk_id, rank, others[chunk_id])
-            for chunk_id, rank in ranks.items()
-            if others.get(chunk_id, rank) != rank
-        ),
-        changed=_changed_texts(_texts(old), _texts(new)),
-        removed_sentences=tuple(sentence for sentence in said if sentence not in says),
-        added_sentences=tuple(sentence for sentence in says if sentence not in said),
+        fields=_changes(_fields(old), _fields(new)),
+        entered=_list_missing(others, ranks),
+        left=_list_missing(ranks, others),
+        moved=_moves(ranks, others),
+        changed=_compare_texts(_texts(old), _texts(new)),
+        removed_sentences=_list_missing(said, says),
+        added_sentences=_list_missing(says, said),
     )
 
 
@@ -122,15 +115,33 @@ def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
     Settings of `runs` decide nothing about an answer.
     """
     settings = {
-        key: _written(value)
+        key: _to_json(value)
         for key, value in record["settings"].items()
         if not key.startswith("runs.")
     }
-    where = _written(record["where"]) if record["where"] else ""
+    where = _to_json(record["where"]) if record["where"] else ""
     return {"version": str(record.get("version", "")), "filter": where, **settings}
 
 
-def _written(value: Any) -> str:
+def _fields(answer: Mapping[str, Any]) -> dict[str, str]:
+    names = ("question", "refused", "reason", "confidence", "model")
+    return {name: str(answer[name]) for name in names}
+
+
+def _list_missing(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in others)
+
+
+def _moves(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Moved, ...]:
+    """Return the hits of both runs whose ranks differ."""
+    return tuple(
+        Moved(chunk_id, rank, after[chunk_id])
+        for chunk_id, rank in before.items()
+        if after.get(chunk_id, rank) != rank
+    )
+
+
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -144,7 +155,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Chang
     )
 
 
-def _changed_texts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+def _compare_texts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
     """Return the hits of both runs whose passages differ; one without its text is not compared."""
     return tuple(
         Change(chunk_id, text, after[chunk_id])

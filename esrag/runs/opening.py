@@ -18,10 +18,9 @@ def open_runs(settings: Settings) -> RunStore:
     """
     url = settings.runs.url
     if "://" in url:
-        raise SettingsError(
-            f"runs.url must be a file, found an address: {url.partition('://')[0]}://…",
-            hint="name a file, such as runs.sqlite3, or nothing: runs are kept with the index",
-        )
+        message = f"runs.url must be a file, found an address: {url.partition('://')[0]}://…"
+        hint = "name a file, such as runs.sqlite3, or nothing: runs are kept with the index"
+        raise SettingsError(message, hint=hint)
     if url or not is_address(settings.engine.url):
         return SqliteRuns(Path(url or Path(settings.engine.url) / FILE), settings.runs)
 

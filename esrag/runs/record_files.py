@@ -44,30 +44,38 @@ def read_record(path: Path) -> dict[str, Any]:
 
     Raises: UsageError if it cannot be read or is not a record.
     """
+    record = _load(path)
+    if record.get("schema") != SCHEMA:
+        found = f"{str(record.get('schema'))[:40]!r}"
+        raise UsageError(f"{path} is not a record of {SCHEMA}, found {found}", hint=_HINT)
+    return dict(record)
+
+
+def _load(path: Path) -> Any:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UsageError(
-                f"{path} has more than {MAX_BYTES:,} bytes", hint="esrag ask --save writes a record"
-            )
+        _require_small(path)
         record = json.loads(path.read_bytes())
         _Record.model_validate(record)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(map(str, first["loc"]))
-        raise UsageError(
-            f"{path} is not a record: {key or 'it'}: {first['msg'].lower()}", hint=_HINT
-        ) from error
+        raise UsageError(f"{path} is not a record: {_explain(error)}", hint=_HINT) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON", hint=_HINT) from error
+    return record
 
-    if record.get("schema") != SCHEMA:
-        raise UsageError(
-            f"{path} is not a record of {SCHEMA}, found {str(record.get('schema'))[:40]!r}",
-            hint=_HINT,
-        )
-    return dict(record)
+
+def _require_small(path: Path) -> None:
+    if path.stat().st_size > MAX_BYTES:
+        hint = "esrag ask --save writes a record"
+        raise UsageError(f"{path} has more than {MAX_BYTES:,} bytes", hint=hint)
+
+
+def _explain(error: ValidationError) -> str:
+    """Return the first thing that is wrong, with its key."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(map(str, first["loc"]))
+    return f"{key or 'it'}: {first['msg'].lower()}"
 
 
 _HINT = "esrag ask --save FILE writes a record"

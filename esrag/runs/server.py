@@ -37,21 +37,12 @@ class ServerRuns:
 
         # Before the record is written, because what was just written cannot be searched yet.
         self._remove_old(self._settings.max_bytes - size_bytes)
-        self._create(
-            record["run_id"],
-            {
-                "kind": "run",
-                "run_id": record["run_id"],
-                "at": record["at"],
-                "bytes": size_bytes,
-                "body": text,
-            },
-        )
+        self._create(record["run_id"], _entry("run", record, bytes=size_bytes, body=text))
 
     def runs(self) -> Iterator[tuple[Record, tuple[Feedback, ...]]]:
         """Yield the records; see `RunStore.runs`."""
         self._expire()
-        body = {"query": self._kept("run"), "size": _PAGE_RUNS, "sort": _NEWEST}
+        body = {"query": self._match_kept("run"), "size": _PAGE_RUNS, "sort": _NEWEST}
         after: list[Any] = []
 
         while True:
@@ -67,25 +58,16 @@ class ServerRuns:
     def run(self, run_id: str) -> tuple[Record, tuple[Feedback, ...]]:
         """Return a record; see `RunStore.run`."""
         self._expire()
-        record = self._found(run_id)
+        record = self._find(run_id)
         return record, self._feedback([run_id])[run_id]
 
     def rate(self, run_id: str, verdict: Verdict, note: str) -> Feedback:
         """Keep what a reader says; see `RunStore.rate`."""
         feedback = rate_now(run_id, verdict, note)
-        record = self._found(run_id)
+        record = self._find(run_id)
 
-        self._create(
-            f"feedback {uuid4().hex}",
-            {
-                "kind": "feedback",
-                "run_id": run_id,
-                "at": record["at"],
-                "rated_at": feedback.at,
-                "verdict": verdict,
-                "note": note,
-            },
-        )
+        told = {"rated_at": feedback.at, "verdict": verdict, "note": note}
+        self._create(f"feedback {uuid4().hex}", _entry("feedback", record, **told))
         return feedback
 
     def close(self) -> None:
@@ -100,7 +82,7 @@ class ServerRuns:
             url = self._sibling.shown_url
             raise refusal(url, answer["status"], answer, about=entry_id)
 
-    def _found(self, run_id: str) -> Record:
+    def _find(self, run_id: str) -> Record:
         """Return a record as last written. Raises: UsageError for an unknown or too old one."""
         oldest = find_oldest(self._settings)
         for entry in self._sibling.entries([run_id]):
@@ -108,14 +90,19 @@ class ServerRuns:
                 record: Record = json.loads(entry["_source"]["body"])
                 return record
 
+        known = self._list_kept(_NEWEST, ["run_id"])
+        raise run_id_error(run_id, [run["run_id"] for run in known])
+
+    def _list_kept(self, sort: Sequence[Any], fields: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Return fields of the first runs that are not too old."""
         body = {
-            "query": self._kept("run"),
+            "query": self._match_kept("run"),
             "size": _PAGE_SIZES,
-            "sort": _NEWEST,
-            "_source": ["run_id"],
+            "sort": sort,
+            "_source": fields,
         }
-        known = self._sibling.search(body, refresh=True)["hits"]["hits"]
-        raise run_id_error(run_id, [entry["_source"]["run_id"] for entry in known])
+        entries = self._sibling.search(body, refresh=True)["hits"]["hits"]
+        return [entry["_source"] for entry in entries]
 
     def _feedback(self, run_ids: Sequence[str]) -> Mapping[str, tuple[Feedback, ...]]:
         """Return the feedback by run, the oldest first."""
@@ -128,29 +115,23 @@ class ServerRuns:
         found: dict[str, tuple[Feedback, ...]] = dict.fromkeys(run_ids, ())
 
         for entry in self._sibling.search(body, refresh=True)["hits"]["hits"]:
-            source = entry["_source"]
-            feedback = Feedback(
-                run_id=source["run_id"],
-                verdict=source["verdict"],
-                note=source["note"],
-                at=source["rated_at"],
-            )
+            feedback = _read_feedback(entry["_source"])
             found[feedback.run_id] += (feedback,)
         return found
 
     def _expire(self) -> None:
         """Remove what is too old, unless this user may only read."""
         try:
-            self._sibling.delete(self._expired())
+            self._sibling.delete(self._match_expired())
         except Refused as error:
             if error.status != FORBIDDEN:
                 raise
 
     def _remove_old(self, max_bytes: int) -> None:
         """Remove what is too old, and the oldest runs as long as all exceed a size."""
-        self._sibling.delete(self._expired())
+        self._sibling.delete(self._match_expired())
         body = {
-            "query": self._kept("run"),
+            "query": self._match_kept("run"),
             "size": 0,
             "aggs": {"bytes": {"sum": {"field": "bytes"}}},
         }
@@ -161,26 +142,34 @@ class ServerRuns:
 
     def _remove_oldest(self, size_bytes: int) -> None:
         """Remove the oldest runs that have this size together, with their feedback."""
-        body = {
-            "query": self._kept("run"),
-            "size": _PAGE_SIZES,
-            "sort": _OLDEST,
-            "_source": ["run_id", "bytes"],
-        }
         while size_bytes > 0:
             run_ids = []
-            for entry in self._sibling.search(body, refresh=True)["hits"]["hits"]:
+            for run in self._list_kept(_OLDEST, ["run_id", "bytes"]):
                 if size_bytes > 0:
-                    run_ids.append(entry["_source"]["run_id"])
-                    size_bytes -= entry["_source"]["bytes"]
+                    run_ids.append(run["run_id"])
+                    size_bytes -= run["bytes"]
             if not run_ids:
                 return
             self._sibling.delete({"terms": {"run_id": run_ids}})
 
-    def _kept(self, kind: str) -> Mapping[str, Any]:
+    def _match_kept(self, kind: str) -> Mapping[str, Any]:
         """Return a query for the entries of a kind that are not too old."""
         newer = {"range": {"at": {"gte": find_oldest(self._settings)}}}
         return {"bool": {"filter": [{"term": {"kind": kind}}, newer]}}
 
-    def _expired(self) -> Mapping[str, Any]:
+    def _match_expired(self) -> Mapping[str, Any]:
         return {"range": {"at": {"lt": find_oldest(self._settings)}}}
+
+
+def _entry(kind: str, record: Record, **fields: Any) -> Mapping[str, Any]:
+    """Return the entry of a run, or one that belongs to it, with the time of the run."""
+    return {"kind": kind, "run_id": record["run_id"], "at": record["at"], **fields}
+
+
+def _read_feedback(source: Mapping[str, Any]) -> Feedback:
+    return Feedback(
+        run_id=source["run_id"],
+        verdict=source["verdict"],
+        note=source["note"],
+        at=source["rated_at"],
+    )

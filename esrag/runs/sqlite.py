@@ -44,7 +44,7 @@ class SqliteRuns:
     def add(self, record: Record) -> None:
         """Keep a record; see `RunStore.add`."""
         text = serialise(record, self._settings)
-        with self._connected() as connection, connection:
+        with self._connect() as connection, connection:
             row = (record["run_id"], record["at"], text)
             connection.execute("INSERT INTO runs VALUES (?, ?, ?)", row)
             self._remove_expired(connection)
@@ -54,25 +54,25 @@ class SqliteRuns:
         """Yield the records; see `RunStore.runs`."""
         if not self._path.exists():
             return
-        with self._connected() as connection:
+        with self._connect() as connection:
             self._expire(connection)
             for run_id in self._ids(connection):
-                yield self._found(connection, run_id)
+                yield self._find(connection, run_id)
 
     def run(self, run_id: str) -> tuple[Record, tuple[Feedback, ...]]:
         """Return a record; see `RunStore.run`."""
         self._require_file(run_id)
-        with self._connected() as connection:
+        with self._connect() as connection:
             self._expire(connection)
-            return self._found(connection, run_id)
+            return self._find(connection, run_id)
 
     def rate(self, run_id: str, verdict: Verdict, note: str) -> Feedback:
         """Keep what a reader says; see `RunStore.rate`."""
         feedback = rate_now(run_id, verdict, note)
         self._require_file(run_id)
 
-        with self._connected() as connection, connection:
-            self._found(connection, run_id)
+        with self._connect() as connection, connection:
+            self._find(connection, run_id)
             row = (feedback.run_id, feedback.at, feedback.verdict, feedback.note)
             connection.execute("INSERT INTO feedback VALUES (?, ?, ?, ?)", row)
         return feedback
@@ -89,7 +89,7 @@ class SqliteRuns:
         sql = "SELECT run_id FROM runs WHERE at >= ? ORDER BY at DESC, run_id DESC"
         return [run_id for (run_id,) in connection.execute(sql, (find_oldest(self._settings),))]
 
-    def _found(
+    def _find(
         self, connection: sqlite3.Connection, run_id: str
     ) -> tuple[Record, tuple[Feedback, ...]]:
         sql = "SELECT record FROM runs WHERE run_id = ? AND at >= ?"
@@ -112,21 +112,26 @@ class SqliteRuns:
         connection.execute("DELETE FROM runs WHERE at < ?", (find_oldest(self._settings),))
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         try:
             make_folder(self._path.parent)
             make_file(self._path)
             with closing(sqlite3.connect(self._path, timeout=_BUSY_S)) as connection:
-                if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    connection.executescript(_SCHEMA)
-                if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-                    raise sqlite3.DatabaseError("it is not a file of runs")
-                connection.execute("PRAGMA foreign_keys = ON")
-                # A removed question leaves no trace.
-                connection.execute("PRAGMA secure_delete = ON")
+                _prepare(connection)
                 yield connection
         except (sqlite3.Error, OSError, ValueError, KeyError) as error:
             hint = "look at runs.url; a damaged file may be removed"
             raise EsragError(
                 f"the runs in {self._path} cannot be used: {error}", hint=hint
             ) from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Create the tables in an empty file. Raises: DatabaseError for another program's file."""
+    if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        connection.executescript(_SCHEMA)
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise sqlite3.DatabaseError("it is not a file of runs")
+
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # a removed question leaves no trace

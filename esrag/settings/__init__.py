@@ -24,7 +24,7 @@ class DuplicateEntryError(ValueError):
         self.place = place
 
 
-def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _require_unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values. Raises: DuplicateEntryError."""
     for place, value in enumerate(values):
         if value in values[:place]:
@@ -32,7 +32,7 @@ def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-Names = Annotated[tuple[str, ...], AfterValidator(_unique)]
+Names = Annotated[tuple[str, ...], AfterValidator(_require_unique)]
 SomeNames = Annotated[Names, Field(min_length=1)]
 OperationName = Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")]
 Bonus = Annotated[float, Field(ge=0, le=1000)]
@@ -258,7 +258,7 @@ class RerankSettings(Section):
         default={600: 0.1, 400: 0.05},
         description="Bonus of quality for more than this number of characters.",
     )
-    indicators: Annotated[tuple[Indicator, ...], AfterValidator(_unique)] = Field(
+    indicators: Annotated[tuple[Indicator, ...], AfterValidator(_require_unique)] = Field(
         default=(
             Indicator(words=("digit",), bonus=0.03),
             Indicator(words=("is", "are", "must", "requires", "allows"), bonus=0.02),

@@ -132,22 +132,28 @@ def read_settings(
     files = [*file_layers(environ, folder)]
     flagged = Layer("code" if is_code else "flag", flags, is_text=not is_code)
     _require_no_secret(*files, *(() if is_code else (flagged,)))
-
-    later = [*files, _environment_layer(environ), flagged]
-    names = (layer.values["preset"] for layer in reversed(later) if "preset" in layer.values)
-    name = next(names, "")
-    preset = [preset_layer(str(name))] if name else []
-    _require_no_secret(*preset)
-    layers = [_found_layer(folder), *preset, *later]
+    layers = [_project_layer(folder), *_with_preset([*files, _environment_layer(environ), flagged])]
 
     values, origins = _merge(layers)
     return Resolved(
         settings=_build(values, origins),
         origins=origins,
         files=tuple(layer.file for layer in files if layer.file),
-        withheld=_withheld(layers),
+        withheld=_find_withheld(layers),
         own_files=_own_files(layers, folder),
     )
+
+
+def _with_preset(layers: Sequence[Layer]) -> Sequence[Layer]:
+    """Return the layers below which the preset lies that the last of them names, if any does."""
+    names = (layer.values["preset"] for layer in reversed(layers) if "preset" in layer.values)
+    name = next(names, "")
+    if not name:
+        return layers
+
+    preset = preset_layer(str(name))
+    _require_no_secret(preset)
+    return [preset, *layers]
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -210,23 +216,28 @@ def preset_layer(name: str) -> Layer:
 
     Raises: SettingsError.
     """
-    is_shipped = name in presets()
-    folder = _PRESETS / name if is_shipped else Path(name).expanduser()
-    if not is_shipped and not (folder / SETTINGS_FILE).is_file():
-        hint = (
-            f"choose one of {', '.join(presets())}, or name a folder that holds an {SETTINGS_FILE}"
-        )
-        raise SettingsError(f"no preset named {name!r}", hint=hint)
-
-    layer = read_file(folder / SETTINGS_FILE, is_named=is_shipped)
+    folder = _find_preset(name)
+    layer = read_file(folder / SETTINGS_FILE, is_named=name in presets())
     if "preset" in layer.values:
-        raise SettingsError(
-            f"{layer.origin} names a preset", hint="a preset cannot start from another one"
-        )
-    prompts = (
-        {"generator.templates": str(folder / "prompts")} if (folder / "prompts").is_dir() else {}
-    )
-    return replace(layer, origin=f"preset {name}", values={**prompts, **layer.values})
+        hint = "a preset cannot start from another one"
+        raise SettingsError(f"{layer.origin} names a preset", hint=hint)
+
+    prompts = folder / "prompts"
+    templates = {"generator.templates": str(prompts)} if prompts.is_dir() else {}
+    return replace(layer, origin=f"preset {name}", values={**templates, **layer.values})
+
+
+def _find_preset(name: str) -> Path:
+    """Return the folder of a preset. Raises: SettingsError."""
+    if name in presets():
+        return _PRESETS / name
+
+    folder = Path(name).expanduser()
+    if not (folder / SETTINGS_FILE).is_file():
+        names = ", ".join(presets())
+        hint = f"choose one of {names}, or name a folder that holds an {SETTINGS_FILE}"
+        raise SettingsError(f"no preset named {name!r}", hint=hint)
+    return folder
 
 
 def settings_file(environ: Mapping[str, str], folder: Path) -> Path:
@@ -249,7 +260,7 @@ def trust_error(layer: Layer, keys: Sequence[str]) -> SettingsError:
     return SettingsError(message, hint=hint)
 
 
-def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
+def _find_withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], ...]:
     """Return the files that need to be allowed, each with the keys in force for which it does.
 
     A value that a later layer overrides does not count, nor one that would hold without the file.
@@ -259,19 +270,12 @@ def _withheld(layers: Sequence[Layer]) -> tuple[tuple[Layer, tuple[str, ...]], .
     for layer in layers:
         safe |= layer.values if layer.standing == "allowed" else {}
 
-    withheld = []
-    for layer in layers:
-        if layer.file is None or layer.standing == "allowed":
-            continue
-        keys = [
-            key
-            for key in decides(layer)
-            if in_force[key] is layer and layer.values[key] != safe[key]
-        ]
-        if keys:
-            withheld.append((layer, tuple(keys)))
+    def decisive(layer: Layer) -> Iterator[str]:
+        for key in decides(layer) if layer.standing != "allowed" else ():
+            if in_force[key] is layer and layer.values[key] != safe[key]:
+                yield key
 
-    return tuple(withheld)
+    return tuple((layer, keys) for layer in layers if (keys := tuple(decisive(layer))))
 
 
 def decides(layer: Layer) -> list[str]:
@@ -288,7 +292,7 @@ def decides(layer: Layer) -> list[str]:
     ]
 
 
-def _found_layer(folder: Path) -> Layer:
+def _project_layer(folder: Path) -> Layer:
     """Return the default place of the index: the project's folder, if that is above this one."""
     project = project_folder(folder)
     return Layer(FOUND, {} if project == folder else {"engine.url": str(project / INDEX_FOLDER)})
@@ -311,22 +315,7 @@ def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
 
 def read_file(path: Path, *, is_named: bool = False) -> Layer:
     """Return the values of a settings file. Raises: SettingsError."""
-    try:
-        content = path.read_bytes()  # once, so that the judged content is the used one
-        tree = read_yaml(content.decode()) or {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            f"cannot read the settings file {path}: {getattr(error, 'strerror', None) or error}"
-        ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # A thirteenth month, a thousand brackets.
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark else ""
-        problem = f": {error.problem}" if isinstance(error, DuplicateKey) else ""
-        raise SettingsError(f"{path} is not YAML{where}{problem}") from error
-    if not isinstance(tree, dict):
-        raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
-
+    content, tree = _load(path)
     values = {key: _from_folder(key, value, path.parent) for key, value in flatten(tree).items()}
     return Layer(
         origin=str(path),
@@ -335,6 +324,29 @@ def read_file(path: Path, *, is_named: bool = False) -> Layer:
         content=content,
         standing="allowed" if is_named else standing(path, content),
     )
+
+
+def _load(path: Path) -> tuple[bytes, dict[Any, Any]]:
+    """Return the bytes of a settings file and the sections in them."""
+    try:
+        content = path.read_bytes()  # once, so that the judged content is the used one
+        tree = read_yaml(content.decode()) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise SettingsError(f"cannot read the settings file {path}: {cause}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not YAML{_place(error)}") from error
+
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
+    return content, tree
+
+
+def _place(error: Exception) -> str:
+    """Return where the error is, if it says so: not for a thirteenth month, or many brackets."""
+    mark = getattr(error, "problem_mark", None)
+    where = f" at line {mark.line + 1}" if mark else ""
+    return where + (f": {error.problem}" if isinstance(error, DuplicateKey) else "")
 
 
 def _from_folder(key: str, value: Any, folder: Path) -> Any:
@@ -403,19 +415,21 @@ def _require_known(key: str, known: Iterable[str], origin: str) -> None:
         return
     if table := next((each for each in known if key.startswith(f"{each}.")), ""):
         entry = key.removeprefix(f"{table}.")
-        raise SettingsError(
-            f"{key} (from {origin}) is an entry of {table}, which is given as a whole",
-            hint=f"give all its entries: {table}={{{entry}: …}}",
-        )
+        what = f"{key} (from {origin}) is an entry of {table}, which is given as a whole"
+        raise SettingsError(what, hint=f"give all its entries: {table}={{{entry}: …}}")
     if key in _sections():
-        raise SettingsError(
-            f"{key} (from {origin}) is a section, not a setting", hint=f"set a key of it: {key}.…"
-        )
+        what = f"{key} (from {origin}) is a section, not a setting"
+        raise SettingsError(what, hint=f"set a key of it: {key}.…")
+
+    hint = _suggest([*known, *_sections()], key)
+    raise SettingsError(f"unknown setting {key!r} (from {origin})", hint=hint)
+
+
+def _suggest(known: Sequence[str], key: str) -> str:
     import difflib
 
-    close = difflib.get_close_matches(key, [*known, *_sections()], n=1)
-    hint = f"did you mean {close[0]}?" if close else "esrag config show lists every setting"
-    raise SettingsError(f"unknown setting {key!r} (from {origin})", hint=hint)
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"did you mean {close[0]}?" if close else "esrag config show lists every setting"
 
 
 def _require_no_secret(*layers: Layer) -> None:
@@ -479,34 +493,12 @@ def _path(location: Sequence[int | str]) -> str:
 
 
 def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
-    tree: dict[str, Any] = {}
-    for key, value in values.items():
-        *path, leaf = key.split(".")
-        branch = tree
-        for part in path:
-            branch = branch.setdefault(part, {})
-        branch[leaf] = value
     try:
-        settings = Settings.model_validate(tree)
+        settings = Settings.model_validate(_nest(values))
     except ValidationError as error:
         raise _wrong_value(error, origins) from error
-    # Not shown: it may hold a password.
-    if "://" in settings.engine.url and not is_address(settings.engine.url):
-        hint = "write http://host:9200, or https://host:9200"
-        raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
-    if settings.queue.url and not is_redis(settings.queue.url):  # not shown: it may hold a password
-        raise SettingsError(
-            "queue.url must be the address of a Redis",
-            hint="write redis://host:6379/0, or rediss://",
-        )
-    if "://" in settings.cache.url and not is_redis(settings.cache.url):
-        raise SettingsError(
-            "cache.url must be the address of a Redis, or a file", hint="write redis://host:6379/0"
-        )
-    if settings.kibana.url and not is_address(settings.kibana.url):
-        raise SettingsError(
-            "kibana.url must be the address of a server", hint="write http://host:5601"
-        )
+
+    _require_addresses(settings)
     if settings.chunking.overlap >= settings.chunking.size:
         sizes = f"{settings.chunking.overlap} of {settings.chunking.size}"
         raise SettingsError(f"chunking.overlap must be smaller than chunking.size, got {sizes}")
@@ -514,28 +506,65 @@ def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     return settings
 
 
+def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tree of dotted keys.
+
+    >>> _nest({"engine.url": "x", "engine.index": "y", "preset": "z"})
+    {'engine': {'url': 'x', 'index': 'y'}, 'preset': 'z'}
+    """
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, leaf = key.split(".")
+        branch = tree
+        for part in path:
+            branch = branch.setdefault(part, {})
+        branch[leaf] = value
+    return tree
+
+
+def _require_addresses(settings: Settings) -> None:
+    """Raise SettingsError for a wrong address, and do not show it: it may hold a password."""
+    if "://" in settings.engine.url and not is_address(settings.engine.url):
+        hint = "write http://host:9200, or https://host:9200"
+        raise SettingsError("engine.url must be a folder or the address of a server", hint=hint)
+    if settings.queue.url and not is_redis(settings.queue.url):
+        hint = "write redis://host:6379/0, or rediss://"
+        raise SettingsError("queue.url must be the address of a Redis", hint=hint)
+    if "://" in settings.cache.url and not is_redis(settings.cache.url):
+        hint = "write redis://host:6379/0"
+        raise SettingsError("cache.url must be the address of a Redis, or a file", hint=hint)
+    if settings.kibana.url and not is_address(settings.kibana.url):
+        hint = "write http://host:5601"
+        raise SettingsError("kibana.url must be the address of a server", hint=hint)
+
+
 def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
     """Return the error for the first value of the wrong form, with the full path of its key."""
     first = error.errors(include_url=False)[0]
-    known = dict(fields())
-    location = [part for part in first["loc"] if part != "[key]"]
     cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, DuplicateEntryError):
-        location.append(cause.place)
-    key = next(
-        (key for key in known if [*key.split(".")] == [*map(str, location)][: key.count(".") + 1]),
-        "",
+    entry = [cause.place] if isinstance(cause, DuplicateEntryError) else []
+    location = [*(part for part in first["loc"] if part != "[key]"), *entry]
+
+    key = _key_at(location)
+    came = "" if entry or _may_be_secret(key) else f", got {first['input']!r}"
+    origin = origins.get(key, "default")
+    message = f"{_path(location)} (from {origin}): {_word_problem(first)}{came}"
+    return SettingsError(
+        message, hint=f"{key} is: {dict(fields())[key].description}" if key else ""
     )
 
-    secret = key.endswith("url") or (
-        key and known[key].annotation is SecretStr
-    )  # an address may hold a password
-    is_shown = not (secret or isinstance(cause, DuplicateEntryError))  # which names its entry
-    came = f", got {first['input']!r}" if is_shown else ""
-    problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    problem = problem if problem[:1] in "'{" else problem[:1].lower() + problem[1:]
-    origin = origins.get(key, "default")
-    return SettingsError(
-        f"{_path(location)} (from {origin}): {problem}{came}",
-        hint=f"{key} is: {known[key].description}" if key else "",
-    )
+
+def _key_at(location: Sequence[int | str]) -> str:
+    """Return the key of the setting at a place in the tree, or of the one around it; else ""."""
+    names = [*map(str, location)]
+    return next((key for key, _ in fields() if key.split(".") == names[: key.count(".") + 1]), "")
+
+
+def _may_be_secret(key: str) -> bool:
+    """Return whether a value is a secret, or an address, which may hold a password."""
+    return key.endswith("url") or (key != "" and dict(fields())[key].annotation is SecretStr)
+
+
+def _word_problem(first: Mapping[str, Any]) -> str:
+    problem: str = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    return problem if problem[:1] in "'{" else problem[:1].lower() + problem[1:]

@@ -14,14 +14,14 @@ def project_folder(start: Path) -> Path:
 
     That is `start` itself if none has.
     """
-    for folder in _upwards(start):
+    for folder in _walk_up(start):
         if any(_exists(folder / name) for name in (SETTINGS_FILE, INDEX_FOLDER)):
             return folder
 
     return start
 
 
-def _upwards(start: Path) -> Iterator[Path]:
+def _walk_up(start: Path) -> Iterator[Path]:
     """Yield `start` and the folders above it.
 
     The last is the user's home, or the one before a folder that others may write to.

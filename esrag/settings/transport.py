@@ -22,25 +22,24 @@ _USED_BY_ALL = tuple(key for key in _SENT_TO if key != "kibana.url")  # that one
 
 def require_tls(settings: Settings, keys: Iterable[str] = _USED_BY_ALL) -> None:
     """Raise SettingsError if a secret would be sent to another machine as plain text."""
-    for key in keys:
+    for key in keys if not settings.allow_unencrypted else ():
         url: str = value_of(settings, key)
-        if (
-            not url.startswith(("http://", "redis://"))
-            or is_loopback(url)
-            or settings.allow_unencrypted
-        ):
-            continue
-        if has_password(url) or any(
-            value_of(settings, secret).get_secret_value() for secret in _SENT_TO[key]
-        ):
+        is_plain = url.startswith(("http://", "redis://")) and not is_loopback(url)
+        if is_plain and _has_secret(settings, key):
             safe = "https://" if url.startswith("http") else "rediss://"
-            hint = (
-                f"write {safe}, or set {variable('allow_unencrypted')}=true on a "
-                "network that you trust"
-            )
+            trusted = f"set {variable('allow_unencrypted')}=true on a network that you trust"
             raise SettingsError(
-                f"{key} would send a key or password to another machine without TLS", hint=hint
+                f"{key} would send a key or password to another machine without TLS",
+                hint=f"write {safe}, or {trusted}",
             )
+
+
+def _has_secret(settings: Settings, key: str) -> bool:
+    """Return whether an address has a password, or a secret is sent to it."""
+    secrets = (value_of(settings, secret) for secret in _SENT_TO[key])
+    return has_password(value_of(settings, key)) or any(
+        secret.get_secret_value() for secret in secrets
+    )
 
 
 def is_loopback(url: str) -> bool:

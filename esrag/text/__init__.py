@@ -252,20 +252,25 @@ def _ends_early(previous: str, line: str) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the sentences of one block. A label such as "Table 3." stays with what it labels."""
-    from nupunkt import sent_spans
-
     if end - start <= _MAX_ROW_CHARACTERS and " | " in text[start:end]:
         yield start, end
         return
 
-    block_start, held = start, None
+    held = None
+    for begin, stop in _split(text, start, end):
+        span = (begin if held is None else held, stop)
+        held = span[0] if _goes_on(text, span, start, end) else None
+        if held is None:
+            yield span
+
+
+def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of one block, cut at each mark that may end one."""
+    from nupunkt import sent_spans
+
     for piece_start, piece_end in pieces(text, start, end, _PIECE_CHARACTERS):
         for first, last in sent_spans(text[piece_start:piece_end]):
-            for begin, stop in trim_span(text, piece_start + first, piece_start + last):
-                span = (begin if held is None else held, stop)
-                held = span[0] if _goes_on(text, span, block_start, end) else None
-                if held is None:
-                    yield span
+            yield from trim_span(text, piece_start + first, piece_start + last)
 
 
 def _goes_on(text: str, span: tuple[int, int], block_start: int, end: int) -> bool:

@@ -1,7 +1,7 @@
 """Find the numbers in a text and what they count, in any notation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -184,6 +184,11 @@ def _read(found: re.Match[str]) -> str:
     if not counts and len(words) == 1 and words[0] in _COUNT_NOTHING:
         return found[0]
 
+    return " ".join(map(str, _add_up(words))) + counts
+
+
+def _add_up(words: Sequence[str]) -> list[int]:
+    """Return the numbers that words of numbers make."""
     read, thousands, rest = list[int](), 0, 0
     for word in words:
         value = _SPELLED.get(word, 0)
@@ -196,7 +201,7 @@ def _read(found: re.Match[str]) -> str:
         else:
             read, thousands, rest = [*read, thousands + rest], 0, value
 
-    return " ".join(map(str, [*read, thousands + rest])) + counts
+    return [*read, thousands + rest]
 
 
 def numbers(text: str) -> list[str]:
@@ -220,13 +225,13 @@ def uses(text: str) -> Iterator[Use]:
         yield Use(
             found["number"],
             (found["scale"] or "").lower(),
-            _plain(found["before"] or found["unit"] or ""),
+            _normalise_unit(found["before"] or found["unit"] or ""),
         )
 
 
 def units(text: str) -> set[str]:
     """Return the units that a text names in words, with or without a number."""
-    return {_plain(found[0]) for found in _ANY_UNIT.finditer(text)}
+    return {_normalise_unit(found[0]) for found in _ANY_UNIT.finditer(text)}
 
 
 def is_unit(text: str) -> bool:
@@ -245,7 +250,7 @@ def header_units(text: str) -> set[str]:
     ({'kilometer'}, {'euro'}, set())
     """
     found = [match[0] for match in _IN_UNIT.finditer(text)]
-    signs = {_plain(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
+    signs = {_normalise_unit(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
     return signs | {unit for each in found for unit in units(each)}
 
 
@@ -259,10 +264,10 @@ def header_scales(text: str) -> set[str]:
     return {_SCALES.get(scale, scale) for scale in found}
 
 
-def _plain(unit: str) -> str:
+def _normalise_unit(unit: str) -> str:
     """Return the standard spelling of a unit.
 
-    >>> _plain("kg"), _plain("Litres"), _plain("feet")
+    >>> _normalise_unit("kg"), _normalise_unit("Litres"), _normalise_unit("feet")
     ('kilogram', 'liter', 'foot')
     """
     if unit in _SIGNS:

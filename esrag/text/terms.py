@@ -106,7 +106,7 @@ def find_technical_words(text: str, limit: int = 32) -> tuple[str, ...]:
     >>> find_technical_words("3.14 rounds")
     ()
     """
-    found = dict.fromkeys(map(_trimmed, filter(_is_technical, _pieces(text))))
+    found = dict.fromkeys(map(_trim, filter(_is_technical, _pieces(text))))
     return tuple(islice(found, limit))
 
 
@@ -149,16 +149,14 @@ def _terms_of(piece: str) -> tuple[str, ...]:
         lowered = piece.lower()
         return () if lowered in STOP_WORDS else (_stem(lowered)[:MAX_TERM],)
 
-    whole = _trimmed(piece)
+    whole = _trim(piece)
     parts = [part for part in _CONNECTORS.split(whole) if part]
     compound = whole.lower().replace(",", "")
     if _NUMBER.fullmatch(compound):
         return (compound[:MAX_TERM],)
 
     made = [compound] if compound != parts[0].lower() and len(compound) <= MAX_TERM else []
-    for part in parts:
-        made += _word_terms(part)
-    return tuple(made)
+    return (*made, *(term for part in parts for term in _word_terms(part)))
 
 
 def _word_terms(word: str) -> Iterator[str]:
@@ -185,7 +183,7 @@ def _stem(word: str) -> str:
     return stemmed
 
 
-def _trimmed(piece: str) -> str:
+def _trim(piece: str) -> str:
     return _POSSESSIVE.sub("", piece.rstrip("_"))
 
 
@@ -195,7 +193,7 @@ def _is_technical(piece: str) -> bool:
     if piece.isalpha() and piece[1:].islower():
         return False
 
-    word = _trimmed(piece)
+    word = _trim(piece)
     if len(word) > MAX_TERM or not any(character.isalpha() for character in word):
         return False
     return (

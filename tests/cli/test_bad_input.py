@@ -132,21 +132,21 @@ BAD = {
     "truncated.pdf": (pdf("one", "two")[:300], "failed: is not a whole PDF"),
     "scanned.pdf": (pdf("", ""), "failed: has no text on its 2 pages (scanned?): run OCR first"),
     "truncated.docx": (nested_docx()[:3000], "failed: is not a whole zip archive"),
-    "bomb.docx": (bomb(), "failed: unpacks to 600 MiB"),
 }
 
 
 def test_files_that_cannot_be_read_have_a_line_each_and_the_good_one_is_in(esrag, docs):
     """What came and what to do; failed files are exit 1, and only the good file is stored."""
-    for name, (data, _) in BAD.items():
+    bad = BAD | {"bomb.docx": (bomb(), "failed: unpacks to 600 MiB")}
+    for name, (data, _) in bad.items():
         (docs / name).write_bytes(data)
     ran = esrag("ingest", "docs")
 
     assert ran.code == 1
     assert "1 added" in ran.out
     said = lines_of(ran)
-    assert set(said) == set(BAD)
-    for name, (_, words) in BAD.items():
+    assert set(said) == set(bad)
+    for name, (_, words) in bad.items():
         assert said[name].startswith(words)
     require_sound(esrag, 1)
 

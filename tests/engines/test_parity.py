@@ -130,9 +130,9 @@ def test_the_scores_of_a_server_are_ours(engines, fusion, weight):
     engine = engines["opensearch"]
     for request in questions(15, fusion=fusion, vector_weight=weight):
         question, index = asked(engine, replace(request, size=50))
-        hits = engine._connection.request("POST", f"/{index}/_search", question._opensearch())[
-            "hits"
-        ]["hits"]
+        hits = engine._connection.request(
+            "POST", f"/{index}/_search", question._build_opensearch()
+        )["hits"]["hits"]
         given = {hit["_source"]["chunk_id"]: hit["_score"] for hit in hits if hit["_score"]}
         # Its weights of ranks add up to 1, ours to 2.
         scale = 1.0 if fusion == "weighted" or weight == 0.5 else 0.5

@@ -18,9 +18,9 @@ from esrag.evaluation.calibrating import (
     DEFAULT,
     Judged,
     Point,
-    _choice,
-    _equally_good,
-    _fitted,
+    _explain_choice,
+    _find_equally_good,
+    _fit,
     curve,
     holds,
     read_labelled,
@@ -368,8 +368,8 @@ def test_of_equal_thresholds_the_middle_is_taken(wrong, right, middle, lowest):
     """
     points = curve([Judged(each, answered=True, right=each in right) for each in wrong | right])
 
-    assert _fitted(points, None) == middle
-    assert _fitted(points, 1.0) == lowest
+    assert _fit(points, None) == middle
+    assert _fit(points, 1.0) == lowest
 
 
 def drawn(seed, count, middle=0.6):
@@ -392,13 +392,13 @@ def test_the_range_holds_the_best_threshold_and_narrows_with_more_questions():
     widths = {}
     for count in (10, 40, 160):
         sets = [[*drawn(seed, count)] for seed in range(40)]
-        ranges = [_equally_good(judged, _fitted(curve(judged), None)) for judged in sets]
+        ranges = [_find_equally_good(judged, _fit(curve(judged), None)) for judged in sets]
         assert sum(low <= 0.6 <= high for low, high in ranges) >= 38
         widths[count] = sum(high - low for low, high in ranges) / len(ranges)
     assert widths[10] > 1.5 * widths[40] > 2 * widths[160]
 
     judged = [*drawn(1, 30)]
-    assert _equally_good(judged, 0.6) == _equally_good(judged[::-1], 0.6)
+    assert _find_equally_good(judged, 0.6) == _find_equally_good(judged[::-1], 0.6)
 
 
 def test_refused_questions_and_one_of_a_kind_have_a_range():
@@ -411,7 +411,7 @@ def test_refused_questions_and_one_of_a_kind_have_a_range():
     ]
     refused = [Judged(0.99, answered=False, right=False)] * 3
 
-    low, high = _equally_good([*judged, *refused], 0.55)
+    low, high = _find_equally_good([*judged, *refused], 0.55)
     assert low <= 0.21
     assert high >= 0.9
 
@@ -431,7 +431,7 @@ def test_the_default_is_kept_unless_the_questions_speak_against_it(
     questions, low, high, accuracy, chosen_by
 ):
     """It lies outside what they cannot tell from the best, and there are enough of them."""
-    assert _choice(questions, low, high, accuracy) == chosen_by
+    assert _explain_choice(questions, low, high, accuracy) == chosen_by
 
 
 @pytest.mark.parametrize("count", [1, 4])
@@ -446,7 +446,9 @@ def test_few_questions_are_not_taken_for_many(kitchen, count, arguments):
     low, high, threshold = (found.json[name] for name in ("low", "high", "threshold"))
 
     assert 0 <= low <= high <= 1
-    assert found.json["chosen_by"] == _choice(6 * count, low, high, 0.5 if arguments else None)
+    assert found.json["chosen_by"] == _explain_choice(
+        6 * count, low, high, 0.5 if arguments else None
+    )
     assert (
         threshold == DEFAULT
         if found.json["chosen_by"] in {"too few", "default"}

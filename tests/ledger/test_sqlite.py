@@ -352,6 +352,6 @@ def test_what_looks_damaged_while_it_is_written_is_not(tmp_path):
         os.utime(file, ns=(1, 1))
         raise apsw.CorruptError("database disk image is malformed")
 
-    with pytest.raises(LedgerError, match="written while it was read"), store._using():
+    with pytest.raises(LedgerError, match="written while it was read"), store._use():
         read()
     store.close()

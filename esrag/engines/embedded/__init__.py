@@ -26,6 +26,7 @@ from esrag.engines.embedded.index_folder import (
     failures,
     open_reading,
     open_writing,
+    read_once,
     require_replaceable,
     state,
     transaction,
@@ -80,7 +81,7 @@ class EmbeddedEngine:
         sql = f"SELECT {conversion.DOCUMENT_COLUMNS} FROM documents {named} ORDER BY doc_id"  # noqa: S608 -- constants
         return map(
             conversion.document,
-            self._streamed(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)),
+            self._stream(sql, () if doc_ids is None else (json.dumps([*doc_ids]),)),
         )
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
@@ -89,7 +90,7 @@ class EmbeddedEngine:
             select_rows(filter) if filter is not None else ('SELECT "row" FROM chunks', ())
         )
         sql = f'{conversion.CHUNK_SELECT} WHERE c."row" IN ({allowed}) ORDER BY d.doc_id, c.ordinal'
-        return map(conversion.chunk, self._streamed(sql, values))
+        return map(conversion.chunk, self._stream(sql, values))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
@@ -132,12 +133,12 @@ class EmbeddedEngine:
     @contextmanager
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """Return the only writer; see `Engine.writer`."""
-        with self._locked():
+        with self._lock():
             if rebuild:
-                with self._rebuilding(fingerprint) as writer:
+                with self._rebuild(fingerprint) as writer:
                     yield writer
             else:
-                with _writing(self._places.folder, fingerprint) as writer:
+                with _write(self._places.folder, fingerprint) as writer:
                     yield writer
 
     def check(self) -> Sequence[str]:
@@ -155,7 +156,7 @@ class EmbeddedEngine:
 
         Raises: IndexMissing, EngineError.
         """
-        for _ in self._streamed(conversion.CHUNKS_READ, (json.dumps([*sources]),)):
+        for _ in self._stream(conversion.CHUNKS_READ, (json.dumps([*sources]),)):
             pass
 
     def examine(self) -> Iterator[Finding]:
@@ -167,7 +168,7 @@ class EmbeddedEngine:
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
         folder = self._places.find_current()
-        with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+        with read_once(folder) as connection:
             now = state(connection)
             vectors = map_vectors(connection, folder, now).read_all()
             yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
@@ -191,13 +192,13 @@ class EmbeddedEngine:
     def create(self, fingerprint: Fingerprint) -> str:
         """Create an empty index next to the one in use; see `Engine.create`."""
         self.exists()  # raises if another program's folder or a damaged index is in the way
-        with self._locked():
+        with self._lock():
             indexes.drop_unfinished(self._places)
             places = Places(self._places.url, indexes.choose_free_name(self._places))
             with failures(places.folder, writing=True):
                 make_folder(places.folder)
                 make_file(places.unfinished)
-            with _writing(places.folder, fingerprint):
+            with _write(places.folder, fingerprint):
                 return places.name
 
     def swap(self, name: str, since: int | None = None) -> str:
@@ -206,7 +207,7 @@ class EmbeddedEngine:
         if other == self._places:
             raise swap_error(name)
 
-        with self._locked(), indexes.lock_index(other, self._options.lock_wait_s):
+        with self._lock(), indexes.lock_index(other, self._options.lock_wait_s):
             former = self.generation() if self.exists() else None
             require_generation(former or 0, since)
             indexes.raise_generation(other, former or 0)
@@ -228,7 +229,7 @@ class EmbeddedEngine:
         """Close files and connections; the next use reopens them."""
         self._reader.close()
 
-    def _streamed(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
+    def _stream(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """Yield rows of one state over a separate connection, so that slow readers block no one."""
         places = self._places
         with (
@@ -238,16 +239,16 @@ class EmbeddedEngine:
         ):
             yield from connection.execute(sql, tuple(values))
 
-    def _locked(self) -> AbstractContextManager[None]:
+    def _lock(self) -> AbstractContextManager[None]:
         return indexes.lock_index(self._places, self._options.lock_wait_s)
 
     @contextmanager
-    def _rebuilding(self, fingerprint: Fingerprint) -> Iterator[EmbeddedWriter]:
+    def _rebuild(self, fingerprint: Fingerprint) -> Iterator[EmbeddedWriter]:
         places = self._places
         require_replaceable(places.folder)
 
         try:
-            with _writing(places.new, fingerprint, self._former_generation() + 1) as writer:
+            with _write(places.new, fingerprint, self._former_generation() + 1) as writer:
                 yield writer
             with failures(places.folder, writing=True):
                 if places.folder.exists():
@@ -265,9 +266,7 @@ class EmbeddedEngine:
 
 
 @contextmanager
-def _writing(
-    folder: Path, fingerprint: Fingerprint, generation: int = 0
-) -> Iterator[EmbeddedWriter]:
+def _write(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> Iterator[EmbeddedWriter]:
     with closing(open_writing(folder, fingerprint, generation)) as connection:
         writer = EmbeddedWriter(connection, folder)
         yield writer

@@ -35,6 +35,13 @@ def document_row(document: StoredDocument) -> tuple[Any, ...]:
     return (*known, *counts, encode_json(d.metadata), d.source_documents)
 
 
+def chunk_row(chunk: Chunk) -> tuple[Any, ...]:
+    """Return the values of the table `chunks` from `ordinal` to `metadata`."""
+    place = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
+    described = (encode_json(chunk.keywords), encode_json(chunk.metadata))
+    return (*place, chunk.title, chunk.section, *described)
+
+
 def document(row: Sequence[Any]) -> StoredDocument:
     """Return the record of a row of DOCUMENT_COLUMNS."""
     values = [*row[:-2], json.loads(row[-2]), row[-1]]

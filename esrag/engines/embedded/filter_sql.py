@@ -60,9 +60,9 @@ def select_rows(filter_: Filter) -> Condition:
 def _condition(filter_: Filter) -> Condition:
     match filter_:
         case And(parts):
-            return _joined(map(_condition, parts), " AND ", _ALWAYS)
+            return _join(map(_condition, parts), " AND ", _ALWAYS)
         case Or(parts):
-            return _joined(map(_condition, parts), " OR ", _NEVER)
+            return _join(map(_condition, parts), " OR ", _NEVER)
         case Not(part):
             sql, values = _condition(part)
             return f"NOT ({sql})", values
@@ -70,7 +70,7 @@ def _condition(filter_: Filter) -> Condition:
             return _leaf(filter_)
 
 
-def _joined(conditions: Iterable[Condition], operator: str, nothing: Condition) -> Condition:
+def _join(conditions: Iterable[Condition], operator: str, nothing: Condition) -> Condition:
     made = list(conditions)
     sql = operator.join(f"({sql})" for sql, _ in made)
     return (sql, tuple(value for _, values in made for value in values)) if made else nothing
@@ -91,7 +91,7 @@ def _leaf(leaf: Leaf) -> Condition:
         return f"EXISTS (SELECT 1 FROM json_each(c.keywords) item WHERE {sql})", values  # noqa: S608 -- constants only
 
     chosen = "SELECT f.key FROM facts f, json_each(f.facts) item WHERE item.key = ?"
-    return f"c.facts IN ({chosen} AND ({sql}))", (_bindable(leaf.field), *values)
+    return f"c.facts IN ({chosen} AND ({sql}))", (_to_bindable(leaf.field), *values)
 
 
 def _holds(leaf: Leaf, value: _Value) -> Condition:
@@ -103,10 +103,10 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
                 f"CASE {value.kind} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' "
                 f"ELSE {value.sql} END"
             )
-            return f"instr({as_text}, ?) = 1", (_bindable(start),)
+            return f"instr({as_text}, ?) = 1", (_to_bindable(start),)
         case _:
-            return _joined(
-                _bounds(leaf, lambda bound, sign: _compared(bound, sign, value)), " AND ", _ALWAYS
+            return _join(
+                _bounds(leaf, lambda bound, sign: _compare(bound, sign, value)), " AND ", _ALWAYS
             )
 
 
@@ -135,12 +135,12 @@ def _bounds(leaf: Range, compared: Callable[[Scalar, str], Condition]) -> Iterab
         yield compared(leaf.high, "<" if leaf.high_open else "<=")
 
 
-def _compared(bound: Scalar, sign: str, value: _Value) -> Condition:
+def _compare(bound: Scalar, sign: str, value: _Value) -> Condition:
     """Compare with values of the bound's own kind only: numbers, truth values or texts."""
     if bound != bound:  # noqa: PLR0124 -- NaN, which SQLite would treat as NULL
         return _NEVER
     kinds = {bool: "'true', 'false'", str: "'text'"}.get(type(bound), "'integer', 'real'")
-    return f"{value.kind} IN ({kinds}) AND {value.sql} {sign} ?", (_bindable(bound),)
+    return f"{value.kind} IN ({kinds}) AND {value.sql} {sign} ?", (_to_bindable(bound),)
 
 
 def _on_pages(leaf: Leaf) -> Condition:
@@ -152,7 +152,7 @@ def _on_pages(leaf: Leaf) -> Condition:
         pages = {
             number for number in map(scalar, map(format_value, leaf.values)) if is_number(number)
         }
-        return _joined((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
+        return _join((_pages_between(page, page) for page in sorted(pages)), " OR ", _NEVER)
     if isinstance(leaf, Prefix) or not all(
         is_number(b) for b in (leaf.low, leaf.high) if b is not None
     ):
@@ -170,10 +170,10 @@ def _pages_between(
     first, last = round_inwards(low, high, limits, low_open=low_open, high_open=high_open)
     if first > last:
         return _NEVER
-    return "c.end_page >= ? AND c.start_page <= ?", (_bindable(first), _bindable(last))
+    return "c.end_page >= ? AND c.start_page <= ?", (_to_bindable(first), _to_bindable(last))
 
 
-def _bindable(value: Scalar) -> Scalar:
+def _to_bindable(value: Scalar) -> Scalar:
     """Return a value that SQLite can bind.
 
     Lone surrogates, which no stored text can contain, are replaced; large integers become floats.

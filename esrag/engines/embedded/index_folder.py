@@ -133,9 +133,9 @@ def open_reading(folder: Path) -> apsw.Connection:
     _require_database(folder)
     with failures(folder):
         try:
-            return _checked(_connect(folder, "ro"), folder)
+            return _check(_connect(folder, "ro"), folder)
         except apsw.Error as error:
-            return _checked(connect_immutable(folder / DATABASE, error), folder)
+            return _check(connect_immutable(folder / DATABASE, error), folder)
 
 
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
@@ -149,13 +149,7 @@ def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) ->
         make_folder(folder)
         connection = _connect(folder, "rwc")
         try:
-            if not has_tables(connection):
-                _require_new(folder)
-                _create(connection, fingerprint, generation)
-            _require_ours(connection, folder)
-            require_same(state(connection).fingerprint, fingerprint)
-            # A write, so that a read-only disk is detected here.
-            connection.execute("PRAGMA journal_mode = WAL")
+            _prepare(connection, folder, fingerprint, generation)
         except BaseException:
             connection.close()
             raise
@@ -188,6 +182,16 @@ def transaction(connection: apsw.Connection, kind: str = "DEFERRED") -> Iterator
             _require_current(connection)
         raise
     _require_current(connection)
+
+
+@contextmanager
+def read_once(folder: Path) -> Iterator[apsw.Connection]:
+    """Open a read-only connection to one state of an index, over a single transaction.
+
+    Raises: IndexMissing, IndexMismatch, EngineError.
+    """
+    with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+        yield connection
 
 
 def _require_current(connection: apsw.Connection) -> None:
@@ -258,7 +262,7 @@ def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: i
     connection.execute("COMMIT")
 
 
-def _checked(connection: apsw.Connection, folder: Path) -> apsw.Connection:
+def _check(connection: apsw.Connection, folder: Path) -> apsw.Connection:
     """Return the connection if it reads an index of ours; otherwise close it and raise."""
     try:
         _require_ours(connection, folder)
@@ -279,27 +283,39 @@ def _require_database(folder: Path) -> None:
 def _require_ours(connection: apsw.Connection, folder: Path) -> None:
     if not has_tables(connection):
         _require_new(folder)
-        hint = "create it with: esrag ingest FOLDER"
-        raise IndexMissing(
-            f"the index in {folder} is empty: its creation was interrupted", hint=hint
-        )
+        message = f"the index in {folder} is empty: its creation was interrupted"
+        raise IndexMissing(message, hint="create it with: esrag ingest FOLDER")
 
     _require_application(connection, folder)
-    version = value(connection, "PRAGMA user_version")
-
-    if version != SCHEMA_VERSION:
-        age, hint = (
-            ("a newer", f"upgrade esrag, or {REBUILD_HINT}")
-            if version > SCHEMA_VERSION
-            else ("an older", REBUILD_HINT)
-        )
-        message = (
-            f"the index in {folder} was made by {age} esrag: version {version}, "
-            f"this one reads {SCHEMA_VERSION}"
-        )
-        raise IndexMismatch(message, hint=hint)
+    _require_version(value(connection, "PRAGMA user_version"), folder)
     if not has_checksums(connection):
         raise damage_error(folder, "its pages carry no checksums")
+
+
+def _require_version(version: int, folder: Path) -> None:
+    if version == SCHEMA_VERSION:
+        return
+
+    is_newer = version > SCHEMA_VERSION
+    message = (
+        f"the index in {folder} was made by {'a newer' if is_newer else 'an older'} esrag: "
+        f"version {version}, this one reads {SCHEMA_VERSION}"
+    )
+    hint = f"upgrade esrag, or {REBUILD_HINT}" if is_newer else REBUILD_HINT
+    raise IndexMismatch(message, hint=hint)
+
+
+def _prepare(
+    connection: apsw.Connection, folder: Path, fingerprint: Fingerprint, generation: int
+) -> None:
+    """Create the tables if they are missing; check what is there, and that it can be written."""
+    if not has_tables(connection):
+        _require_new(folder)
+        _create(connection, fingerprint, generation)
+    _require_ours(connection, folder)
+    require_same(state(connection).fingerprint, fingerprint)
+    # A write, so that a read-only disk is detected here.
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _require_new(folder: Path) -> None:

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from esrag.engines import UNFINISHED, StoredIndex
 from esrag.engines.embedded import index_folder
@@ -43,26 +43,16 @@ def choose_free_name(places: Places) -> str:
 def read_stored_index(places: Places) -> StoredIndex:
     """Describe an index. Raises: IndexMissing, EngineError."""
     folder = places.find_current()
-    with (
-        failures(folder),
-        closing(index_folder.open_reading(folder)) as connection,
-        index_folder.transaction(connection),
-    ):
-        made = index_folder.state(connection).fingerprint
-        documents = value(connection, "SELECT count(*) FROM documents")
-        chunks = value(connection, "SELECT count(*) FROM chunks")
-        size_bytes = sum(path.stat().st_size for path in folder.iterdir())
-
-    problem = UNFINISHED if places.unfinished.exists() else ""
-    return StoredIndex(
-        name=places.name,
-        in_use=True,
-        fingerprint=made,
-        documents=documents,
-        chunks=chunks,
-        size_bytes=size_bytes,
-        problem=problem,
-    )
+    with index_folder.read_once(folder) as connection:
+        return StoredIndex(
+            name=places.name,
+            in_use=True,
+            fingerprint=index_folder.state(connection).fingerprint,
+            documents=value(connection, "SELECT count(*) FROM documents"),
+            chunks=value(connection, "SELECT count(*) FROM chunks"),
+            size_bytes=sum(path.stat().st_size for path in folder.iterdir()),
+            problem=UNFINISHED if places.unfinished.exists() else "",
+        )
 
 
 def describe_all(places: Places) -> Iterator[StoredIndex]:
@@ -82,17 +72,21 @@ def lock_index(places: Places, wait_s: float) -> Iterator[None]:
     with failures(places.folder, writing=True):
         make_folder(places.url)
         make_file(places.lock)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            hint = "wait for it to end, or raise engine.lock_wait_s"
-            message = f"another program has been writing {places.folder} for {wait_s:g} s"
-            raise IndexBusy(message, hint=hint) from error
+        _acquire(lock, places.folder)
     try:
         _mend(places)
         yield
     finally:
         lock.release()
+
+
+def _acquire(lock: BaseFileLock, folder: Path) -> None:
+    try:
+        lock.acquire()
+    except Timeout as error:
+        hint = "wait for it to end, or raise engine.lock_wait_s"
+        message = f"another program has been writing {folder} for {lock.timeout:g} s"
+        raise IndexBusy(message, hint=hint) from error
 
 
 def raise_generation(places: Places, beyond: int) -> None:

@@ -38,6 +38,18 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
 
     Raises: EngineError, UsageError.
     """
+    legs = _search_legs(snapshot, request, clock)
+    scores, path = fuse_legs(request, legs)
+    clock.lap("fuse")
+
+    found = hits(scores, _chunks(snapshot, list(scores)), legs)
+    clock.lap("read")
+    return SearchResult(found, path, took_ms=clock.took_ms)
+
+
+def _search_legs(
+    snapshot: Snapshot, request: SearchRequest, clock: Clock
+) -> dict[Leg, dict[str, float]]:
     vector = question_vector(request, snapshot.cache.state.fingerprint)
     depth = max(request.candidates, request.size)
     where = select_rows(request.filter) if request.filter is not None else None
@@ -49,11 +61,7 @@ def search(snapshot: Snapshot, request: SearchRequest, clock: Clock) -> SearchRe
     if vector is not None:
         legs["vector"] = _vector_leg(snapshot, vector, depth, where)
         clock.lap("vector")
-    scores, path = fuse_legs(request, legs)
-    clock.lap("fuse")
-    found = hits(scores, _chunks(snapshot, list(scores)), legs)
-    clock.lap("read")
-    return SearchResult(found, path, took_ms=clock.took_ms)
+    return legs
 
 
 def _keyword_leg(
@@ -69,23 +77,23 @@ def _keyword_leg(
     if not known:
         return {}
 
-    chosen = _rarest([count for count, _ in known], depth)
+    chosen = _count_rare([count for count, _ in known], depth)
     ordered = [term for _, term in known]
     rare, frequent = ordered[:chosen], ordered[chosen:]
-    found = _matching(snapshot, _expression(rare, frequent), depth, where)
+    found = _match(snapshot, _expression(rare, frequent), depth, where)
     if frequent and len(found) < depth:  # the filter left too few rows of the rare terms
-        found = _matching(snapshot, _expression(ordered, []), depth, where)
+        found = _match(snapshot, _expression(ordered, []), depth, where)
     return _cut(_by_id(snapshot, found), depth)
 
 
-def _rarest(counts: Sequence[int], depth: int) -> int:
+def _count_rare(counts: Sequence[int], depth: int) -> int:
     """Return how many of the rising counts select rows.
 
     These are as many as fit MAX_ROWS_SCORED, and more if they might select fewer than `depth`
     rows.
 
     >>> counts = [50, 9_000, 40_000], [50, 40_000], [500, 40_000]
-    >>> [_rarest(rising, depth=100) for rising in counts]
+    >>> [_count_rare(rising, depth=100) for rising in counts]
     [2, 2, 1]
     """
     total = 0
@@ -110,7 +118,7 @@ def _either(words: Sequence[str]) -> str:
     return " OR ".join('"{}"'.format(word.replace('"', '""')) for word in words)
 
 
-def _matching(
+def _match(
     snapshot: Snapshot, expression: str, depth: int, where: Condition | None
 ) -> list[tuple[int, float]]:
     """Return at least the `depth` best rows with their scores, and all ties with the last one."""
@@ -135,13 +143,13 @@ def _vector_leg(
     """Return exact cosine similarities by chunk id, best first."""
     rows, vector_rows = snapshot.read_live_rows()
     if where:
-        kept = np.isin(rows, _allowed(snapshot, where), assume_unique=True)
+        kept = np.isin(rows, _find_allowed(snapshot, where), assume_unique=True)
         rows, vector_rows = rows[kept], vector_rows[kept]
     chosen, scores = select_best(snapshot.cache.vectors, vector_rows, vector, depth)
     return _cut(_by_id(snapshot, zip(rows[chosen].tolist(), scores.tolist(), strict=True)), depth)
 
 
-def _allowed(snapshot: Snapshot, where: Condition) -> Rows:
+def _find_allowed(snapshot: Snapshot, where: Condition) -> Rows:
     return np.array(snapshot.connection.execute(*where).fetchall(), dtype=np.int64).reshape(-1)
 
 

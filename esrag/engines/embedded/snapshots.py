@@ -112,10 +112,10 @@ class Reader:
         """
         with self._lock, failures(self._places.folder):
             for attempt in range(_ATTEMPTS):
-                connection = self._opened()
+                connection = self._open()
                 with transaction(connection):
                     try:
-                        cache = self._cached(connection)
+                        cache = self._refresh_cache(connection)
                     except FileNotFoundError:
                         # A writer compacted and removed the vectors in between: retry.
                         if attempt == _ATTEMPTS - 1:
@@ -131,7 +131,7 @@ class Reader:
                 self._connection.close()
             self._connection, self._identity, self._cache = None, None, None
 
-    def _opened(self) -> apsw.Connection:
+    def _open(self) -> apsw.Connection:
         folder = self._places.find_current()
         found = identity(folder)
         if self._connection is None or found != self._identity or is_outdated(self._connection):
@@ -139,7 +139,7 @@ class Reader:
             self._connection, self._identity = open_reading(folder), found
         return self._connection
 
-    def _cached(self, connection: apsw.Connection) -> Cache:
+    def _refresh_cache(self, connection: apsw.Connection) -> Cache:
         now = state(connection)
         if self._cache is None or self._cache.state != now:
             former = self._cache.vectors if self._cache else None

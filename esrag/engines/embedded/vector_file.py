@@ -79,7 +79,7 @@ def map_vectors(
     Raises: EngineError if the file or the checksums are too short.
     """
     path = folder / now.vector_file
-    rows = _mapped(path, now.vector_rows, now.fingerprint.dimensions)
+    rows = _map(path, now.vector_rows, now.fingerprint.dimensions)
     found = connection.execute("SELECT checksum FROM vector_blocks ORDER BY block").fetchall()
     checksums: list[Any] = [checksum for (checksum,) in found]
     if len(checksums) != _blocks(len(rows)):
@@ -87,11 +87,14 @@ def map_vectors(
 
     stored = StoredVectors(path, rows, checksums)
     if former and former.path == path:
-        pairs = enumerate(zip(former.checksums, checksums, strict=False))
-        stored.verified.update(
-            former.verified & {block for block, (one, other) in pairs if one == other}
-        )
+        stored.verified.update(former.verified & _find_unchanged(former, stored))
     return stored
+
+
+def _find_unchanged(former: StoredVectors, now: StoredVectors) -> set[int]:
+    """Return the blocks whose checksums are the same in both."""
+    pairs = enumerate(zip(former.checksums, now.checksums, strict=False))
+    return {block for block, (one, other) in pairs if one == other}
 
 
 def update_checksums(known: Mapping[int, int], row: int, vectors: Vectors) -> dict[int, int]:
@@ -119,7 +122,7 @@ def write(path: Path, row: int, vectors: Vectors) -> None:
         os.fsync(file.fileno())
 
 
-def _mapped(path: Path, rows: int, dimensions: int) -> Vectors:
+def _map(path: Path, rows: int, dimensions: int) -> Vectors:
     """Map the first rows of the file, without a copy. Raises: EngineError if it is too short."""
     if not rows:
         return np.empty((0, dimensions), dtype=np.float32)
@@ -141,21 +144,29 @@ def select_best(
     if not len(rows) or count < 1:
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    # Not `vectors @ query`: over 100,000 rows of 384 that takes 24 ms instead of 16 ms, and its
-    # threads keep spinning while the keyword leg needs the processor (which then took 98 ms instead
-    # of 34).
-    vectors = stored.read_all()
-    fast = np.vecdot(vectors, query)[rows]
+    fast = _score_fast(stored, query)[rows]
     if not np.abs(fast).max() <= _MAX_COSINE:  # also true for NaN
         raise damage_error(stored.path, f"a cosine of {np.abs(fast).max():.3g}")
 
     last = np.partition(fast, -count)[-count] if len(fast) > count else -np.inf
     chosen = np.flatnonzero(fast >= last - _MARGIN)
-    exact = np.empty(len(chosen))
-    for start in range(0, len(chosen), BLOCK_ROWS):
-        block = vectors[rows[chosen[start : start + BLOCK_ROWS]]].astype(np.float64)
+    return chosen, _score_exactly(stored.rows, rows[chosen], query)
+
+
+def _score_fast(stored: StoredVectors, query: Vectors) -> Vectors:
+    # Not `vectors @ query`: over 100,000 rows of 384 that takes 24 ms instead of 16 ms, and its
+    # threads keep spinning while the keyword leg needs the processor (which then took 98 ms instead
+    # of 34).
+    scores: Vectors = np.vecdot(stored.read_all(), query)
+    return scores
+
+
+def _score_exactly(vectors: Vectors, rows: Rows, query: Vectors) -> npt.NDArray[np.float64]:
+    exact = np.empty(len(rows))
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = vectors[rows[start : start + BLOCK_ROWS]].astype(np.float64)
         exact[start : start + BLOCK_ROWS] = (block * query.astype(np.float64)).sum(axis=1)
-    return chosen, np.round(exact, DECIMALS)
+    return np.round(exact, DECIMALS)
 
 
 def _blocks(rows: int) -> int:

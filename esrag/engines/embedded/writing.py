@@ -1,7 +1,7 @@
 """The only writer: vectors go to disk first, then one transaction refers to them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from esrag.engines.embedded.index_folder import State, failures, state, transact
 from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.vector_file import BLOCK_ROWS, map_vectors, update_checksums, write
 from esrag.engines.preconditions import check_rows, text_hash
+from esrag.records import StoredDocument
 from esrag.text.terms import terms
 
 _OF_ID = "doc_id = ?1"
@@ -23,6 +24,7 @@ _OF_FORMER = """
     AND (source, source_sha256) NOT IN
         (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?1))
 """
+_LIVE_ROWS = 'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
 
 
 class EmbeddedWriter:
@@ -40,23 +42,9 @@ class EmbeddedWriter:
 
         with failures(self._folder, writing=True):
             now = state(self._connection)
-            dimensions = now.fingerprint.dimensions
-            stacked = np.concatenate(
-                [check_rows(d.vectors, len(d.chunks), dimensions) for d in documents]
-            )
-            # Rows that a crash leaves from here on are unreferenced; the next writer overwrites
-            # them.
-            if dimensions:
-                write(self._folder / now.vector_file, now.vector_rows, stacked)
+            vectors = self._append_vectors(documents, now)
             with transaction(self._connection, "IMMEDIATE"):
-                first = now.vector_rows if dimensions else None
-                for prepared in documents:
-                    self._delete(_OF_ID, prepared.document.doc_id)
-                    self._insert(prepared, first)
-                    first = None if first is None else first + len(prepared.chunks)
-                if dimensions:
-                    self._sign(now.vector_rows, stacked)
-                self._advance(first or 0)
+                self._store(documents, vectors, now)
         return {}
 
     def remove(self, doc_ids: Sequence[str]) -> None:
@@ -86,30 +74,51 @@ class EmbeddedWriter:
             )
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _append_vectors(self, documents: Sequence[Prepared], now: State) -> Vectors:
+        """Append the vectors of documents to their file, and return them.
+
+        Rows that a crash leaves from here on are unreferenced; the next writer overwrites them.
+        """
+        dimensions = now.fingerprint.dimensions
+        rows = [check_rows(each.vectors, len(each.chunks), dimensions) for each in documents]
+        vectors = np.concatenate(rows)
+        if dimensions:
+            write(self._folder / now.vector_file, now.vector_rows, vectors)
+        return vectors
+
+    def _store(self, documents: Sequence[Prepared], vectors: Vectors, now: State) -> None:
+        """Replace documents whose vectors were appended to the file."""
+        first = now.vector_rows if now.fingerprint.dimensions else None
+        for prepared in documents:
+            self._delete(_OF_ID, prepared.document.doc_id)
+            self._insert(prepared, first)
+            first = None if first is None else first + len(prepared.chunks)
+
+        if first is not None:
+            self._sign(now.vector_rows, vectors)
+        self._advance(first or 0)
+
     def _compact(self, now: State) -> None:
         """Copy the live vectors to a new file; readers keep the old one for now."""
-        number = int(now.vector_file.removeprefix("vectors-").removesuffix(".f32")) + 1
-        name = f"vectors-{number}.f32"
-        sql = (
-            'SELECT "row", vector_row FROM chunks WHERE vector_row IS NOT NULL ORDER BY vector_row'
-        )
-        live = self._connection.execute(sql).fetchall()
-        vectors = map_vectors(self._connection, self._folder, now).read_all()
+        live: list[Any] = self._connection.execute(_LIVE_ROWS).fetchall()
         kept = np.array([vector_row for _, vector_row in live], dtype=np.int64)
+        vectors = map_vectors(self._connection, self._folder, now).read_all()
+        path = self._folder / _next_name(now.vector_file)
 
         for start in range(0, len(live), BLOCK_ROWS):
-            write(self._folder / name, start, vectors[kept[start : start + BLOCK_ROWS]])
-
+            write(path, start, vectors[kept[start : start + BLOCK_ROWS]])
         with transaction(self._connection, "IMMEDIATE"):
-            self._connection.execute("DELETE FROM vector_blocks")
+            self._point_to(path.name, [row for row, _ in live])
             for start in range(0, len(live), BLOCK_ROWS):
                 self._sign(start, vectors[kept[start : start + BLOCK_ROWS]])
-            moved = ((place, row) for place, (row, _) in enumerate(live))
-            self._connection.executemany('UPDATE chunks SET vector_row = ? WHERE "row" = ?', moved)
-            self._connection.execute(
-                "UPDATE state SET vector_file = ?, vector_rows = ?", (name, len(live))
-            )
         self._drop_leftovers()
+
+    def _point_to(self, vector_file: str, rows: Sequence[int]) -> None:
+        """Let chunks find their vectors in a file that holds those of these rows, in order."""
+        execute, many = self._connection.execute, self._connection.executemany
+        execute("DELETE FROM vector_blocks")
+        many('UPDATE chunks SET vector_row = ? WHERE "row" = ?', enumerate(rows))
+        execute("UPDATE state SET vector_file = ?, vector_rows = ?", (vector_file, len(rows)))
 
     def _drop_leftovers(self) -> None:
         """Delete vector files left by compactions, finished or interrupted."""
@@ -140,45 +149,55 @@ class EmbeddedWriter:
         return 1
 
     def _insert(self, prepared: Prepared, first_vector: int | None) -> None:
-        values = conversion.document_row(prepared.document)
+        document = self._insert_document(prepared.document)
+        first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
+        links = list(self._link(prepared, first_vector))
+        rows = (
+            (first + index, chunk.chunk_id, document, *conversion.chunk_row(chunk), *links[index])
+            for index, chunk in enumerate(prepared.chunks)
+        )
+
+        marks = ", ".join("?" * 15)
+        self._connection.executemany(f"INSERT INTO chunks VALUES ({marks})", rows)  # noqa: S608 -- question marks
+        self._insert_texts(prepared, first)
+
+    def _insert_texts(self, prepared: Prepared, first: int) -> None:
+        """Store the texts of chunks, whose rows begin at `first`, and their words."""
+        passages = ((first + i, chunk.text) for i, chunk in enumerate(prepared.chunks))
+        words = (
+            (first + i, " ".join((EVERYWHERE, *terms(text))))
+            for i, text in enumerate(prepared.indexed_texts)
+        )
+        many = self._connection.executemany
+        many("INSERT INTO passages VALUES (?, ?)", passages)
+        many("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
+
+    def _insert_document(self, document: StoredDocument) -> int:
+        """Store a document's record and return its key."""
+        values = conversion.document_row(document)
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO documents ({conversion.DOCUMENT_COLUMNS}) VALUES ({marks})"  # noqa: S608 -- a constant
         self._connection.execute(sql, values)
-        document = self._connection.last_insert_rowid()
-        first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
-        facts: dict[str, int] = {}
-        chunk_rows: list[tuple[Any, ...]] = []
+        return self._connection.last_insert_rowid()
 
+    def _link(
+        self, prepared: Prepared, first_vector: int | None
+    ) -> Iterator[tuple[int, str, int | None]]:
+        """Yield, for each chunk, the key of its facts, the hash of its text and its vector's row.
+
+        Facts that are not known yet are stored.
+        """
+        keys: dict[str, int] = {}
         for index, (chunk, text) in enumerate(
             zip(prepared.chunks, prepared.indexed_texts, strict=True)
         ):
-            merged = conversion.encode_json({**prepared.document.metadata, **chunk.metadata})
-            if merged not in facts:
-                facts[merged] = self._facts(merged)
-            place = None if first_vector is None else first_vector + index
-            described = (
-                chunk.title,
-                chunk.section,
-                conversion.encode_json(chunk.keywords),
-                conversion.encode_json(chunk.metadata),
-            )
-            span = (chunk.ordinal, chunk.start, chunk.end, chunk.start_page, chunk.end_page)
-            linked = (facts[merged], text_hash(text), place)
-            chunk_rows.append((first + index, chunk.chunk_id, document, *span, *described, *linked))
+            facts = conversion.encode_json({**prepared.document.metadata, **chunk.metadata})
+            if facts not in keys:
+                keys[facts] = self._store_facts(facts)
+            vector_row = None if first_vector is None else first_vector + index
+            yield keys[facts], text_hash(text), vector_row
 
-        many = self._connection.executemany
-        many(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", chunk_rows)  # noqa: S608 -- question marks
-        many(
-            "INSERT INTO passages VALUES (?, ?)",
-            ((first + i, c.text) for i, c in enumerate(prepared.chunks)),
-        )
-        words = (
-            (first + i, " ".join((EVERYWHERE, *terms(t))))
-            for i, t in enumerate(prepared.indexed_texts)
-        )
-        many("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
-
-    def _facts(self, encoded: str) -> int:
+    def _store_facts(self, encoded: str) -> int:
         self._connection.execute(
             "INSERT INTO facts (facts) VALUES (?) ON CONFLICT DO NOTHING", (encoded,)
         )
@@ -199,3 +218,13 @@ class EmbeddedWriter:
         self._connection.execute(
             "UPDATE state SET generation = generation + 1, vector_rows = ?", (vector_rows,)
         )
+
+
+def _next_name(vector_file: str) -> str:
+    """Return the name that follows in the numbering of vector files.
+
+    >>> _next_name("vectors-0.f32")
+    'vectors-1.f32'
+    """
+    number = int(vector_file.removeprefix("vectors-").removesuffix(".f32"))
+    return f"vectors-{number + 1}.f32"

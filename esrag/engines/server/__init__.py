@@ -88,14 +88,14 @@ class ServerEngine:
         """
         named = [] if doc_ids is None else [{"terms": {"doc_id": [*doc_ids]}}]
         query = {"bool": {"filter": [{"term": {"entry": "document"}}, *named]}}
-        sources = self._pages(query, ["doc_id"], {"excludes": ["chunk_ids"]})
+        sources = self._iter_sources(query, ["doc_id"], {"excludes": ["chunk_ids"]})
         return map(document_of, sources)
 
     def chunks(self, filter: Filter | None = None) -> Iterator[Chunk]:  # noqa: A002 -- the field's own word
         """Yield chunks, ordered by document and position. Raises: IndexMissing, UsageError."""
         wanted = [filter_dsl.query(filter)] if filter is not None else []
         query = {"bool": {"filter": [{"term": {"entry": "chunk"}}, *wanted]}}
-        return map(chunk_of, self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
+        return map(chunk_of, self._iter_sources(query, ["doc_id", "ordinal"], CHUNK_SOURCE))
 
     def neighbours(self, chunk: Chunk, window: int) -> Sequence[Chunk]:
         """Return the chunks of a document up to `window` before and after a chunk, in order."""
@@ -106,7 +106,8 @@ class ServerEngine:
         parts = [{"term": {"entry": "chunk"}}, {"term": {"doc_id": chunk.doc_id}}, near]
         query = {"bool": {"filter": parts, "must_not": [itself]}}
         return [
-            chunk_of(source) for source in self._pages(query, ["doc_id", "ordinal"], CHUNK_SOURCE)
+            chunk_of(source)
+            for source in self._iter_sources(query, ["doc_id", "ordinal"], CHUNK_SOURCE)
         ]
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -146,19 +147,15 @@ class ServerEngine:
     def writer(self, fingerprint: Fingerprint, *, rebuild: bool = False) -> Iterator[Writer]:
         """Return the only writer; see `Engine.writer`."""
         index = self._indexes.find()
-        if index and not rebuild:
-            require_same(index.made, fingerprint)
         if rebuild:
             self._indexes.require_alias(index)
+        elif index:
+            require_same(index.made, fingerprint)
 
-        with self._holding_current(fingerprint) as (index, lease):
-            if rebuild:
-                with self._rebuilding(index, fingerprint, lease) as writer:
-                    yield writer
-            else:
-                require_same(index.made, fingerprint)
-                with ServerWriter(self._connection, index.name, fingerprint, lease) as writer:
-                    yield writer
+        with self._hold_current(fingerprint) as (index, lease):
+            write = self._rebuild if rebuild else self._write
+            with write(index, fingerprint, lease) as writer:
+                yield writer
 
     def check(self) -> Sequence[str]:
         """Return one line per defect of the index; empty if it is sound. Raises: IndexMissing."""
@@ -169,18 +166,12 @@ class ServerEngine:
 
         known = {chunk_id for source in self._entries() for chunk_id in source["chunk_ids"]}
         stored = {chunk.chunk_id for chunk in self.chunks()}
-        found = (
-            [f"{format_count(len(known - stored), 'chunk')} of documents missing"]
-            if known - stored
-            else []
-        )
-        found += (
-            [f"{format_count(len(stored - known), 'chunk')} of no document"]
-            if stored - known
-            else []
-        )
-
-        return found
+        defects = {"of documents missing": known - stored, "of no document": stored - known}
+        return [
+            f"{format_count(len(chunk_ids), 'chunk')} {defect}"
+            for defect, chunk_ids in defects.items()
+            if chunk_ids
+        ]
 
     def verify_chunks(self, sources: Sequence[str]) -> None:
         """Do nothing: the server verifies its own files."""
@@ -189,7 +180,7 @@ class ServerEngine:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         if self.fingerprint().dimensions:
             shown = with_vectors(self.product, ["chunk_id"])
-            hits = self._hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
+            hits = self._iter_hits({"term": {"entry": "chunk"}}, ["doc_id", "ordinal"], shown)
             yield from ((hit["_source"]["chunk_id"], vector_of(hit)) for hit in hits)
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
@@ -216,7 +207,7 @@ class ServerEngine:
         current = self._indexes.find()
         self._indexes.require_alias(current)
         # A rebuild of it creates one as well.
-        with self._holding(current) if current else nullcontext():
+        with self._hold(current) if current else nullcontext():
             return self._indexes.make_beside(fingerprint)
 
     def swap(self, name: str, since: int | None = None) -> str:
@@ -227,9 +218,7 @@ class ServerEngine:
             raise swap_error(name)
 
         both = [index for index in (old, new) if index]
-        with ExitStack() as held:
-            for index in both:
-                held.enter_context(self._holding(index))
+        with self._hold(*both):
             generations = [generation(self._connection, index.name) for index in both]
             require_generation(generations[0], since)
             self._indexes.set_generation(new.name, max(generations) + 1)
@@ -240,7 +229,7 @@ class ServerEngine:
     def drop(self, name: str) -> None:
         """Delete an index, and its alias if it is the one in use; see `Engine.drop`."""
         index = self._indexes.resolve(name)
-        with self._holding(index):
+        with self._hold(index):
             self._indexes.drop(index.name)
 
     def refresh(self) -> None:
@@ -250,22 +239,24 @@ class ServerEngine:
 
     def examine(self) -> Iterator[Finding]:
         """Check the server and its resources; see `Engine.examine`."""
-        return examine(self._connection, self._options.index, self._tried)
+        return examine(self._connection, self._options.index, self._try_fusing)
 
     def close(self) -> None:
         """Close connections; the next use reopens them."""
         self._connection.close()
 
     @contextmanager
-    def _holding(self, index: Index) -> Iterator[None]:
-        """Hold the write lease of an index. Raises: IndexBusy, IndexMissing."""
-        lease = Lease(self._connection, index.name)
-        lease.take(self._options.lock_wait_s)
-        with _given_back(lease):
+    def _hold(self, *indexes: Index) -> Iterator[None]:
+        """Hold the write leases of indexes. Raises: IndexBusy, IndexMissing."""
+        with ExitStack() as held:
+            for index in indexes:
+                lease = Lease(self._connection, index.name)
+                lease.take(self._options.lock_wait_s)
+                held.enter_context(_give_back_at_end(lease))
             yield
 
     @contextmanager
-    def _holding_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
+    def _hold_current(self, fingerprint: Fingerprint) -> Iterator[tuple[Index, Lease]]:
         """Hold the write lease of the index in use, creating the index if it is missing.
 
         While this waits, another index may replace the one in use; then it waits for that one.
@@ -279,14 +270,21 @@ class ServerEngine:
                 if self._indexes.find() == index:
                     break
                 lease.give_back()
-        with _given_back(lease):
+        with _give_back_at_end(lease):
             yield index, lease
 
+    def _write(self, index: Index, fingerprint: Fingerprint, lease: Lease) -> ServerWriter:
+        """Return a writer on the index in use. Raises: IndexMismatch."""
+        require_same(index.made, fingerprint)
+        return ServerWriter(self._connection, index.name, fingerprint, lease)
+
     def _entries(self) -> Iterator[Any]:
-        return self._pages({"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"])
+        return self._iter_sources(
+            {"term": {"entry": "document"}}, ["doc_id"], ["chunk_ids", "doc_id"]
+        )
 
     @contextmanager
-    def _rebuilding(
+    def _rebuild(
         self, old: Index, fingerprint: Fingerprint, lease: Lease
     ) -> Iterator[ServerWriter]:
         """Yield a writer on a separate index, which replaces the old one at the end."""
@@ -302,7 +300,7 @@ class ServerEngine:
                 self._indexes.drop_unfinished()
             raise
 
-    def _tried(self) -> bool | None:
+    def _try_fusing(self) -> bool | None:
         """Return whether the server fuses by ranks; None if there are no vectors to try it with."""
         index = self._indexes.find()
         return self._may_fuse(index) if index and index.made.dimensions else None
@@ -347,35 +345,33 @@ class ServerEngine:
         hits = self._connection.request("POST", f"/{index}/_search", body, **WHOLE)["hits"]["hits"]
         return ((texts[hit["_source"]["text_hash"]], vector_of(hit)) for hit in hits)
 
-    def _pages(self, query: dict[str, Any], order: Sequence[str], shown: Any) -> Iterator[Any]:
+    def _iter_sources(
+        self, query: dict[str, Any], order: Sequence[str], shown: Any
+    ) -> Iterator[Any]:
         """Yield the `_source` of the entries that match, in order."""
-        return (hit["_source"] for hit in self._hits(query, order, {"_source": shown}))
+        return (hit["_source"] for hit in self._iter_hits(query, order, {"_source": shown}))
 
-    def _hits(
+    def _iter_hits(
         self, query: dict[str, Any], order: Sequence[str], shown: Mapping[str, Any]
     ) -> Iterator[Any]:
         """Yield the hits that match, in order, requesting one page at a time.
 
         `shown` selects what each hit returns.
         """
-        index, after = self._indexes.find_current(), None
+        path = f"/{self._indexes.find_current().name}/_search"
         sort = [{field: "asc"} for field in order]
+        body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
 
         while True:
-            body = {"query": query, "sort": sort, "size": _PAGE, "track_total_hits": False, **shown}
-            if after:
-                body["search_after"] = after
-            hits = self._connection.request("POST", f"/{index.name}/_search", body, **WHOLE)[
-                "hits"
-            ]["hits"]
+            hits = self._connection.request("POST", path, body, **WHOLE)["hits"]["hits"]
             yield from hits
             if len(hits) < _PAGE:
                 return
-            after = hits[-1]["sort"]
+            body["search_after"] = hits[-1]["sort"]
 
 
 @contextmanager
-def _given_back(lease: Lease) -> Iterator[None]:
+def _give_back_at_end(lease: Lease) -> Iterator[None]:
     """Give a lease back, unless the server just timed out; the lease then expires by itself."""
     reachable = True
     try:

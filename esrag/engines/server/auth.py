@@ -3,6 +3,7 @@
 import re
 import ssl
 from base64 import b64encode
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ def mask_url(url: str) -> str:
     >>> mask_url("https://me:secret@search.example:9200/logs")
     'https://search.example:9200/logs'
     """
-    parts = _parts(url)
+    parts = _split(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
@@ -36,7 +37,7 @@ def authorization(options: EngineOptions) -> dict[str, str]:
             )
         return {"authorization": f"ApiKey {key}"}
 
-    parts = _parts(options.url)
+    parts = _split(options.url)
     user = options.username or unquote(parts.username or "")
     password = options.password or unquote(parts.password or "")
     basic = b64encode(f"{user}:{password}".encode(errors="surrogateescape")).decode()
@@ -45,32 +46,25 @@ def authorization(options: EngineOptions) -> dict[str, str]:
 
 def trust(options: EngineOptions) -> dict[str, Any]:
     """Return the TLS settings under the names that both clients use. Raises: SettingsError."""
-    if _parts(options.url).scheme != "https":
+    if _split(options.url).scheme != "https":
         return {}
     if options.certificate_fingerprint:
         fingerprint = _fingerprint(options.certificate_fingerprint)
-        return {"ssl_context": _trusting(fingerprint), "ssl_assert_fingerprint": fingerprint}
+        return {"ssl_context": _trust_only(fingerprint), "ssl_assert_fingerprint": fingerprint}
     chosen = {"verify_certs": options.verify_certificates, "ssl_show_warn": False}
     return chosen | ({"ca_certs": _authority(options.ca_file)} if options.ca_file else {})
 
 
-def _parts(url: str) -> SplitResult:
+def _split(url: str) -> SplitResult:
     """Split an address; errors do not quote it, because it may contain a password."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
-        is_whole = (
-            bool(parts.hostname)
-            and (parts.port or 1)
-            and "@" not in parts.path + parts.query + parts.fragment
-        )
-    except ValueError:
-        is_whole = False
-    if not is_whole:
-        hint = (
-            "write engine.url as https://host:9200, and user and password as settings of their own"
-        )
-        raise SettingsError("engine.url is not the address of a server", hint=hint)
-    return parts
+        _ = parts.port  # raises if it is not a number
+        if parts.hostname and "@" not in parts.path + parts.query + parts.fragment:
+            return parts
+
+    hint = "write engine.url as https://host:9200, and user and password as settings of their own"
+    raise SettingsError("engine.url is not the address of a server", hint=hint)
 
 
 def _authority(ca_file: str) -> str:
@@ -100,7 +94,7 @@ def _fingerprint(given: str) -> str:
     return digits
 
 
-def _trusting(fingerprint: str) -> ssl.SSLContext:
+def _trust_only(fingerprint: str) -> ssl.SSLContext:
     """Return a context that trusts one certificate and nothing else in the chain.
 
     Elasticsearch's client also accepts a fingerprint that it finds elsewhere in the chain, without
@@ -111,14 +105,17 @@ def _trusting(fingerprint: str) -> ssl.SSLContext:
     class Pinned(ssl.SSLSocket):
         def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 -- ssl's signature
             super().do_handshake(block)
-            came = sha256(self.getpeercert(binary_form=True) or b"").hexdigest()
-            if came != fingerprint:
-                raise ssl.SSLError(
-                    1, f"the certificate has the fingerprint {came}, expected {fingerprint}"
-                )
+            _require_certificate(self, fingerprint)
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.sslsocket_class = Pinned
     return context
+
+
+def _require_certificate(connected: ssl.SSLSocket, fingerprint: str) -> None:
+    came = sha256(connected.getpeercert(binary_form=True) or b"").hexdigest()
+    if came != fingerprint:
+        message = f"the certificate has the fingerprint {came}, expected {fingerprint}"
+        raise ssl.SSLError(1, message)

@@ -8,8 +8,8 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, NoReturn, TypeVar
@@ -121,49 +121,41 @@ class Connection:
         """
         with self._opening:
             if self._server is None:
-                self._server = self._opened()
+                self._server = self._open()
             return self._server
 
-    def _opened(self) -> Server:
+    def _open(self) -> Server:
         try:
             self._open_elasticsearch()
-            server = self._told()
+            server = self._ask_server()
         except ValueError as error:  # raised by a client for an invalid host
-            message = f"invalid server address {self.shown_url}: {_said(error)}"
+            message = f"invalid server address {self.shown_url}: {_describe(error)}"
             raise SettingsError(message, hint="look at engine.url") from error
         except Refused as error:
-            if error.status == _FORBIDDEN and error.kind == "security_exception":
-                server = _assumed(error)
-            elif error.status == _NOT_FOUND:  # a missing index is a 404 as well
-                self._is_no_search_engine()
-            else:
-                raise
+            if error.status == _NOT_FOUND:  # a missing index is a 404 as well
+                self._refuse_server()
+            server = _infer_server(error)
         if server.product == "opensearch":
             self._open_opensearch()
         return server
 
-    def _told(self) -> Server:
+    def _ask_server(self) -> Server:
         """Ask the server for its product and version, without retries: a wrong address stays wrong.
 
         Raises: EngineError.
         """
-        said = self._once("GET", "/", None, {}).get("version")
+        said = self._try("GET", "/", None, {}).get("version")
         if not isinstance(said, Mapping):
-            self._is_no_search_engine()
-        number = str(said.get("number", ""))
-        product: Product = (
-            "opensearch" if said.get("distribution") == "opensearch" else "elasticsearch"
-        )
-        version = _version(number)
-        least, words = _SUPPORTED[product]
-        if version < least:
-            raise EngineError(
-                f"{self.shown_url} is {product} {number}, esrag needs {words}",
-                hint="upgrade the server",
-            )
+            self._refuse_server()
 
-        self._major = version[0]
-        return Server(product, version, f"{product} {number}")
+        server = _read_server(said)
+        oldest, words = _SUPPORTED[server.product]
+        if server.version < oldest:
+            message = f"{self.shown_url} is {server.text}, esrag needs {words}"
+            raise EngineError(message, hint="upgrade the server")
+
+        self._major = server.version[0]
+        return server
 
     def request(self, method: str, path: str, body: Body = None, **parameters: Any) -> Any:
         """Return the decoded response, retrying transient failures.
@@ -172,7 +164,7 @@ class Connection:
         package may be repeated: ids are deterministic, so a request that was applied before its
         response got lost is applied again with the same result. Raises: Refused, EngineUnreachable.
         """
-        return self._patiently(lambda: self._once(method, path, body, parameters))
+        return self._retry(lambda: self._try(method, path, body, parameters))
 
     def get(self, path: str, **parameters: Any) -> Any | None:
         """Return the response for a path; None if it is not found. Raises: as `request`."""
@@ -190,12 +182,12 @@ class Connection:
         """
 
         def ask() -> list[Any]:
-            docs = self._once("POST", f"/{index}/_mget", {"ids": list(ids)}, parameters)["docs"]
+            docs = self._try("POST", f"/{index}/_mget", {"ids": list(ids)}, parameters)["docs"]
             for doc in filter(_is_unread, docs):
                 raise refusal(self.shown_url, _UNAVAILABLE, doc, about=str(doc.get("_id", "")))
             return [doc for doc in docs if doc.get("found")]
 
-        return self._patiently(ask)
+        return self._retry(ask)
 
     def search(self, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the responses to many searches in one request.
@@ -204,18 +196,18 @@ class Connection:
         """
 
         def ask() -> list[dict[str, Any]]:
-            answers: list[dict[str, Any]] = self._once("POST", "/_msearch", lines, {})["responses"]
+            answers: list[dict[str, Any]] = self._try("POST", "/_msearch", lines, {})["responses"]
             for answer in answers:
                 if "error" in answer:
                     raise refusal(self.shown_url, answer.get("status", 400), answer)
             return answers
 
-        return self._patiently(ask)
+        return self._retry(ask)
 
     def ask(self, path: str) -> Any:
         """Return the response for a path without retries, for diagnostics. Raises: as `request`."""
         _ = self.server
-        return self._once("GET", path, None, {})
+        return self._try("GET", path, None, {})
 
     def close(self) -> None:
         """Close the connections; the next use reopens them."""
@@ -223,7 +215,7 @@ class Connection:
             self._close()
         self._send, self._server, self._major = None, None, _OLDEST_MAJOR
 
-    def _patiently(self, ask: Callable[[], _T]) -> _T:
+    def _retry(self, ask: Callable[[], _T]) -> _T:
         """Call `ask`, retrying transient failures. Raises: Refused, EngineUnreachable."""
         _ = self.server
         for wait_s in (*self.retries.request_waits_s, None):
@@ -241,82 +233,97 @@ class Connection:
             time.sleep(wait_s)
         raise AssertionError("the last try returns or raises")
 
-    def _once(self, method: str, path: str, body: Body, parameters: Mapping[str, Any]) -> Any:
+    def _try(self, method: str, path: str, body: Body, parameters: Mapping[str, Any]) -> Any:
         if self._send is None:
             raise AssertionError("opened before")
 
-        lines = body is not None and not isinstance(body, Mapping)
-        kind = "application/x-ndjson" if lines else "application/json"
-        text = _text(body)
         said = {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in parameters.items()
         }
-        headers = {
-            "accept": "application/json",
-            **({"content-type": kind} if text is not None else {}),
-        }
-        answer = self._send(method, path, said, headers, text)
+        answer = self._send(method, path, said, _headers(body), _text(body))
         if not isinstance(answer, Mapping):
-            self._is_no_search_engine()
+            self._refuse_server()
         return answer
 
     def _open_elasticsearch(self) -> None:
         try:
             import elasticsearch
         except ImportError as error:
-            raise _missing("elasticsearch") from error
+            raise _missing_error("elasticsearch") from error
+
         self._close()  # left by a failed attempt to open
         client = elasticsearch.Elasticsearch(
             request_timeout=self.retries.timeout_s, **self._client_options()
         )
+        self._send = self._wrap_elasticsearch(client.perform_request)
+        self._close = client.close
+
+    def _wrap_elasticsearch(self, perform: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that sends a request and raises our errors."""
+        from elasticsearch import UnsupportedProductError
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
-            headers = {name: self._versioned(kind) for name, kind in headers.items()}
-            try:
-                with warnings.catch_warnings():
-                    # The client repeats the server's deprecation notes.
-                    warnings.simplefilter("ignore")
-                    return client.perform_request(
-                        method, path, params=parameters, headers=headers, body=body
-                    ).body
-            except elasticsearch.UnsupportedProductError as error:
-                return error.body
-            except elasticsearch.ApiError as error:
-                raise refusal(self.shown_url, error.status_code, error.body) from error
-            except (elasticsearch.SerializationError, RecursionError):
-                self._is_no_search_engine()
-            except elasticsearch.SSLError as error:
-                raise self._untrusted(error) from error
-            except elasticsearch.TransportError as error:
-                raise self._unreachable(error) from error
+            headers = {name: self._add_version(kind) for name, kind in headers.items()}
+            with self._elasticsearch_failures(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the client repeats the server's deprecation notes
+                try:
+                    return perform(method, path, params=parameters, headers=headers, body=body).body
+                except UnsupportedProductError as error:
+                    return error.body
 
-        self._send, self._close = send, client.close
+        return send
+
+    @contextmanager
+    def _elasticsearch_failures(self) -> Iterator[None]:
+        import elasticsearch
+
+        try:
+            yield
+        except elasticsearch.ApiError as error:
+            raise refusal(self.shown_url, error.status_code, error.body) from error
+        except (elasticsearch.SerializationError, RecursionError):
+            self._refuse_server()
+        except elasticsearch.SSLError as error:
+            raise self._tls_error(error) from error
+        except elasticsearch.TransportError as error:
+            raise self._unreachable_error(error) from error
 
     def _open_opensearch(self) -> None:
         try:
             import opensearchpy
         except ImportError as error:
-            raise _missing("opensearch") from error
+            raise _missing_error("opensearch") from error
+
         self._close()
         client = opensearchpy.OpenSearch(timeout=self.retries.timeout_s, **self._client_options())
+        self._send = self._wrap_opensearch(client.transport.perform_request)
+        self._close = client.close
+
+    def _wrap_opensearch(self, perform: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that sends a request and raises our errors."""
 
         def send(method: str, path: str, parameters: Any, headers: Any, body: str | None) -> Any:
-            try:
-                return client.transport.perform_request(
-                    method, path, headers=headers, params=parameters, body=body
-                )
-            except (opensearchpy.SerializationError, RecursionError):
-                self._is_no_search_engine()
-            except opensearchpy.SSLError as error:
-                raise self._untrusted(error) from error
-            except opensearchpy.TransportError as error:
-                if isinstance(error.status_code, int):
-                    answer = error.error if error.info is None else error.info
-                    raise refusal(self.shown_url, error.status_code, answer) from error
-                raise self._unreachable(error) from error
+            with self._opensearch_failures():
+                return perform(method, path, headers=headers, params=parameters, body=body)
 
-        self._send, self._close = send, client.close
+        return send
+
+    @contextmanager
+    def _opensearch_failures(self) -> Iterator[None]:
+        import opensearchpy
+
+        try:
+            yield
+        except (opensearchpy.SerializationError, RecursionError):
+            self._refuse_server()
+        except opensearchpy.SSLError as error:
+            raise self._tls_error(error) from error
+        except opensearchpy.TransportError as error:
+            if isinstance(error.status_code, int):
+                answer = error.error if error.info is None else error.info
+                raise refusal(self.shown_url, error.status_code, answer) from error
+            raise self._unreachable_error(error) from error
 
     def _client_options(self) -> dict[str, Any]:
         """Return the options that both clients share."""
@@ -328,37 +335,52 @@ class Connection:
         }
         return common | auth.trust(options)
 
-    def _versioned(self, kind: str) -> str:
+    def _add_version(self, kind: str) -> str:
         """Return the media type for the server's version; the client only knows its own release."""
         return (
             f"application/vnd.elasticsearch+{kind.removeprefix('application/')}; "
             f"compatible-with={self._major}"
         )
 
-    def _unreachable(self, error: Exception) -> EngineUnreachable:
+    def _unreachable_error(self, error: Exception) -> EngineUnreachable:
         hint = "is the server running, and is engine.url its address?"
-        return EngineUnreachable(f"cannot reach {self.shown_url}: {_said(error)}", hint=hint)
+        return EngineUnreachable(f"cannot reach {self.shown_url}: {_describe(error)}", hint=hint)
 
-    def _untrusted(self, error: Exception) -> EngineError:
+    def _tls_error(self, error: Exception) -> EngineError:
         """Return the error of a failed TLS connection; it is not transient."""
         hint = (
             "set engine.ca_file or engine.certificate_fingerprint, "
             "or write http:// if the server has no TLS"
         )
-        return EngineError(f"no secure connection to {self.shown_url}: {_said(error)}", hint=hint)
+        return EngineError(
+            f"no secure connection to {self.shown_url}: {_describe(error)}", hint=hint
+        )
 
-    def _is_no_search_engine(self) -> NoReturn:
+    def _refuse_server(self) -> NoReturn:
         hint = "engine.url must be the address of Elasticsearch or OpenSearch"
         raise EngineError(f"{self.shown_url} does not answer as a search engine does", hint=hint)
 
 
-def _assumed(refused: Refused) -> Server:
+def _read_server(said: Mapping[str, Any]) -> Server:
+    """Return the server from its `version`."""
+    number = str(said.get("number", ""))
+    is_opensearch = said.get("distribution") == "opensearch"
+    product: Product = "opensearch" if is_opensearch else "elasticsearch"
+    return Server(product, _version(number), f"{product} {number}")
+
+
+def _infer_server(refused: Refused) -> Server:
     """Infer the server from a refusal, since each product words its refusals differently.
+
+    Raises: the refusal, if it is not one of a missing right.
 
     A server reveals its product and version only to users and keys with the cluster privilege
     `monitor`. Otherwise the oldest supported version is assumed. What newer versions can do in
     addition does not change any answer.
     """
+    if refused.status != _FORBIDDEN or refused.kind != "security_exception":
+        raise refused
+
     product: Product = "opensearch" if "no permissions for" in str(refused) else "elasticsearch"
     oldest, _ = _SUPPORTED[product]
     return Server(product, oldest, f"{product} of a version it does not tell this user or key")
@@ -394,6 +416,14 @@ def _hint(status: int, kind: str, reason: str) -> str:
     return _HINTS.get(status, "")
 
 
+def _headers(body: Body) -> dict[str, str]:
+    accepted = {"accept": "application/json"}
+    if body is None:
+        return accepted
+    kind = "json" if isinstance(body, Mapping) else "x-ndjson"
+    return {**accepted, "content-type": f"application/{kind}"}
+
+
 def _text(body: Body) -> str | None:
     """Return a body in the form in which it is sent."""
     if body is None or isinstance(body, str):
@@ -413,21 +443,25 @@ def _reason(error: Any) -> str:
     if not isinstance(error, Mapping):
         return str(error or "")
 
-    shards = [shard.get("reason") for shard in error.get("failed_shards", ())]
-    parts = [
-        *shards,
-        error.get("caused_by"),
-        *error.get("suppressed", ()),
-        *error.get("root_cause", ()),
-    ]
-    inner = next(filter(None, (_reason(part) for part in parts if part)), "")
+    inner = _inner_reason(error)
     outer = str(error.get("reason") or error.get("message") or "")
     if inner and error.get("type") in _OUTER_ONLY:
         return inner
     return f"{outer}: {inner}" if outer and inner and inner not in outer else outer or inner
 
 
-def _said(error: Exception) -> str:
+def _inner_reason(error: Mapping[str, Any]) -> str:
+    """Return the first reason among those of shards, causes and suppressed errors."""
+    parts = [
+        *(shard.get("reason") for shard in error.get("failed_shards", ())),
+        error.get("caused_by"),
+        *error.get("suppressed", ()),
+        *error.get("root_cause", ()),
+    ]
+    return next(filter(None, (_reason(part) for part in parts if part)), "")
+
+
+def _describe(error: Exception) -> str:
     cause = error.__cause__ or error  # Elasticsearch's client only says "Connection error"
     return f"{type(error).__name__}: {' '.join(str(cause).split())[:_SHOWN_CHARACTERS]}"
 
@@ -438,6 +472,6 @@ def _version(number: str) -> tuple[int, int]:
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
 
 
-def _missing(product: str) -> SettingsError:
+def _missing_error(product: str) -> SettingsError:
     message = f"engine.url is an address, which needs a package that is not installed: {product}"
     return SettingsError(message, hint=install_hint(product))

@@ -1,7 +1,8 @@
 """Diagnostics of an index on a server: version, health, licence, disk, heap, shards and mapping."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -81,16 +82,22 @@ def examine(
     place = _Place(
         server=server, url=connection.shown_url, name=name, index=index, ask=ask, fuses=fuses
     )
+    yield from _examine_parts(place)
+
+
+def _examine_parts(place: _Place) -> Iterator[Finding]:
     for part, look in _PARTS.items():
         try:
             yield from look(place)
         except EngineUnreachable as error:  # the other parts would time out as well
-            yield _unknown(part, str(error), error.hint)
+            yield _report_unknown(part, str(error), error.hint)
             return
         except EsragError as error:
-            yield _refused(part, error)
+            yield _report_refusal(part, error)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            yield _unknown(part, f"the answer is not understood ({type(error).__name__}: {error})")
+            yield _report_unknown(
+                part, f"the answer is not understood ({type(error).__name__}: {error})"
+            )
 
 
 def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any]]:
@@ -104,17 +111,19 @@ def _index(ask: Callable[[str], Any], alias: str) -> tuple[str, Mapping[str, Any
     return next(iter(found.items()))
 
 
-def _refused(part: str, error: EsragError) -> Finding:
+def _report_refusal(part: str, error: EsragError) -> Finding:
     if isinstance(error, Refused) and error.status == _FORBIDDEN:
-        return _unknown(part, "the user or key may not", "give it the right to monitor the cluster")
-    return _unknown(part, str(error), error.hint)
+        return _report_unknown(
+            part, "the user or key may not", "give it the right to monitor the cluster"
+        )
+    return _report_unknown(part, str(error), error.hint)
 
 
-def _unknown(part: str, reason: str, advice: str = "") -> Finding:
+def _report_unknown(part: str, reason: str, advice: str = "") -> Finding:
     return Finding("warning", f"{part} could not be asked: {reason}", advice)
 
 
-def _version(place: _Place) -> Iterator[Finding]:
+def _check_version(place: _Place) -> Iterator[Finding]:
     """Compare the versions of client and server.
 
     A newer client works with an older server, because requests use the server's media types. An
@@ -131,7 +140,7 @@ def _version(place: _Place) -> Iterator[Finding]:
         yield Finding("ok", what)
 
 
-def _health(place: _Place) -> Iterator[Finding]:
+def _check_health(place: _Place) -> Iterator[Finding]:
     status = place.health["status"]
     what = f"the index {place.name} is {status}" if place.name else f"the cluster is {status}"
 
@@ -140,43 +149,47 @@ def _health(place: _Place) -> Iterator[Finding]:
     elif status == "red":
         advice = "start the nodes that are away; GET /_cluster/allocation/explain says why"
         yield Finding("error", f"{what}: some of its data cannot be read", advice)
-    elif place.name and place.health["number_of_data_nodes"] == 1 and _replicas(place):
-        reason = (
-            f"{_count(_replicas(place), 'replica')} of each shard, and no second node to hold it"
-        )
-        yield Finding(
-            "warning", f"{what}: {reason}", _replicas_advice(place, 0) + ", or add a node"
-        )
     else:
-        missing = _count(
-            place.health["unassigned_shards"] + place.health["initializing_shards"],
-            "copy",
-            "copies",
-        )
-        advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
-        yield Finding("warning", f"{what}: {missing} of shards not in place", advice)
+        yield _explain_yellow(place, what)
 
 
-def _licence(place: _Place) -> Iterator[Finding]:
+def _explain_yellow(place: _Place, what: str) -> Finding:
+    health = place.health
+    if place.name and health["number_of_data_nodes"] == 1 and _replicas(place):
+        replicas = _count(_replicas(place), "replica")
+        reason = f"{replicas} of each shard, and no second node to hold it"
+        advice = _replicas_advice(place, 0) + ", or add a node"
+        return Finding("warning", f"{what}: {reason}", advice)
+
+    count = health["unassigned_shards"] + health["initializing_shards"]
+    missing = _count(count, "copy", "copies")
+    advice = "wait, or ask GET /_cluster/allocation/explain for the reason"
+    return Finding("warning", f"{what}: {missing} of shards not in place", advice)
+
+
+def _check_licence(place: _Place) -> Iterator[Finding]:
     if place.server.product == "opensearch":
-        yield from _plugins(place)
+        yield from _check_plugins(place)
         return
 
     fuses = _fuses(place)
     try:
         licence = place.ask("/_license")["license"]
     except Refused as error:
-        finding = _refused("the licence", error)
+        finding = _report_refusal("the licence", error)
         yield Finding("warning", f"{finding.what}; {_path(fuses)}", finding.advice)
-        return
+    else:
+        yield _judge_licence(licence, fuses)
+
+
+def _judge_licence(licence: Mapping[str, Any], fuses: bool | None) -> Finding:  # noqa: FBT001 -- what was tried
     active, kind = licence["status"] == "active", licence["type"]
     path = _path(active and kind in _LICENCES_THAT_FUSE if fuses is None else fuses)
 
-    if not active:
-        advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
-        yield Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)
-    else:
-        yield _time_left(kind, licence.get("expiry_date_in_millis"), path)
+    if active:
+        return _time_left(kind, licence.get("expiry_date_in_millis"), path)
+    advice = "renew it, or POST /_license/start_basic?acknowledge=true; the hits are the same"
+    return Finding("warning", f"the {kind} licence is {licence['status']}: {path}", advice)
 
 
 def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
@@ -191,26 +204,30 @@ def _time_left(kind: str, expiry_ms: int | None, path: str) -> Finding:
     )
 
 
-def _plugins(place: _Place) -> Iterator[Finding]:
+def _check_plugins(place: _Place) -> Iterator[Finding]:
     """Check the plugins: OpenSearch's features depend on version, shards and plugins."""
     nodes = place.ask("/_nodes/plugins?filter_path=nodes.*.plugins.name")["nodes"].values()
-    names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
-
-    def everywhere(name: str) -> bool:
-        return all(any(plugin.endswith(name) for plugin in plugins) for plugins in names)
-
-    if not everywhere("knn"):
+    plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
+    if not _is_everywhere("knn", plugins):
         yield Finding("error", "the k-NN plugin is not on every node", "install opensearch-knn")
-    fuses, shards = _fuses(place), _shards_of(place)
-    reason = ""
+
+    fuses, reason = _fuses(place), _why_not_native(place, plugins)
+    path = _path(not reason if fuses is None else fuses)
+    yield Finding("ok", f"Apache-2.0: {path}{'' if fuses else reason}")
+
+
+def _is_everywhere(name: str, plugins: Sequence[AbstractSet[str]]) -> bool:
+    return all(any(plugin.endswith(name) for plugin in installed) for installed in plugins)
+
+
+def _why_not_native(place: _Place, plugins: Sequence[AbstractSet[str]]) -> str:
+    """Return the reason why the server cannot fuse; empty if there is none."""
+    shards = _shards_of(place)
     if place.server.version < RANKS_THE_WHOLE_INDEX and shards > 1:
-        reason = f", since this version ranks each of {shards} shards by itself"
-    elif not everywhere("neural-search"):
-        reason = ", since the neural-search plugin is not on every node"
-    yield Finding(
-        "ok",
-        f"Apache-2.0: {_path(not reason if fuses is None else fuses)}{'' if fuses else reason}",
-    )
+        return f", since this version ranks each of {shards} shards by itself"
+    if not _is_everywhere("neural-search", plugins):
+        return ", since the neural-search plugin is not on every node"
+    return ""
 
 
 def _fuses(place: _Place) -> bool | None:
@@ -238,12 +255,12 @@ def _path(fuses: bool | None) -> str:  # noqa: FBT001 -- the answer itself
     return "the server fuses (rrf-native)" if fuses else "esrag fuses (rrf-client)"
 
 
-def _disk(place: _Place) -> Iterator[Finding]:
-    yield from _blocks(place)
+def _check_disk(place: _Place) -> Iterator[Finding]:
+    yield from _check_blocks(place)
     yield min_room(place.nodes, place.settings)
 
 
-def _blocks(place: _Place) -> Iterator[Finding]:
+def _check_blocks(place: _Place) -> Iterator[Finding]:
     for block, value in place.index.get("settings", {}).get("index", {}).get("blocks", {}).items():
         if str(value) == "true":
             first = "make room on its disk, then " if block == "read_only_allow_delete" else ""
@@ -251,7 +268,7 @@ def _blocks(place: _Place) -> Iterator[Finding]:
             yield Finding("error", f"the index {place.name} has the block {block}", first + lift)
 
 
-def _heap(place: _Place) -> Iterator[Finding]:
+def _check_heap(place: _Place) -> Iterator[Finding]:
     used, name = max(
         (node["jvm"]["mem"]["heap_used_percent"], node["name"]) for node in place.nodes
     )
@@ -266,24 +283,10 @@ def _heap(place: _Place) -> Iterator[Finding]:
         )
 
 
-def _shards(place: _Place) -> Iterator[Finding]:
+def _check_shards(place: _Place) -> Iterator[Finding]:
     cluster = place.ask("/_cluster/health")
     nodes = cluster["number_of_data_nodes"]
-    count = sum(cluster[f"{state}_shards"] for state in ("active", "initializing", "unassigned"))
-    limit = int(place.settings["cluster.max_shards_per_node"]) * nodes
-    what = f"{count:,} of at most {limit:,} shards in the cluster"
-    if place.name:
-        what += (
-            f", of the index {_count(_shards_of(place), 'shard')} with "
-            f"{_count(_replicas(place), 'replica')}"
-        )
-
-    if count >= limit * _SHARDS_WARNING:
-        yield Finding(
-            "warning", what, "delete indexes, add a node or raise cluster.max_shards_per_node"
-        )
-    else:
-        yield Finding("ok", what)
+    yield _count_shards(place, cluster)
 
     if place.name and nodes > 1 and not _replicas(place):
         what = (
@@ -293,7 +296,22 @@ def _shards(place: _Place) -> Iterator[Finding]:
         yield Finding("warning", what, _replicas_advice(place, 1))
 
 
-def _mapping(place: _Place) -> Iterator[Finding]:
+def _count_shards(place: _Place, cluster: Mapping[str, Any]) -> Finding:
+    """Compare the number of shards with the cluster's limit."""
+    count = sum(cluster[f"{state}_shards"] for state in ("active", "initializing", "unassigned"))
+    limit = int(place.settings["cluster.max_shards_per_node"]) * cluster["number_of_data_nodes"]
+    what = f"{count:,} of at most {limit:,} shards in the cluster"
+    if place.name:
+        shards, replicas = _count(_shards_of(place), "shard"), _count(_replicas(place), "replica")
+        what += f", of the index {shards} with {replicas}"
+
+    if count < limit * _SHARDS_WARNING:
+        return Finding("ok", what)
+    advice = "delete indexes, add a node or raise cluster.max_shards_per_node"
+    return Finding("warning", what, advice)
+
+
+def _check_mapping(place: _Place) -> Iterator[Finding]:
     if place.name:
         with suppress(IndexMismatch):  # `check` reports this
             yield drift(place.server.product, place.name, place.index["mappings"])
@@ -331,11 +349,11 @@ def _replicas_advice(place: _Place, number: int) -> str:
 
 
 _PARTS: Mapping[str, Callable[[_Place], Iterator[Finding]]] = {
-    "the version": _version,
-    "health": _health,  # before the licence: nothing is tried on a red index
-    "the licence": _licence,
-    "the disk": _disk,
-    "the heap": _heap,
-    "shards": _shards,
-    "the mapping": _mapping,
+    "the version": _check_version,
+    "health": _check_health,  # before the licence: nothing is tried on a red index
+    "the licence": _check_licence,
+    "the disk": _check_disk,
+    "the heap": _check_heap,
+    "shards": _check_shards,
+    "the mapping": _check_mapping,
 }

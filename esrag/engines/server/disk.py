@@ -17,28 +17,36 @@ def min_room(nodes: Sequence[Mapping[str, Any]], settings: Mapping[str, str]) ->
     Nodes are compared by how many watermarks they exceed, then by their free space as a multiple of
     their low watermark. `nodes` has the format of the nodes' statistics.
     """
-    return min((_room(node, settings) for node in nodes), key=lambda room: room[:2])[2]
+    return min((_measure(node, settings) for node in nodes), key=lambda room: room[:2])[2]
 
 
-def _room(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, float, Finding]:
+def _measure(node: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[int, float, Finding]:
     """Return the exceeded watermarks, free space as a multiple of the low one, and the finding."""
     free = node["fs"]["total"]["available_in_bytes"]
-    low, high, flood = marks = _watermarks(node, settings)
+    marks = _watermarks(node, settings)
     what = f"{free / _GIB:.1f} GiB free on the node {node['name']}"
 
+    exceeded = sum(free > mark for mark in marks)
+    return exceeded, free / (marks[0] or 1), _judge(what, free, marks)
+
+
+def _judge(what: str, free: float, marks: tuple[float, ...]) -> Finding:
+    """Return the finding on a node's free bytes, described by `what`."""
+    low, high, flood = marks
     if free <= flood:
-        finding = _low(what, flood, "flood-stage", "indexes on it become read-only", level="error")
-    elif free <= high:
-        finding = _low(what, high, "high", "the server moves shards away from it", level="error")
-    elif free <= low:
-        finding = _low(what, low, "low", "no new shards are put there")
-    else:
-        finding = Finding("ok", what if low else f"{what}; its watermarks are off")
+        return _report_low(
+            what, flood, "flood-stage", "indexes on it become read-only", level="error"
+        )
+    if free <= high:
+        return _report_low(
+            what, high, "high", "the server moves shards away from it", level="error"
+        )
+    if free <= low:
+        return _report_low(what, low, "low", "no new shards are put there")
+    return Finding("ok", what if low else f"{what}; its watermarks are off")
 
-    return sum(free > mark for mark in marks), free / (low or 1), finding
 
-
-def _low(
+def _report_low(
     what: str, limit: float, name: str, then: str, *, level: Literal["warning", "error"] = "warning"
 ) -> Finding:
     return Finding(

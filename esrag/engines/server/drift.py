@@ -23,20 +23,21 @@ def drift(product: Product, name: str, live: Mapping[str, Any]) -> Finding:
     options = EngineOptions(**asdict(vector_field_of(live) or VectorField()))
     ours = index_body(product, made, options)["mappings"]
 
+    differing, added = _compare(live, ours)
+    if not differing and not added:
+        return Finding("ok", f"the mapping of {name} is esrag's")
+    what = f"the mapping of {name} is not esrag's in {_list_some(differing + added)}"
+    return Finding("error" if differing else "warning", what, "run: esrag ingest --rebuild")
+
+
+def _compare(live: Mapping[str, Any], ours: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the fields that lack an option of ours, and those that we do not have."""
     wanted, found = ours["properties"], live.get("properties", {})
     differing = sorted(field for field in wanted if not _holds(found.get(field), wanted[field]))
-    added = sorted(found.keys() - wanted.keys())
     if not _holds(live.get("dynamic"), ours["dynamic"]):
         differing.insert(0, "dynamic")
 
-    what = f"the mapping of {name} is not esrag's in"
-    if differing:
-        return Finding(
-            "error", f"{what} {_listed(differing + added)}", "run: esrag ingest --rebuild"
-        )
-    if added:
-        return Finding("warning", f"{what} {_listed(added)}", "run: esrag ingest --rebuild")
-    return Finding("ok", f"the mapping of {name} is esrag's")
+    return differing, sorted(found.keys() - wanted.keys())
 
 
 def _holds(live: Any, wanted: Any) -> bool:
@@ -52,10 +53,10 @@ def _holds(live: Any, wanted: Any) -> bool:
     return str(live).lower() == str(wanted).lower()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_some(names: Sequence[str]) -> str:
     """Join at most five names and count the rest.
 
-    >>> _listed(["a", "b"]), _listed(list("abcdefg"))
+    >>> _list_some(["a", "b"]), _list_some(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')
     """
     more = len(names) - _FIELDS_SHOWN

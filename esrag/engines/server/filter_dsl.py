@@ -76,26 +76,21 @@ def _either(queries: Iterable[Query]) -> Query:
 def _leaf(leaf: Leaf) -> Query:
     match leaf:
         case Terms(field, values):
-            return {
-                "terms": {
-                    "facts": sorted({token for value in values for token in _wanted(field, value)})
-                }
-            }
+            tokens = {token for value in values for token in _iter_equal_tokens(field, value)}
+            return {"terms": {"facts": sorted(tokens)}}
         case Prefix(field, value):
-            return _either(
-                {"prefix": {"facts": {"value": _token(field, kind, value)}}} for kind in "tw"
-            )
+            return _either(_starts_with(_token(field, kind, value)) for kind in "tw")
         case Range(field, low, high, low_open, high_open):
             bounds = [(low, "gt" if low_open else "gte"), (high, "lt" if high_open else "lte")]
             given = [_bound(field, value, sign) for value, sign in bounds if value is not None]
-            return {
-                "bool": {
-                    "filter": given or [{"prefix": {"facts": {"value": f"{len(field)}:{field}:"}}}]
-                }
-            }
+            return {"bool": {"filter": given or [_starts_with(f"{len(field)}:{field}:")]}}
 
 
-def _wanted(field: str, value: Scalar) -> Iterator[str]:
+def _starts_with(token: str) -> Query:
+    return {"prefix": {"facts": {"value": token}}}
+
+
+def _iter_equal_tokens(field: str, value: Scalar) -> Iterator[str]:
     """Match values that are equal within one kind, or that are written alike.
 
     For example, "2024" in a CSV file matches the number 2024.
@@ -106,7 +101,7 @@ def _wanted(field: str, value: Scalar) -> Iterator[str]:
         if isinstance(one, bool):
             yield _token(field, "b", format_value(one))
         elif isinstance(one, int | float) and math.isfinite(one):
-            yield _token(field, "n", _ordered(one))
+            yield _token(field, "n", _encode_number(one))
 
 
 def _bound(field: str, value: Scalar, sign: str) -> Query:
@@ -118,7 +113,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
     elif isinstance(value, bool):
         kind, text = "b", format_value(value)
     else:
-        kind, text = "n", _ordered(value)
+        kind, text = "n", _encode_number(value)
 
     start = _token(field, kind, "")
     around = {"lt": start[:-1] + ";"} if sign.startswith("g") else {"gte": start}  # ";" follows ":"
@@ -169,7 +164,7 @@ def _tokens(field: str, value: Scalar) -> Iterator[str]:
     yield (
         _token(field, "b", format_value(value))
         if isinstance(value, bool)
-        else _token(field, "n", _ordered(value))
+        else _token(field, "n", _encode_number(value))
     )
 
 
@@ -183,14 +178,14 @@ def _token(field: str, kind: str, value: str) -> str:
     return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _ordered(number: float) -> str:
+def _encode_number(number: float) -> str:
     """Return a number as digits that sort as the numbers do.
 
-    >>> sorted([10, -1, 2.5, -30], key=_ordered) == [-30, -1, 2.5, 10]
+    >>> sorted([10, -1, 2.5, -30], key=_encode_number) == [-30, -1, 2.5, 10]
     True
     """
     try:
         bits: int = struct.unpack(">Q", struct.pack(">d", number + 0.0))[0]  # -0.0 is 0.0
     except OverflowError:
-        return _ordered(math.copysign(math.inf, number))
+        return _encode_number(math.copysign(math.inf, number))
     return f"{bits ^ (2**64 - 1 if bits >> 63 else 2**63):016x}"

@@ -38,7 +38,7 @@ class Lease:
         Raises: IndexBusy, IndexMissing if the index was deleted meanwhile.
         """
         until = time.monotonic() + wait_s
-        while not self._taken():
+        while not self._try_to_take():
             if time.monotonic() > until:
                 hint = "wait for it to end, or raise engine.lock_wait_s"
                 raise IndexBusy(
@@ -62,8 +62,8 @@ class Lease:
             if error.status not in (_CONFLICT, _NOT_FOUND):
                 raise
 
-    def _taken(self) -> bool:
-        found = self._found()
+    def _try_to_take(self) -> bool:
+        found = self._find()
         if found is None:
             return self._put({"op_type": "create"})
         self.after_a_death = _is_over(found["_source"]) and self._put(_unchanged_since(found))
@@ -77,14 +77,14 @@ class Lease:
         except Refused as error:
             if error.status != _CONFLICT:
                 raise
-            answer = self._found()  # another program was faster, or our response got lost
+            answer = self._find()  # another program was faster, or our response got lost
             if answer is None or answer["_source"]["holder"] != self._holder:
                 return False
 
         self._held = _unchanged_since(answer)
         return True
 
-    def _found(self) -> Entry | None:
+    def _find(self) -> Entry | None:
         try:
             found: Entry = self._connection.request("GET", self._path)
         except Refused as error:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -80,21 +80,16 @@ def index_body(
 
     Raises: SettingsError for vectors that the server cannot quantise that way.
     """
-    body: dict[str, Any] = json.loads(
-        (files("esrag.mappings") / f"{product}.json").read_text(encoding="utf-8")
-    )
-    body["settings"]["index"] |= {
-        "number_of_shards": options.shards,
-        "number_of_replicas": options.replicas,
-    }
-    mappings = body["mappings"]
-    mappings["_meta"] = {"esrag": meta(fingerprint)}
+    text = (files("esrag.mappings") / f"{product}.json").read_text(encoding="utf-8")
+    body: dict[str, Any] = json.loads(text)
+    body["settings"]["index"]["number_of_shards"] = options.shards
+    body["settings"]["index"]["number_of_replicas"] = options.replicas
+    body["mappings"]["_meta"] = {"esrag": meta(fingerprint)}
 
-    if fingerprint.dimensions:
-        _require_quantisable(product, fingerprint.dimensions, options.quantisation)
-        mappings["properties"]["embedding"] = _vector_mapping(
-            product, fingerprint.dimensions, options
-        )
+    if dimensions := fingerprint.dimensions:
+        _require_quantisable(product, dimensions, options.quantisation)
+        field = _vector_mapping(product, dimensions, options)
+        body["mappings"]["properties"]["embedding"] = field
 
     return body
 
@@ -154,27 +149,40 @@ def vector_field_of(mappings: Mapping[str, Any]) -> VectorField | None:
 
     Return None if the index has no vectors.
     """
-    field, plain = mappings.get("properties", {}).get("embedding"), VectorField()
+    field = mappings.get("properties", {}).get("embedding")
     if field is None:
         return None
-    if "dims" in field:
-        graph, similarity = (
-            field.get("index_options", {}),
-            field.get("similarity", plain.similarity),
-        )
-        quantisation = _inverse(_GRAPHS).get(graph.get("type"), plain.quantisation)
-    else:
-        method = field.get("method", {})
-        graph, space = (
-            method.get("parameters", {}),
-            field.get("space_type") or method.get("space_type"),
-        )
-        similarity = _inverse(_SPACES).get(space, plain.similarity)
-        quantisation = "int8" if "encoder" in graph else plain.quantisation
+    return _read_dense_vector(field) if "dims" in field else _read_knn_vector(field)
 
+
+def _read_dense_vector(field: Mapping[str, Any]) -> VectorField:
+    """Read a field of Elasticsearch."""
+    graph = field.get("index_options", {})
+    sized = _read_graph(graph)
+    return replace(
+        sized,
+        similarity=field.get("similarity", sized.similarity),
+        quantisation=_inverse(_GRAPHS).get(graph.get("type"), sized.quantisation),
+    )
+
+
+def _read_knn_vector(field: Mapping[str, Any]) -> VectorField:
+    """Read a field of OpenSearch."""
+    method = field.get("method", {})
+    graph = method.get("parameters", {})
+    space = field.get("space_type") or method.get("space_type")
+    sized = _read_graph(graph)
+    return replace(
+        sized,
+        similarity=_inverse(_SPACES).get(space, sized.similarity),
+        quantisation="int8" if "encoder" in graph else sized.quantisation,
+    )
+
+
+def _read_graph(graph: Mapping[str, Any]) -> VectorField:
+    """Return a plain field with the sizes of this graph."""
+    plain = VectorField()
     return VectorField(
-        similarity=similarity,
-        quantisation=quantisation,
         hnsw_m=graph.get("m", plain.hnsw_m),
         hnsw_ef_construction=graph.get("ef_construction", plain.hnsw_ef_construction),
     )
@@ -187,34 +195,32 @@ def _inverse(names: Mapping[Any, str]) -> dict[str, Any]:
 def _require_quantisable(product: Product, dimensions: int, quantisation: Quantisation) -> None:
     allowed = _QUANTISATIONS[product]
     if quantisation not in allowed:
-        hint = f"{product} takes {' or '.join(allowed)}"
-        raise SettingsError(
-            f"engine.quantisation is {quantisation}, which {product} cannot do", hint=hint
-        )
+        message = f"engine.quantisation is {quantisation}, which {product} cannot do"
+        raise SettingsError(message, hint=f"{product} takes {' or '.join(allowed)}")
 
+    needed = ""
     if quantisation == "int4" and dimensions % 2:
-        message = (
-            "engine.quantisation int4 needs an even number of dimensions, "
-            f"the model has {dimensions}"
-        )
-        raise SettingsError(message, hint="set engine.quantisation to int8")
-
+        needed = "an even number of dimensions"
     if quantisation == "bbq" and dimensions < _MIN_BBQ_DIMENSIONS:
-        message = (
-            f"engine.quantisation bbq needs {_MIN_BBQ_DIMENSIONS} dimensions, "
-            f"the model has {dimensions}"
-        )
-        raise SettingsError(message, hint="set engine.quantisation to int8")
+        needed = f"{_MIN_BBQ_DIMENSIONS} dimensions"
+    if needed:
+        needs = f"engine.quantisation {quantisation} needs {needed}, the model has {dimensions}"
+        raise SettingsError(needs, hint="set engine.quantisation to int8")
 
 
 def _vector_mapping(product: Product, dimensions: int, options: EngineOptions) -> dict[str, Any]:
     graph: dict[str, Any] = {"m": options.hnsw_m, "ef_construction": options.hnsw_ef_construction}
-    if product == "elasticsearch":
-        compared = {
-            "similarity": options.similarity,
-            "index_options": {"type": _GRAPHS[options.quantisation], **graph},
-        }
-        return {"type": "dense_vector", "dims": dimensions, **compared}
+    if product == "opensearch":
+        return _knn_vector(dimensions, options, graph)
+    return {
+        "type": "dense_vector",
+        "dims": dimensions,
+        "similarity": options.similarity,
+        "index_options": {"type": _GRAPHS[options.quantisation], **graph},
+    }
+
+
+def _knn_vector(dimensions: int, options: EngineOptions, graph: dict[str, Any]) -> dict[str, Any]:
     if options.quantisation == "int8":
         # The encoder is required; its signed values have 7 bits.
         graph["encoder"] = {"name": "sq", "parameters": {"bits": 7}}

@@ -16,7 +16,7 @@ from esrag.engines.server.entries import CHUNK_SOURCE, chunk_of
 from esrag.engines.server.mapping import VectorField
 from esrag.errors import EngineError, IndexMismatch, UsageError
 from esrag.filters import Filter
-from esrag.records import Fingerprint
+from esrag.records import Chunk, Fingerprint
 from esrag.text.edits import MAX_EDITS
 from esrag.text.terms import question_terms
 
@@ -32,6 +32,14 @@ _MOST = 10_000  # hits of a leg: index.max_result_window, and the largest k of e
 # with 0.3 for the vector leg). In one shard, its first twelve held them for all.
 _DEEPER = 3
 _SUGGESTIONS = 50  # for a misspelt word
+_SUGGESTER = {
+    "field": "terms",
+    "suggest_mode": "always",
+    "max_edits": MAX_EDITS,
+    "prefix_length": 1,
+    "size": _SUGGESTIONS,
+    "shard_size": _SUGGESTIONS,
+}
 _WEIGHTS_SINCE = {"elasticsearch": (9, 2), "opensearch": (3, 1)}  # in fusion by ranks
 _EVEN = 0.5  # share of the vector leg
 # Candidates that a shard visits for its k neighbours. Of the 100 nearest of 20,464 chunks, 20
@@ -55,18 +63,9 @@ class Search:
         self.request = request
         self.vector = question_vector(request, made)
         self.depth = max(request.candidates, request.size)
-        if self.depth > _MOST:
-            raise UsageError(
-                f"a server reads at most {_MOST} hits, got {self.depth}",
-                hint="lower size or candidates",
-            )
-        # A server would find no neighbours in it, and report nothing.
-        if self.vector is not None and field is None:
-            message = (
-                "the index lost the field of the vectors that it was made with "
-                f"({made.dimensions} dimensions)"
-            )
-            raise IndexMismatch(message, hint=REBUILD_HINT)
+        _require_readable(self.depth)
+        if self.vector is not None:
+            _require_field(field, made)
 
         self._server = server
         self._field = field or VectorField()
@@ -97,7 +96,7 @@ class Search:
         """Search both legs and fuse them here."""
         legs = self._leg_scores(_multi_search(connection, index, legs=self._bodies()))
         scores, path = fuse_legs(self.request, legs)
-        return self._result(connection, index, scores, legs, path)
+        return self._read_hits(connection, index, scores, legs, path)
 
     def search_natively(self, connection: Connection, index: str) -> SearchResult:
         """Search both legs and their fusion by the server in one request.
@@ -107,43 +106,48 @@ class Search:
         fused scores. In the rare case that a hit due by the legs is not in the server's list, it is
         read separately, and the path is esrag's.
         """
-        body = self._opensearch() if self._server.product == "opensearch" else self._elasticsearch()
+        body = (
+            self._build_opensearch()
+            if self._server.product == "opensearch"
+            else self._build_elasticsearch()
+        )
         given, *answers = _multi_search(connection, index, body, legs=self._bodies())
-        if any(hit["_score"] < _MIN_SCORE for hit in given["hits"]["hits"]):
-            raise EngineError(
-                "the server gave a list that it did not fuse",
-                hint="is the neural-search plugin whole?",
-            )
+        _require_fused(given["hits"]["hits"])
 
         legs = self._leg_scores(answers)
         scores, path = fuse_legs(self.request, legs)
         sources = {hit["_source"]["chunk_id"]: hit["_source"] for hit in given["hits"]["hits"]}
         if scores.keys() - sources.keys():
-            return self._result(connection, index, scores, legs, path)
+            return self._read_hits(connection, index, scores, legs, path)
 
         chunks = {key: chunk_of(sources[key]) for key in scores}
         return SearchResult(hits(scores, chunks, legs), f"{self.request.fusion}-native")
 
-    def _result(
+    def _read_hits(
         self, connection: Connection, index: str, scores: Mapping[str, float], legs: Legs, path: str
     ) -> SearchResult:
         """Read the hits by their ids; chunks removed meanwhile are left out."""
         if not scores:
             return SearchResult((), path)
 
-        wanted = {"bool": {"filter": [{"terms": {"chunk_id": list(scores)}}, *self._filters]}}
+        chunks = self._read_chunks(connection, index, list(scores))
+        found = {key: score for key, score in scores.items() if key in chunks}
+        return SearchResult(hits(found, chunks, legs), path)
+
+    def _read_chunks(
+        self, connection: Connection, index: str, chunk_ids: Sequence[str]
+    ) -> dict[str, Chunk]:
+        """Return the chunks by id, those that still pass the filter."""
+        query = {"bool": {"filter": [{"terms": {"chunk_id": chunk_ids}}, *self._filters]}}
         body = {
-            "query": wanted,
-            "size": len(scores),
+            "query": query,
+            "size": len(chunk_ids),
             "track_total_hits": False,
             "_source": CHUNK_SOURCE,
         }
         (answer,) = _multi_search(connection, index, body)
         found = (chunk_of(hit["_source"]) for hit in answer["hits"]["hits"])
-        chunks = {chunk.chunk_id: chunk for chunk in found}
-        return SearchResult(
-            hits({key: scores[key] for key in scores if key in chunks}, chunks, legs), path
-        )
+        return {chunk.chunk_id: chunk for chunk in found}
 
     def _leg_scores(self, answers: Sequence[Mapping[str, Any]]) -> Legs:
         """Return each leg's scores by chunk id, best first, with ties ordered by id."""
@@ -180,21 +184,21 @@ class Search:
         if self._server.product == "elasticsearch":
             return {**common, "knn": {**self._knn(), "filter": self._filters}}
 
-        filtered = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
+        filtered = {**self._build_nearest(), "filter": {"bool": {"filter": self._filters}}}
         return {**common, "query": {"knn": {"embedding": filtered}}}
 
-    def _opensearch(self) -> Query:
+    def _build_opensearch(self) -> Query:
         if self._server.version < _FILTERS_HYBRID_SINCE:
             keyword = {"bool": {"must": [self._match()], "filter": self._filters}}
-            vector = {**self._nearest(), "filter": {"bool": {"filter": self._filters}}}
+            vector = {**self._build_nearest(), "filter": {"bool": {"filter": self._filters}}}
             filtered: Query = {"queries": [keyword, {"knn": {"embedding": vector}}]}
         else:
-            queries = [self._match(), {"knn": {"embedding": self._nearest()}}]
+            queries = [self._match(), {"knn": {"embedding": self._build_nearest()}}]
             filtered = {"filter": {"bool": {"filter": self._filters}}, "queries": queries}
 
         hybrid = {"pagination_depth": self.depth, **filtered}
         pipeline = {"phase_results_processors": [self._processor()]}
-        return {**self._shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
+        return {**self._select_shown(), "query": {"hybrid": hybrid}, "search_pipeline": pipeline}
 
     def _processor(self) -> Query:
         """Return OpenSearch's fusion processor.
@@ -205,20 +209,14 @@ class Search:
         weights = {"parameters": {"weights": [1 - share, share]}}
         if self.request.fusion == "weighted":
             means = {"technique": "arithmetic_mean", **weights}
-            return {
-                "normalization-processor": {
-                    "normalization": {"technique": "min_max"},
-                    "combination": means,
-                }
-            }
-        ranked = {"technique": "rrf", "rank_constant": self.request.rank_constant}
-        return {
-            "score-ranker-processor": {
-                "combination": ranked if share == _EVEN else {**ranked, **weights}
-            }
-        }
+            parts = {"normalization": {"technique": "min_max"}, "combination": means}
+            return {"normalization-processor": parts}
 
-    def _elasticsearch(self) -> Query:
+        ranked = {"technique": "rrf", "rank_constant": self.request.rank_constant}
+        combination = ranked if share == _EVEN else {**ranked, **weights}
+        return {"score-ranker-processor": {"combination": combination}}
+
+    def _build_elasticsearch(self) -> Query:
         retrievers: list[Query] = [{"standard": {"query": self._match()}}, {"knn": self._knn()}]
         share = self.request.vector_weight
         if share != _EVEN:
@@ -229,9 +227,9 @@ class Search:
             ]
         ranked = {"rank_constant": self.request.rank_constant, "rank_window_size": self.depth}
         rrf = {"filter": self._filters, "retrievers": retrievers, **ranked}
-        return {**self._shown(), "retriever": {"rrf": rrf}}
+        return {**self._select_shown(), "retriever": {"rrf": rrf}}
 
-    def _shown(self) -> Query:
+    def _select_shown(self) -> Query:
         """Return how many fused hits to read, and which fields."""
         return {"size": min(_DEEPER * self.request.size, self.depth), "_source": CHUNK_SOURCE}
 
@@ -255,7 +253,7 @@ class Search:
         }
         return {"field": "embedding", **wanted, **self._field.build_rescoring("elasticsearch")}
 
-    def _nearest(self) -> Query:
+    def _build_nearest(self) -> Query:
         """Return OpenSearch's query for the nearest neighbours."""
         wanted = {
             "vector": self._numbers(),
@@ -269,6 +267,28 @@ class Search:
             raise AssertionError("asked for with a vector leg only")
         numbers: list[float] = self.vector.tolist()
         return numbers
+
+
+def _require_fused(hits: Sequence[Mapping[str, Any]]) -> None:
+    if any(hit["_score"] < _MIN_SCORE for hit in hits):
+        message = "the server gave a list that it did not fuse"
+        raise EngineError(message, hint="is the neural-search plugin whole?")
+
+
+def _require_readable(depth: int) -> None:
+    if depth > _MOST:
+        message = f"a server reads at most {_MOST} hits, got {depth}"
+        raise UsageError(message, hint="lower size or candidates")
+
+
+def _require_field(field: VectorField | None, made: Fingerprint) -> None:
+    """Raise IndexMismatch for a lost field: a server would find nothing in it, and not say so."""
+    if field is None:
+        message = (
+            "the index lost the field of the vectors that it was made with "
+            f"({made.dimensions} dimensions)"
+        )
+        raise IndexMismatch(message, hint=REBUILD_HINT)
 
 
 def any_match(connection: Connection, index: str, filters: Sequence[Filter]) -> list[bool]:
@@ -296,24 +316,26 @@ def count_terms(
     The terms are those given, and those that the server suggests for `like`. Raises: EngineError.
     """
     named = {f"t{n}": term for n, term in enumerate(dict.fromkeys(terms))}
+    if not named and not like:
+        return {}
+
+    [answer] = _multi_search(connection, index, _count_body(named, like))
+    return _read_counts(answer, named)
+
+
+def _count_body(named: Mapping[str, str], like: Sequence[str]) -> Query:
     counted = {"filters": {name: {"term": {"terms": term}} for name, term in named.items()}}
-    suggester = {
-        "field": "terms",
-        "suggest_mode": "always",
-        "max_edits": MAX_EDITS,
-        "prefix_length": 1,
-        "size": _SUGGESTIONS,
-        "shard_size": _SUGGESTIONS,
-    }
-    wanted = {f"s{n}": {"text": word, "term": suggester} for n, word in enumerate(like)}
-    body = {
+    wanted = {f"s{n}": {"text": word, "term": _SUGGESTER} for n, word in enumerate(like)}
+    return {
         "size": 0,
         "track_total_hits": False,
         **({"aggs": {"terms": {"filters": counted}}} if named else {}),
         **({"suggest": wanted} if wanted else {}),
     }
-    [answer] = _multi_search(connection, index, body) if named or wanted else [{}]
 
+
+def _read_counts(answer: Mapping[str, Any], named: Mapping[str, str]) -> dict[str, int]:
+    """Return the counts of the named terms and of those suggested, except zeros."""
     buckets = answer.get("aggregations", {}).get("terms", {}).get("buckets", {})
     found = {named[name]: bucket["doc_count"] for name, bucket in buckets.items()}
     for entries in answer.get("suggest", {}).values():
@@ -338,12 +360,13 @@ def _multi_search(
     answers = connection.search(lines)
 
     for answer in answers:
-        failed = answer.get("_shards", {}).get("failed", 0)
-        if failed or answer.get("timed_out"):
-            what = f"{failed} shards failed" if failed else "the search ran out of time"
-            raise EngineError(
-                f"{connection.shown_url}: {what}, so hits would be missing",
-                hint="look at the server's log",
-            )
-
+        _require_whole(answer, connection.shown_url)
     return answers
+
+
+def _require_whole(answer: Mapping[str, Any], url: str) -> None:
+    failed = answer.get("_shards", {}).get("failed", 0)
+    if failed or answer.get("timed_out"):
+        what = f"{failed} shards failed" if failed else "the search ran out of time"
+        message = f"{url}: {what}, so hits would be missing"
+        raise EngineError(message, hint="look at the server's log")

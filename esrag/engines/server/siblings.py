@@ -92,9 +92,7 @@ class Sibling:
 
         for wait_s in (*_WAITS_S, None):
             for some in _portions(left, actions):
-                answers |= zip(
-                    some, self._answers([actions[number] for number in some]), strict=True
-                )
+                answers |= zip(some, self._send([actions[number] for number in some]), strict=True)
             left = [number for number in left if self._is_to_be_sent_again(answers[number])]
             if not left or wait_s is None:
                 break
@@ -137,7 +135,7 @@ class Sibling:
         error = refusal(self.shown_url, answer["status"], answer)
         return error.kind == _NO_INDEX or (error.status in BUSY and not error.hint)
 
-    def _answers(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
+    def _send(self, actions: Sequence[str]) -> list[Mapping[str, Any]]:
         """Send one request. Raises: EngineError if the server does not answer for each action."""
         answer = self._connection.request(
             "POST", f"/{self._alias}/_bulk", "".join(actions), require_alias=True
@@ -166,17 +164,13 @@ class Sibling:
         kind = self._kind
         made = meta.get(f"esrag_{kind.name}")
         if made is None:
-            raise kind.error(
-                f"the index {name} is not a {kind.noun} of esrag",
-                hint=f"set {kind.name}.url to a file, or move it away",
-            )
+            hint = f"set {kind.name}.url to a file, or move it away"
+            raise kind.error(f"the index {name} is not a {kind.noun} of esrag", hint=hint)
 
         if made["schema"] > kind.schema:
             versions = f"version {made['schema']}, this one reads {kind.schema}"
-            raise kind.error(
-                f"the {kind.noun} {name} was made by a newer esrag: {versions}",
-                hint=f"upgrade esrag, or set {kind.name}.url to a file",
-            )
+            message = f"the {kind.noun} {name} was made by a newer esrag: {versions}"
+            raise kind.error(message, hint=f"upgrade esrag, or set {kind.name}.url to a file")
 
 
 def _portions(numbers: Iterable[int], actions: Sequence[str]) -> Iterator[list[int]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from esrag.engines import Prepared, Vectors
 from esrag.engines.preconditions import check_rows
@@ -90,38 +90,28 @@ class ServerWriter:
         if not documents:
             return {}
 
-        documents = [replace(one, vectors=self._rows_of(one)) for one in documents]
+        documents = [replace(one, vectors=self._check_vectors(one)) for one in documents]
         _require_apart(documents)
         self._lease.renew()
-        records = self._records([one.document.doc_id for one in documents])
-        before = {
-            doc_id: record for doc_id, record in records.items() if record["entry"] == "document"
-        }
-        refused: dict[str, Refused] = {}
+        records = self._read_records([one.document.doc_id for one in documents])
+        before = {key: record for key, record in records.items() if record["entry"] == "document"}
 
-        for step in (_intent, _chunks, _stale, _finished):
-            good = [one for one in documents if one.document.doc_id not in refused]
-            refused |= self._bulk(
-                action for one in good for action in step(one, before.get(one.document.doc_id))
-            )
-        reasons = {doc_id: str(error) for doc_id, error in refused.items()}
-        self._set_aside(
-            [one for one in documents if one.document.doc_id in refused], before, reasons
-        )
+        reasons = self._write(documents, before)
+        self._set_aside(documents, before, reasons)
         self._end()
         return reasons
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Remove documents and their chunks; unknown ids are ignored. Raises: EngineError."""
         self._lease.renew()
-        records = self._records(list(dict.fromkeys(doc_ids)))
+        records = self._read_records(list(dict.fromkeys(doc_ids)))
         chunks = (
             (doc_id, key)
             for doc_id, record in records.items()
             for key in record.get("chunk_ids", ())
         )
-        self._surely(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
-        self._surely(_delete("document", doc_id, doc_id) for doc_id in records)
+        self._send_or_raise(_delete("chunk", doc_id, chunk_id) for doc_id, chunk_id in chunks)
+        self._send_or_raise(_delete("document", doc_id, doc_id) for doc_id in records)
         self._end()
 
     def remove_former(self, sources: Mapping[str, str]) -> None:
@@ -144,11 +134,11 @@ class ServerWriter:
         answer = self._connection.request("POST", f"/{self._index}/_search", body, **WHOLE)
         return [hit["_source"]["doc_id"] for hit in answer["hits"]["hits"]]
 
-    def _rows_of(self, prepared: Prepared) -> Vectors | None:
+    def _check_vectors(self, prepared: Prepared) -> Vectors | None:
         rows = check_rows(prepared.vectors, len(prepared.chunks), self._made.dimensions)
         return rows if self._made.dimensions else None
 
-    def _records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
+    def _read_records(self, doc_ids: Sequence[str]) -> dict[str, Entry]:
         """Return the stored documents by id; reading by id also sees what was just written."""
         found: dict[str, Entry] = {}
         for some in _portions(doc_ids, _MAX_IDS):
@@ -157,18 +147,31 @@ class ServerWriter:
             found |= {doc["_source"]["doc_id"]: doc["_source"] for doc in docs}
         return found
 
+    def _write(self, documents: Sequence[Prepared], before: Mapping[str, Entry]) -> dict[str, str]:
+        """Write documents over their records of before; return the reason of each refused one."""
+        refused: dict[str, Refused] = {}
+        for step in (_announce, _index_chunks, _delete_stale, _complete):
+            good = [one for one in documents if one.document.doc_id not in refused]
+            refused |= self._send_in_bulks(
+                action for one in good for action in step(one, before.get(one.document.doc_id))
+            )
+
+        return {doc_id: str(error) for doc_id, error in refused.items()}
+
     def _set_aside(
         self, documents: Sequence[Prepared], before: Mapping[str, Entry], reasons: Mapping[str, str]
     ) -> None:
-        """Remove what is stored of refused documents, and record the reason.
+        """Remove what is stored of the documents that were refused, and record the reasons.
 
         Old and new chunks may share ids, so all are removed.
         """
-        former = [before.get(one.document.doc_id) for one in documents]
-        self._surely(
-            action for one, was in zip(documents, former, strict=True) for action in _gone(one, was)
+        refused = [one for one in documents if one.document.doc_id in reasons]
+        self._send_or_raise(
+            action
+            for one in refused
+            for action in _delete_chunks(one, before.get(one.document.doc_id))
         )
-        self._surely(_failure(one, reasons[one.document.doc_id]) for one in documents)
+        self._send_or_raise(_record_failure(one, reasons[one.document.doc_id]) for one in refused)
 
     def _end(self) -> None:
         """Make the call's writes visible, unless a first load is to become visible as a whole."""
@@ -199,71 +202,66 @@ class ServerWriter:
             )
         return not answer["count"]
 
-    def _surely(self, actions: Iterable[_Action]) -> None:
+    def _send_or_raise(self, actions: Iterable[_Action]) -> None:
         """Send entries that no document can cause to be refused. Raises: Refused."""
-        for error in self._bulk(actions).values():
+        for error in self._send_in_bulks(actions).values():
             raise error
 
-    def _bulk(self, actions: Iterable[_Action]) -> dict[str, Refused]:
+    def _send_in_bulks(self, actions: Iterable[_Action]) -> dict[str, Refused]:
         """Send entries in portions; return the first permanent error of each document."""
         refused: dict[str, Refused] = {}
         for portion in _bulks(actions):
             self._unseen = True
-            for doc_id, error in self._sent(portion):
+            for doc_id, error in self._send(portion):
                 refused.setdefault(doc_id, error)
         return refused
 
-    def _sent(self, actions: Sequence[_Action]) -> Iterator[tuple[str, Refused]]:
-        """Send one request.
-
-        Resend entries the server had no room for, and split oversized requests.
-        """
+    def _send(self, actions: Sequence[_Action]) -> Iterator[tuple[str, Refused]]:
+        """Send one request; resend entries the server had no room for, and split oversized ones."""
         for wait_s in (*self._connection.retries.bulk_waits_s, None):
             try:
-                answers = self._answers(actions)
+                wrong = self._post(actions)
             except Refused as error:
-                if error.status != _TOO_LARGE:
-                    raise
-                if len(actions) == 1:  # no smaller request can hold it, so the document is at fault
-                    yield actions[0].doc_id, error
-                    return
-                middle = len(actions) // 2
-                yield from self._sent(actions[:middle])
-                yield from self._sent(actions[middle:])
+                yield from self._send_halves(actions, error)
                 return
-            wrong = [
-                (action, self._error(action, answer))
-                for action, answer in answers
-                if "error" in answer
-            ]
-            yield from (
-                (action.doc_id, error) for action, error in wrong if error.status == _BAD_ENTRY
-            )
-            actions = [
-                _busy(action, error, wait_s)
-                for action, error in wrong
-                if error.status != _BAD_ENTRY
-            ]
+            yield from ((each.doc_id, error) for each, error in wrong if error.status == _BAD_ENTRY)
+            others = [(each, error) for each, error in wrong if error.status != _BAD_ENTRY]
+            actions = [_require_busy(each, error, wait_s) for each, error in others]
             if not actions or wait_s is None:
                 return
             time.sleep(wait_s)
 
-    def _answers(self, actions: Sequence[_Action]) -> list[tuple[_Action, Mapping[str, Any]]]:
-        """Return the server's result for each entry. Raises: EngineError if results are missing."""
-        sent = "".join(action.text for action in actions)
-        items = self._connection.request("POST", f"/{self._index}/_bulk", sent).get("items", ())
-        if len(items) != len(actions):
-            said = (
-                f"{self._connection.shown_url} answered for {len(items)} of "
-                f"{len(actions)} entries of a bulk"
-            )
-            raise EngineError(said, hint="run the command again")
-        return [
-            (action, next(iter(item.values()))) for action, item in zip(actions, items, strict=True)
-        ]
+    def _send_halves(
+        self, actions: Sequence[_Action], error: Refused
+    ) -> Iterator[tuple[str, Refused]]:
+        """Send an oversized request in two; a single entry is its document's fault.
 
-    def _error(self, action: _Action, answer: Mapping[str, Any]) -> Refused:
-        return refusal(self._connection.shown_url, answer["status"], answer, about=action.about)
+        Raises: the error, if it has another cause.
+        """
+        if error.status != _TOO_LARGE:
+            raise error
+        if len(actions) == 1:
+            yield actions[0].doc_id, error
+            return
+
+        middle = len(actions) // 2
+        yield from self._send(actions[:middle])
+        yield from self._send(actions[middle:])
+
+    def _post(self, actions: Sequence[_Action]) -> list[tuple[_Action, Refused]]:
+        """Return the refused entries. Raises: EngineError if the server misses any out."""
+        url, text = self._connection.shown_url, "".join(action.text for action in actions)
+        items = self._connection.request("POST", f"/{self._index}/_bulk", text).get("items", ())
+        if len(items) != len(actions):
+            said = f"{url} answered for {len(items)} of {len(actions)} entries of a bulk"
+            raise EngineError(said, hint="run the command again")
+
+        answers = (next(iter(item.values())) for item in items)
+        return [
+            (action, refusal(url, answer["status"], answer, about=action.about))
+            for action, answer in zip(actions, answers, strict=True)
+            if "error" in answer
+        ]
 
 
 def generation(connection: Connection, index: str) -> int:
@@ -272,7 +270,7 @@ def generation(connection: Connection, index: str) -> int:
     return int(found["_source"]["generation"]) if found else 0
 
 
-def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _announce(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Yield the record while its chunks are written, with old and new chunk ids.
 
     It is the former record, or one without a hash.
@@ -284,26 +282,26 @@ def _intent(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     yield _index("document", doc_id, doc_id, document_entry(document, _chunk_ids(prepared, former)))
 
 
-def _chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+def _index_chunks(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
     doc_id = prepared.document.doc_id
     for number, chunk in enumerate(prepared.chunks):
         yield _index("chunk", doc_id, chunk.chunk_id, chunk_entry(prepared, number))
 
 
-def _stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _delete_stale(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Return deletions of the obsolete chunks."""
     kept = {chunk.chunk_id for chunk in prepared.chunks}
     gone = (old for old in (former["chunk_ids"] if former else ()) if old not in kept)
     return (_delete("chunk", prepared.document.doc_id, old) for old in gone)
 
 
-def _finished(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
+def _complete(prepared: Prepared, _former: Entry | None) -> Iterator[_Action]:
     """Yield the final record."""
     doc_id, ids = (prepared.document.doc_id, [chunk.chunk_id for chunk in prepared.chunks])
     yield _index("document", doc_id, doc_id, document_entry(prepared.document, ids))
 
 
-def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
+def _delete_chunks(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     """Return deletions of all chunks the document had or was to get."""
     return (
         _delete("chunk", prepared.document.doc_id, chunk_id)
@@ -311,7 +309,7 @@ def _gone(prepared: Prepared, former: Entry | None) -> Iterator[_Action]:
     )
 
 
-def _failure(prepared: Prepared, reason: str) -> _Action:
+def _record_failure(prepared: Prepared, reason: str) -> _Action:
     """Return the failure entry that replaces the document's record."""
     doc_id = prepared.document.doc_id
     return _index("document", doc_id, doc_id, failure_entry(prepared.document, reason))
@@ -332,7 +330,7 @@ def _delete(kind: str, doc_id: str, name: str) -> _Action:
     return _Action(doc_id, name, json.dumps({"delete": {"_id": entry_id(kind, name)}}) + "\n")
 
 
-def _busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
+def _require_busy(action: _Action, error: Refused, wait_s: float | None) -> _Action:
     """Return an entry that was rejected temporarily. Raises: the error, if it is permanent."""
     if error.status in BUSY and not error.hint:
         if wait_s is not None:
