@@ -102,6 +102,10 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
             f"{RESETTING}\n\n- {'press the button and ' * 40}\n\nThe kettle has a button.",
             "The kettle has a button. [c1]",
         ),
+        (
+            f"{RESETTING}\n1. Press the button. {'It is red. ' * 70}\n2. Let go.",
+            "To reset the kettle, do the following: 1) Press the button. [c1] 2) Let go. [c1]",
+        ),
         ("Resetting the kettle.", "Resetting the kettle. [c1]"),
         (
             f"{RESETTING}\n(a) press the button\n(b) let go\n\nIt is red.",
@@ -261,3 +265,42 @@ def test_dots_before_a_value_are_no_list_of_contents():
             "It is red.\n\nCapacity of the kettle ........ 1.7 litres",
         ).text
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("key\n    A word that opens a lock.", "key: A word that opens a lock. [c1]"),
+        ('"Key"\n    means a word that opens.', '"Key": means a word that opens. [c1]'),
+        (
+            "   It is a long\n   Key is a word that opens.",
+            "It is a long Key is a word that opens. [c1]",
+        ),
+        (
+            "A key is a word that opens a lock. This word is secret. The lid is red.",
+            "A key is a word that opens a lock. [c1] This word is secret. [c1]",
+        ),
+    ],
+)
+def test_a_definition_is_said_with_its_term_and_what_goes_on_about_it(text, said):
+    """A line break inside a sentence makes no term of what stands before it."""
+    assert answer("What is a key?", text, max_sentences=3).text == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "PUT and POST differ in target. A POST names a handler. A PUT a thing.",
+            "PUT and POST differ in target. [c1] A POST names a handler. [c1] A PUT a thing. [c1]",
+        ),
+        (
+            "Clause | Use\nshould | not post or put\nput | stores a thing\npost | hands a thing on",
+            "put, Use: stores a thing [c1] post, Use: hands a thing on [c1]",
+        ),
+    ],
+)
+def test_a_comparison_says_both_sides(text, said):
+    """In what follows the sentence about both, or in the rows that are named after them."""
+    found = answer("What is the difference between PUT and POST?", text, max_sentences=3)
+    assert found.text == said
