@@ -41,6 +41,8 @@ def name_of(title: str, section: str) -> str:
     return title or section.rpartition(" > ")[2]
 
 
+# `gathering` decides whether the evidence suffices, `answering` whether it contradicts itself,
+# `verifying.verify` whether the draft is supported, and `middleware` what is small talk.
 Reason = Literal[
     "no-hits",
     "filtered-out",

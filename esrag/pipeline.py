@@ -1,10 +1,11 @@
-"""The two lines of esrag, as two functions: `ingest` and `ask`.
+"""The two pipelines of esrag, as two functions: `ingest` and `ask`.
 
 - ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time
 - ask: question → retrieve → select evidence → generate → verify → answer; a question about the
   documents themselves is answered from the records of the index
 
-The decorators are what surrounds a line. They add no stage.
+The decorators surround a pipeline: they check the input, cache, count and record, and answer small
+talk. They add no stage.
 """
 
 from collections.abc import Sequence
@@ -51,8 +52,8 @@ def ingest(
 ) -> IngestReport:
     """Make the index hold what the files hold, after what earlier ingests left to do.
 
-    Everything happens in this process. A file that cannot be loaded is in the report. With `eager`
-    the first error of any batch is raised.
+    No queue is used: this process does the work, and a child process parses the files. A file that
+    cannot be loaded is in the report. With `eager` the first error of any batch is raised.
 
     Raises: EngineError, EmbeddingError; the rest of the work is in the ledger, and the next ingest
     does it. SettingsError, ModelError, KeyboardInterrupt; the job is cancelled, so that no later
@@ -118,7 +119,8 @@ def ask(
     found = gathering.result()
 
     answering = Answering(spelled, found, context, on_sentence)
-    for attempt in answering.iter_attempts(writers):  # a stronger model if a draft is refused
+    # None without enough evidence; a stronger model's if the check refuses a draft.
+    for attempt in answering.iter_attempts(writers):
         draft = generate(attempt)
         answering.add(attempt, draft, verify(draft, attempt))
     result = answering.result(writers[0])

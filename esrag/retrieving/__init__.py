@@ -1,6 +1,7 @@
 """Retrieving: question → hits.
 
-`retrieve` embeds the question when the method needs it, asks the engine once and gives back what
+`search_legs` embeds the question when the method needs it, asks the engine once and returns what
 the engine says: fused hits, best first, with each leg's rank and score, and the path taken. The
-same index and question give the same hits.
+same index and question give the same hits. `esrag.gathering.retrieve` calls it for each wording of
+a question.
 """

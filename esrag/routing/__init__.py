@@ -25,7 +25,3 @@ class Route:
     wanted: Wanted = ""
     about: str = ""
     format: str = ""
-
-
-DOCUMENTS = Route("documents")
-DIRECT = Route("direct")
