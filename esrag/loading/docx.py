@@ -132,9 +132,8 @@ def _read_level(style: Any) -> int | None:
     called = "" if name is None else name.get(f"{_WORD}val", "").casefold()
     if match := re.fullmatch(r"heading (\d)|title", called):
         return int(match[1] or 0)
-    if outline is not None and (number := outline.get(f"{_WORD}val", "9")) in "012345678":
-        return int(number) + 1
-    return None
+    number = "" if outline is None else outline.get(f"{_WORD}val", "")
+    return int(number) + 1 if re.fullmatch(r"[0-8]", number) else None
 
 
 def _blocks(element: Any) -> Iterator[Any]:

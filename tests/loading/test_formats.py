@@ -261,6 +261,19 @@ def test_docx_keeps_paragraphs_and_tables_in_order(load_one, samples):
     )
 
 
+@pytest.mark.parametrize(("level", "sections"), [("1", ["Keys"]), ("", []), ("12", []), ("9", [])])
+def test_the_outline_of_a_word_style_makes_headings(load_one, build, level, sections):
+    """One of the nine levels does; anything else is body text, and the document is still read."""
+    document = docx.Document()
+    style = document.styles.add_style("Chapter", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH)
+    style.element.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {WORD} w:val="{level}"/>'))
+    document.add_paragraph("Keys", style="Chapter")
+    document.add_paragraph("A key opens a lock.")
+
+    loaded = load_one("a.docx", build.saved(document))
+    assert [each.path[-1] for each in loaded.sections] == sections
+
+
 def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
     """Tracked insertions, content controls and text boxes are text, tracked deletions are not."""
     document = docx.Document()
