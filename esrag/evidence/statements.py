@@ -135,8 +135,10 @@ def _drop_heading(line: str, headings: Sequence[str]) -> str:
     bare = _SECTION_NUMBER.sub("", line)
     for heading in headings:
         rest = bare.removeprefix(heading).strip() if bare.startswith(heading) else line
-        if not rest.strip(".:") or (rest != line and _BEGINS_SENTENCE.match(rest)):
-            return rest.strip(".:") and rest
+        if not rest.strip(".:"):
+            return ""
+        if rest != line and _BEGINS_SENTENCE.match(rest):
+            return rest
     return line
 
 
@@ -307,9 +309,10 @@ def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> 
 
 
 def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
-    r"""Return a sentence with the list that follows it, if that is short.
+    r"""Return a sentence with the list that follows it, whole or by its items' first sentences.
 
-    "1." becomes "1)", because it would look like the end of a sentence.
+    A list that is longer even so is left out. "1." becomes "1)", because it would look like the end
+    of a sentence.
 
     >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
     >>> _with_list(text, sentence_spans(text), 0)

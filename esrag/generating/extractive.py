@@ -77,6 +77,8 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     about the same as the best one: if that names ML-KEM-768 as the question does, the row of
     ML-KEM-512 is left out.
     """
+    if not found:
+        return []
     ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
     chosen = _choose_sides(question, ranked, found) or _choose_near(question, ranked, found)
     return sorted(chosen[:max_sentences], key=lambda statement: statement.order)
@@ -90,11 +92,12 @@ def _choose_near(
     A definition is followed by the sentence after it that goes on about the same: "A KEM has three
     algorithms. These …".
     """
-    chosen = list(ranked[:1])
-    near = [each for each in ranked[1:] if each.fit >= NEAR * ranked[0].fit]
-    named = compounds(question) & set(terms(ranked[0].text)) if ranked else set()
+    best, *others = ranked
+    chosen = [best]
+    near = [each for each in others if each.fit >= NEAR * best.fit]
+    named = compounds(question) & set(terms(best.text))
 
-    for statement in [*_find_explanation(question, ranked[:1], found), *near]:
+    for statement in [*_find_explanation(question, best, found), *near]:
         if (
             sum(map(_count_words, [*chosen, statement])) <= MAX_WORDS
             and named.issubset(terms(statement.text))
@@ -110,12 +113,12 @@ def _count_words(statement: Statement) -> int:
 
 
 def _find_explanation(
-    question: str, best: Sequence[Statement], found: Sequence[Statement]
+    question: str, best: Statement, found: Sequence[Statement]
 ) -> list[Statement]:
     """Return the statement that goes on where a definition ends, if there is one."""
-    if read_question(question).kind != "definition" or not best:
+    if read_question(question).kind != "definition":
         return []
-    after = [each for each in found if (each.key, each.order) == (best[0].key, best[0].order + 1)]
+    after = [each for each in found if (each.key, each.order) == (best.key, best.order + 1)]
     return [each for each in after if _REFERS_BACK.match(each.text)]
 
 
