@@ -6,26 +6,13 @@ from esrag.citations import REFUSAL
 from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
-from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
 
 def answer(question, *texts):
     """The checked extractive answer over a passage of each text."""
-    chunks = [
-        Chunk(
-            chunk_id=f"d{n}",
-            doc_id=f"d{n}",
-            ordinal=0,
-            start=0,
-            end=len(text),
-            start_page=1,
-            end_page=1,
-            text=text,
-        )
-        for n, text in enumerate(texts, 1)
-    ]
-    given = tuple(Evidence(f"c{n}", chunk, 1 / n) for n, chunk in enumerate(chunks, 1))
+    given = tuple(to_evidence(texts))
     task = GenerationTask(
         question=question,
         evidence=given,

@@ -4,7 +4,7 @@ import pytest
 
 from esrag.evidence.questions import read_question, read_sides
 from esrag.evidence.statements import statements
-from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,5 @@ def test_the_sides_of_a_comparison(question, sides):
 )
 def test_the_statement_that_fits_best(question, text, expected):
     """It has what the question asks for."""
-    chunk = Chunk(
-        chunk_id="d::1",
-        doc_id="d",
-        ordinal=0,
-        start=0,
-        end=len(text),
-        start_page=1,
-        end_page=1,
-        text=text,
-    )
-    found = statements(question, [Evidence("c1", chunk, 1.0)], None)
+    found = statements(question, to_evidence([text]), None)
     assert max(found, key=lambda one: one.fit).text.startswith(expected)

@@ -4,7 +4,7 @@ and no further.
 
 import pytest
 
-from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
 # As FIPS 203 has them on one page.
@@ -139,22 +139,4 @@ def test_a_number_in_its_own_measure_is(text, draft):
 
 def judged(text, draft):
     """The draft over one passage."""
-    return verify(
-        f"{draft} [c1]",
-        (
-            Evidence(
-                "c1",
-                Chunk(
-                    chunk_id="d",
-                    doc_id="d",
-                    ordinal=0,
-                    start=0,
-                    end=len(text),
-                    start_page=1,
-                    end_page=1,
-                    text=text,
-                ),
-                1.0,
-            ),
-        ),
-    )
+    return verify(f"{draft} [c1]", to_evidence([text]))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from esrag.records import Chunk, Evidence
 from esrag.verifying.contrasts import find_contrast
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.roles import find_other_role
 from esrag.verifying.verify import verify
 
@@ -25,33 +25,12 @@ MAX_FALSE_ACCEPTS, MAX_FALSE_REJECTS = 0.25, 0.10
 KNOWN_MISSES = {"Backups are kept for a month and they are encrypted. [c1]"}
 
 
-def evidence(texts):
-    """One passage for each text."""
-    return tuple(
-        Evidence(
-            f"c{n}",
-            Chunk(
-                chunk_id=f"d{n}::p0001::c000",
-                doc_id=f"d{n}",
-                ordinal=0,
-                start=0,
-                end=len(text),
-                start_page=1,
-                end_page=1,
-                text=text,
-            ),
-            0.5,
-        )
-        for n, text in enumerate(texts, 1)
-    )
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["draft"][:60])
 def test_a_small_difference_is_seen_and_other_words_are_not_one(pair):
     """Whatever the sentence's own clause turns: a "not", an opposite, a quantity, a duty, a name, a
     clause put in.
     """
-    answer = verify(pair["draft"], evidence(pair["passages"]))
+    answer = verify(pair["draft"], to_evidence(pair["passages"]))
 
     expected = pair["supported"] or pair["draft"] in KNOWN_MISSES
     assert answer.refused is not expected, answer.notes
@@ -62,7 +41,7 @@ def test_few_drafts_over_longer_passages_are_misjudged():
     something else.
     """
     refused = [
-        (row["supported"], verify(row["draft"], evidence(row["passages"])).refused)
+        (row["supported"], verify(row["draft"], to_evidence(row["passages"])).refused)
         for row in PASSAGES
     ]
     accepts = [not is_refused for is_true, is_refused in refused if not is_true]
@@ -77,7 +56,7 @@ def test_a_word_with_a_prefix_is_its_negation():
     text = "The unused tablets may be returned to any pharmacy."
 
     assert (
-        verify("The used tablets may be returned to any pharmacy. [c1]", evidence([text])).reason
+        verify("The used tablets may be returned to any pharmacy. [c1]", to_evidence([text])).reason
         == "unsupported"
     )
 
@@ -96,7 +75,7 @@ def test_a_not_is_missed_whatever_the_words_begin_with(word):
     """Words that begin with un or im are no negations."""
     text = f"{word} should not bound this loop, if at all possible."
 
-    answer = verify(f"{word} should bound this loop, if at all possible. [c1]", evidence([text]))
+    answer = verify(f"{word} should bound this loop, if at all possible. [c1]", to_evidence([text]))
 
     assert answer.reason == "unsupported"
     assert answer.notes == ('except for a "not" it is in c1',)
@@ -118,8 +97,8 @@ def test_a_not_is_missed_whatever_the_words_begin_with(word):
 )
 def test_an_opposite_is_seen(said, held):
     """Superlatives, comparatives and verbs; the same words are supported."""
-    assert verify(f"{said} [c1]", evidence([held])).refused
-    assert not verify(f"{held} [c1]", evidence([held])).refused
+    assert verify(f"{said} [c1]", to_evidence([held])).refused
+    assert not verify(f"{held} [c1]", to_evidence([held])).refused
 
 
 def test_a_quote_does_not_hide_a_missing_not():
@@ -127,7 +106,7 @@ def test_a_quote_does_not_hide_a_missing_not():
     text = "Implementations should not bound this loop, if at all possible."
     draft = 'Implementations should bound this loop ("bound this loop, if at all possible"). [c1]'
 
-    assert verify(draft, evidence([text]), quotes=True).reason == "unsupported"
+    assert verify(draft, to_evidence([text]), quotes=True).reason == "unsupported"
 
 
 @pytest.mark.parametrize(
