@@ -39,7 +39,7 @@ from texts import as_file, rows
 
 from esrag.chunking.cut import text_to_index
 from esrag.context import Context, open_rerankers
-from esrag.embedding.weights import locate
+from esrag.embedding.model_files import locate
 from esrag.engines import Prepared
 from esrag.generating import Draft, GenerationTask
 from esrag.ingesting import Silent

@@ -60,9 +60,9 @@ def open_encoder(name: str, workers: int) -> Callable[[Sequence[str]], object]:
         ).embed
     from sentence_transformers import SentenceTransformer
 
-    from esrag.embedding import weights
+    from esrag.embedding import model_files
 
-    model = SentenceTransformer(str(weights.locate(DEFAULT_MODEL).path), device="cpu")
+    model = SentenceTransformer(str(model_files.locate(DEFAULT_MODEL).path), device="cpu")
     return lambda texts: model.encode(list(texts), batch_size=32, show_progress_bar=False)
 
 

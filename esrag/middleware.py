@@ -17,7 +17,7 @@ from esrag.filters import Filter
 from esrag.models.metering import ModelCall, count_saved
 from esrag.records import Answer
 from esrag.results import AskResult, is_brief
-from esrag.retrieving.conditions import check_filter
+from esrag.retrieving.filter_check import check_filter
 from esrag.retrieving.legs import prepare_question
 from esrag.routing.small_talk import is_small_talk
 from esrag.runs.store import RunStore

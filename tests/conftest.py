@@ -10,7 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from esrag.embedding import weights
+from esrag.embedding import model_files
 from esrag.errors import ModelError
 
 sys.path.insert(
@@ -178,7 +178,7 @@ def real_model():
     Without its weights the test is skipped, or fails where CI must have them.
     """
     try:
-        return weights.locate("all-MiniLM-L6-v2", offline=True).path
+        return model_files.locate("all-MiniLM-L6-v2", offline=True).path
     except ModelError as error:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
             f"{error}: run `esrag models get`"

@@ -36,7 +36,7 @@ def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """
     from esrag.context import open_context
     from esrag.filters import parse_all
-    from esrag.retrieving.conditions import check_filter
+    from esrag.retrieving.filter_check import check_filter
 
     stop_unread()
     conversation = Conversation(

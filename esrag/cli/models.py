@@ -9,7 +9,7 @@ from esrag.cli.options import json_option
 from esrag.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
-    from esrag.embedding.weights import ModelState
+    from esrag.embedding.model_files import ModelState
 
 
 @click.group()
@@ -21,7 +21,7 @@ def models() -> None:
 @json_option
 def list_models(*, as_json: bool) -> int:
     """List the known models and where each one is."""
-    from esrag.embedding.weights import list_models
+    from esrag.embedding.model_files import list_models
 
     for state in list_models():
         _print(state, as_json=as_json)
@@ -35,8 +35,8 @@ def get(name: str) -> int:
 
     A model that is already there or installed as a package is not downloaded again.
     """
-    from esrag.embedding.weights import get as fetch
-    from esrag.embedding.weights import locate
+    from esrag.embedding.model_files import get as fetch
+    from esrag.embedding.model_files import locate
     from esrag.errors import ModelError
 
     try:
@@ -52,7 +52,7 @@ def get(name: str) -> int:
 @json_option
 def check(model: str, *, as_json: bool) -> int:
     """Hash a model's weights and read its files. MODEL is a known name or a folder."""
-    from esrag.embedding.weights import check as verify
+    from esrag.embedding.model_files import check as verify
 
     _print(verify(model), as_json=as_json)
     return 0

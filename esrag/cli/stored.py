@@ -75,7 +75,7 @@ def _print(chunk: "Chunk") -> None:
 def _select(engine: "Engine", name: str | None, asked: "Filter | None") -> "Filter | None":
     """Return the condition for an id and what `--where` asks. Raises: UsageError if unknown."""
     from esrag.filters import And, Filter, Or, Terms
-    from esrag.retrieving.conditions import check_filter
+    from esrag.retrieving.filter_check import check_filter
 
     one = None if name is None else Or((Terms("doc_id", (name,)), Terms("chunk_id", (name,))))
     if name is not None and one is not None and not engine.any_match([one])[0]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from esrag.embedding import EmbedderOptions, Kind, Vectors, bert, weights
+from esrag.embedding import EmbedderOptions, Kind, Vectors, bert, model_files
 from esrag.embedding.checkpoint import Checkpoint, read_checkpoint
 from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, pool_windows
 
@@ -83,8 +83,8 @@ class OnnxEmbedder:
         return list(self._workers.map(self._model.tokens, texts))
 
     @cached_property
-    def _found(self) -> weights.ModelFolder:
-        return weights.locate(self._options.model, offline=self._options.offline)
+    def _found(self) -> model_files.ModelFolder:
+        return model_files.locate(self._options.model, offline=self._options.offline)
 
     @cached_property
     def _checkpoint(self) -> Checkpoint:
@@ -156,7 +156,7 @@ class OnnxClassifier:
     @cached_property
     def _checkpoint(self) -> Checkpoint:
         return read_checkpoint(
-            weights.locate(self._options.model, offline=self._options.offline).path
+            model_files.locate(self._options.model, offline=self._options.offline).path
         )
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from esrag.embedding import EmbedderOptions, Kind, Vectors, weights
+from esrag.embedding import EmbedderOptions, Kind, Vectors, model_files
 from esrag.embedding.windows import TokenIds, WindowTokeniser, pool_windows
 from esrag.plugins import require_extra
 
@@ -68,8 +68,8 @@ class SentenceTransformersEmbedder:
         return np.divide(vector, np.linalg.norm(vector), dtype=np.float32)
 
     @cached_property
-    def _found(self) -> weights.ModelFolder:
-        return weights.locate(self._options.model, offline=self._options.offline)
+    def _found(self) -> model_files.ModelFolder:
+        return model_files.locate(self._options.model, offline=self._options.offline)
 
     @cached_property
     def _tokeniser(self) -> WindowTokeniser:

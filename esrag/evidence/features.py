@@ -15,6 +15,7 @@ import numpy.typing as npt
 from esrag.evidence import Statement
 from esrag.evidence.questions import Asked, read_question
 from esrag.records import Evidence
+from esrag.text import drop_number
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.terms import compounds, rarities, shares, terms
 
@@ -77,7 +78,6 @@ _EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", 
 MAX_SUBJECT = 6
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
-_SECTION_NUMBER = re.compile(r"\A[\d.]{1,20}\s")
 _DEFINED = r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|:|–|—|=)"
 
 # Shares of the question's words, place, and shape of a statement; then what a kind of question asks
@@ -213,8 +213,7 @@ def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement
     headed = {
         item.key
         for item in evidence
-        if wanted
-        and wanted == set(terms(_SECTION_NUMBER.sub("", item.chunk.section.split(" > ")[-1])))
+        if wanted and wanted == set(terms(drop_number(item.chunk.section.split(" > ")[-1])))
     }
     seen: set[str] = set()
     heads = []

@@ -7,7 +7,7 @@ from sys import maxsize
 from esrag.errors import ContextTooLarge
 from esrag.evidence import Statement
 from esrag.evidence.compression import select_spans
-from esrag.evidence.steps import split_steps
+from esrag.evidence.numbered_steps import split_steps
 from esrag.models import PromptDocument
 from esrag.records import Evidence, Hit
 

@@ -21,7 +21,7 @@ from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Evidence
-from esrag.text import ITEM, block_spans, sentence_spans
+from esrag.text import ITEM, block_spans, drop_number, sentence_spans
 from esrag.text.figures import to_figures
 from esrag.text.terms import STOP_WORDS, terms
 
@@ -53,7 +53,6 @@ _CLOSING_QUOTES = "\"'”’"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
-_SECTION_NUMBER = re.compile(r"\A(?:\d{1,3}|[A-Z])(?:\.\d{1,3}){0,5}\.?\s")
 _BEGINS_SENTENCE = re.compile(r"(?:An?|The|This|These|In|For|If|It|All|Any|Each|To|When)\s")
 
 
@@ -120,7 +119,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
 
 def _read_headings(section: str) -> tuple[str, ...]:
     """Return the headings of a section's path without their numbers, the longest first."""
-    names = (_SECTION_NUMBER.sub("", name).strip() for name in section.split(" > "))
+    names = (drop_number(name) for name in section.split(" > "))
     return tuple(sorted(filter(None, names), key=len, reverse=True))
 
 
@@ -132,7 +131,7 @@ def _drop_heading(line: str, headings: Sequence[str]) -> str:
     >>> _drop_heading("Keys open doors.", ["Keys"])
     'Keys open doors.'
     """
-    bare = _SECTION_NUMBER.sub("", line)
+    bare = drop_number(line)
     for heading in headings:
         rest = bare.removeprefix(heading).strip() if bare.startswith(heading) else line
         if not rest.strip(".:"):
@@ -296,7 +295,7 @@ def _is_short_item(text: str, start: int, end: int) -> bool:
 def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> bool:
     """Return whether a line is a term, and the sentence below it, indented further, defines it."""
     between = text[end : following[0]]
-    indent = len(text[:start].rpartition("\n")[2])
+    indent = _find_indent(text, start)
     return (
         between[:1] == "\n"
         and between.count("\n") == 1
@@ -326,13 +325,20 @@ def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
 
 
 def _items_after(text: str, spans: Sequence[tuple[int, int]], number: int) -> list[tuple[str, ...]]:
-    """Return the sentences of each item of the list that follows a sentence; [] of a long list."""
+    """Return the sentences of each item of the list that follows a sentence; [] of a long list.
+
+    What follows an item at its own indent is the next item, not a list below it.
+    """
     items: list[tuple[str, ...]] = []
-    started = end = spans[number][1]
+    begin, end = spans[number]
+    started = end
+    least = _find_indent(text, begin) + 1 if ITEM.match(text, begin) else 0
 
     for begins, ends in islice(spans, number + 1, None):
         said = text[begins:ends]
         if ITEM.match(said) or _NUMBERED.match(said):
+            if _find_indent(text, begins) < least:
+                break
             items.append((_NUMBERED.sub(r"\1) ", said),))
             started = begins
         elif items and _is_indented_as(text, started, text[end:begins]):
@@ -340,7 +346,7 @@ def _items_after(text: str, spans: Sequence[tuple[int, int]], number: int) -> li
         else:
             break
         end = ends
-        if end - spans[number][0] > MAX_LIST:
+        if end - begin > MAX_LIST:
             return []
 
     return items
@@ -348,6 +354,11 @@ def _items_after(text: str, spans: Sequence[tuple[int, int]], number: int) -> li
 
 def _is_indented_as(text: str, item: int, between: str) -> bool:
     """Return whether what follows a sentence of an item, after `between`, is still of the item."""
-    indent = len(text[:item].rpartition("\n")[2])
+    indent = _find_indent(text, item)
     gap, _, following = between.rpartition("\n")
     return "\n" not in between or ("\n" not in gap and len(following) > indent)
+
+
+def _find_indent(text: str, place: int) -> int:
+    """Return how many characters are before a place on its line."""
+    return place - text.rfind("\n", 0, place) - 1

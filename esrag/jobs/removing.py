@@ -11,7 +11,7 @@ from esrag.jobs.work import Work
 from esrag.loading.listing import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
-from esrag.retrieving.conditions import check_filter, require_of_documents
+from esrag.retrieving.filter_check import check_filter, require_of_documents
 from esrag.text import find_closest
 
 

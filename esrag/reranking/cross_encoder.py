@@ -9,8 +9,8 @@ import numpy as np
 
 from esrag.chunking.cut import text_to_index
 from esrag.embedding import EmbedderOptions
+from esrag.embedding.model_files import ModelFolder, locate
 from esrag.embedding.onnx import OnnxClassifier
-from esrag.embedding.weights import ModelFolder, locate
 from esrag.errors import ModelError, SettingsError
 from esrag.plugins import require_extra
 from esrag.records import Hit

@@ -70,6 +70,9 @@ _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
+_SECTION_NUMBER = re.compile(
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}\.?|[A-Z](?:\.\d{1,3}){1,5}\.?|[A-Z]\.)\s"
+)
 # A spreadsheet's "City: Kiel; Founded: 1242".
 NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
@@ -192,6 +195,16 @@ def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if kept := piece.strip():
         start += len(piece) - len(piece.lstrip())
         yield start, start + len(kept)
+
+
+def drop_number(heading: str) -> str:
+    """Return a heading without the number of its section.
+
+    >>> drop_number("3.1 Keys"), drop_number("A.2. Tables"), drop_number("A key")
+    ('Keys', 'Tables', 'A key')
+    """
+    number = _SECTION_NUMBER.match(heading)
+    return heading[number.end() :].strip() if number else heading.strip()
 
 
 def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[int, int]]:

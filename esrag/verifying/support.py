@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.statements import Encode, Line, iter_statements, lines, strip_markers, to_line
-from esrag.evidence.steps import split_steps
 from esrag.evidence.tables import Row
 from esrag.records import Chunk
 from esrag.text import sentence_spans

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made import DIMENSIONS, FINGERPRINT, prepared, unit_rows
 
 from esrag.engines import EngineOptions, SearchRequest
-from esrag.engines.fusing import fuse_legs
+from esrag.engines.hits import fuse_legs
 from esrag.engines.server import ServerEngine
 from esrag.engines.server.searching import Search
 from esrag.filters import And, Not, Or, Prefix, Range, Terms

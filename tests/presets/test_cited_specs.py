@@ -14,8 +14,8 @@ from fpdf import FPDF
 from esrag.citations import REFUSAL
 from esrag.engines import SearchResult, engine_options
 from esrag.engines.embedded import EmbeddedEngine
-from esrag.engines.fusing import fuse_legs, hits
 from esrag.engines.fusion import ranking
+from esrag.engines.hits import fuse_legs, hits
 from esrag.errors import UsageError
 from esrag.evaluation.calibrating import Labelled, calibrate
 from esrag.generating import Draft

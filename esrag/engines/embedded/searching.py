@@ -12,8 +12,8 @@ from esrag.engines.embedded.conversion import CHUNK_SELECT, chunk
 from esrag.engines.embedded.filter_sql import Condition, select_rows
 from esrag.engines.embedded.snapshots import Snapshot
 from esrag.engines.embedded.vector_file import Rows, select_best
-from esrag.engines.fusing import Leg, fuse_legs, hits
 from esrag.engines.fusion import ranking
+from esrag.engines.hits import Leg, fuse_legs, hits
 from esrag.engines.preconditions import question_vector
 from esrag.records import Chunk
 from esrag.text.terms import question_terms

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esrag.engines import SearchRequest, SearchResult
-from esrag.engines.fusing import Leg, Legs, fuse_legs, hits
 from esrag.engines.fusion import ranking
+from esrag.engines.hits import Leg, Legs, fuse_legs, hits
 from esrag.engines.preconditions import REBUILD_HINT, question_vector
 from esrag.engines.server import filter_dsl
 from esrag.engines.server.connection import Connection, Server

@@ -23,7 +23,7 @@ NOTICE = f"the weights of {NAME} are not here: getting them once, about 90 MB"
 PIN = """
 import sys
 if sys.orig_argv[1].endswith("/esrag"):
-    from esrag.embedding.weights import PINNED
+    from esrag.embedding.model_files import PINNED
     for name, value in {pin!r}.items():
         object.__setattr__(PINNED[0], name, value)
 """

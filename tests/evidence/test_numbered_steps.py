@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esrag.evidence.steps import block, split_steps, steps
+from esrag.evidence.numbered_steps import block, split_steps, steps
 
 STIR = """Stirring is described by Algorithm 7 Pot.
 Algorithm 7 Stir(pot, n)
