@@ -24,6 +24,9 @@ _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(
     r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)"
 )  # no setext heading under these lines
+_DIRECTIVE = re.compile(
+    r"\A\s*(?:(?:\{%-?[^%\n]{1,200}%\}|\{:[^{}\n]{1,100}\})\s*)+\Z|(?<=\))\{:[^{}\n]{1,100}\}"
+)
 _DELIMITER_ROW = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*")
 
 
@@ -51,7 +54,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        first = _write(layout, _shorten_tables(body))
+        first = _write(layout, _shorten_tables(_without_directives(body)))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 
@@ -89,6 +92,17 @@ def _without_comments(body: str) -> tuple[str, int]:
         kept.append(piece)
 
     return "\n".join(kept), hidden
+
+
+def _without_directives(body: str) -> str:
+    r"""Return the text without what tells a site generator how to render it, except in code.
+
+    Those are lines of Liquid tags, and the attributes of kramdown.
+
+    >>> _without_directives("{% include copy.html %}\nA note.\n{: .note}\n[a](b){:target='_blank'}")
+    '\nA note.\n\n[a](b)'
+    """
+    return "\n".join(line if code else _DIRECTIVE.sub("", line) for _, line, code in _lines(body))
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str, str]:

@@ -94,6 +94,19 @@ The *end*.
 """
 
 
+def test_markdown_is_read_without_what_directs_a_site_generator():
+    """Tags on lines of their own and attributes go, except in code."""
+    text = loaded(
+        "a.md",
+        "# Lid\n{: .no_toc}\n{% include copy.html %}\n\nA [note](b.md){:target='_blank'}.\n"
+        "{: .note .wide }\n\nWrite {% if x %} so.\n\n```\n{% include it.html %}\n```\n",
+    ).text
+
+    assert (
+        " ".join(text.split()) == "# Lid A note. Write {% if x %} so. ``` {% include it.html %} ```"
+    )
+
+
 def test_restructured_text_is_what_a_reader_sees():
     """Marks and roles go, literal blocks stay, and tables are rows with bars."""
     document = loaded("a.rst", RST)
