@@ -27,6 +27,7 @@ COUNTING = frozenset(
 )
 _MONTH_NAMES = """January February March April May June July August September October November
     December""".split()  # noqa: SIM905 -- twelve words
+_LEADING_ZEROS = re.compile(r"(?<![^\W_])0+(?=\d)")  # pep-0008 is PEP 8
 _MONTHS = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?"
     rf"({'|'.join(_MONTH_NAMES)})\b"
@@ -91,8 +92,13 @@ def _labels(text: str) -> dict[str, set[str]]:
         is_label = word[0][0].isdigit() or (
             word[0][0].isupper() and word[0].lower() not in STOP_WORDS
         )
-        # "It's 7 litres" has no label: "it's" has no term.
-        is_name = before[0][0].isalpha() and before[0].lower() not in COUNTING and terms(before[0])
+        # "It's 7 litres" and "Ada's 7 lamps" have no label.
+        is_name = (
+            before[0][0].isalpha()
+            and before[0].lower() not in COUNTING
+            and before[0][-2:] not in {"'s", "’s"}
+            and terms(before[0])
+        )
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
         if is_label and is_name and is_next and not _is_measured(text, word):
             stem = terms(before[0])[0]
@@ -125,4 +131,4 @@ def _is_measured(text: str, word: re.Match[str]) -> bool:
 
 
 def _title(chunk: Chunk) -> str:
-    return f"{chunk.title}\n{chunk.section}\n{chunk.doc_id}"
+    return f"{chunk.title}\n{chunk.section}\n{_LEADING_ZEROS.sub('', chunk.doc_id)}"

@@ -1,5 +1,7 @@
 """Labels: what is asked of lamp 7 is answered of lamp 7, whatever fits as well."""
 
+from dataclasses import replace
+
 import pytest
 
 from esrag.citations import REFUSAL
@@ -142,3 +144,20 @@ def test_a_title_may_name_it():
         answer("What does lamp 7 burn?", "Lamp 7\n\nThe lamp burns oil.").text
         == "The lamp burns oil. [c1]"
     )
+
+
+def test_an_owner_is_no_series():
+    """The 5 of "Ada's 5 lamps" counts them."""
+    assert answer("What do Ada's five lamps burn?", "The lamps burn oil.").text == (
+        "The lamps burn oil. [c1]"
+    )
+
+
+def test_a_file_may_name_it_with_zeros():
+    """PEP 8 is read from pep-0008."""
+    (given,) = to_evidence(["The lines are short."])
+    numbered = replace(given, chunk=replace(given.chunk, doc_id="pep-0008"))
+
+    question = "How short are the lines of PEP 8?"
+    assert [one.text for one in statements(question, [numbered], None)] == ["The lines are short."]
+    assert not statements(question, [given], None)
