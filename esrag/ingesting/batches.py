@@ -24,9 +24,8 @@ from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.text import format_count, word_spans
 
-LOADING_VERSION = (
-    4  # raised when loaders read the same bytes differently, so that an index is rebuilt
-)
+# Raised when the same bytes give other text or other chunks, so that an index is rebuilt.
+LOADING_VERSION = 5
 _STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"

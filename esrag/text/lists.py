@@ -1,0 +1,233 @@
+"""Lists: the sentence or heading that introduces one, and its items."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from esrag.text import ITEM, drop_number
+
+# More characters do not read as one sentence.
+MAX_CHARACTERS = 700
+MAX_LIST = 3_000  # characters of a list of which at least the items' names are quoted
+MAX_ITEM = 1_500  # characters of a numbered item
+MAX_HEADING, MAX_MARKED = 90, 200
+MIN_ITEMS = 2
+
+# What introduces a list: a colon, or the word itself in a sentence before items.
+_LEADS = re.compile(r":\Z|\b(?:list|following|below)\b[^.]{0,80}\.\Z")
+_NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
+_COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
+_BULLET = re.compile(r"\A[^\w(]\s+")
+_MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
+_ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
+_NAME = re.compile(r"\A([^:—–.]{2,60}?)(?::|\s[—–-])\s")
+
+Spans = Sequence[tuple[int, int]]
+Item = tuple[str, ...]  # its sentences
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """What introduces a list, its items, and whether the text ends with the last one.
+
+    The items may go on at the beginning of the next passage.
+    """
+
+    introduction: str
+    items: tuple[Item, ...]
+    is_open: bool = False
+
+    def render(self, *more: Sequence[Item]) -> tuple[str, ...]:
+        """Return the list, and the items of each passage that goes on with it, as far as all fit.
+
+        Items are whole, or have only their first sentences, or only their names. If the names are
+        too long, the introduction stands alone.
+        """
+        for form in self.iter_forms(*more):
+            if sum(map(len, form)) <= MAX_CHARACTERS:
+                return form
+        return (self.introduction,)
+
+    def iter_forms(self, *more: Sequence[Item]) -> Iterator[tuple[str, ...]]:
+        """Yield the list with whole items, with their first sentences, and with their names."""
+        for shorten in (" ".join, _say_first, _say_name):
+            own = f"{self.introduction} {_join(map(shorten, self.items))}".strip()
+            yield (own, *(_join(map(shorten, items)) for items in more))
+
+
+def iter_lists(text: str, spans: Spans) -> Iterator[tuple[int, int]]:
+    r"""Yield the first sentence of each list with its introduction, and the first one after it.
+
+    >>> from esrag.text import sentence_spans
+    >>> text = "It is red. Do this:\n- Press.\n- Let go.\nThen leave."
+    >>> list(iter_lists(text, sentence_spans(text)))
+    [(1, 4)]
+    """
+    number = 0
+    while number < len(spans):
+        items, after = _items_after(text, spans, number)
+        is_list = len(items) >= MIN_ITEMS and not _is_item(text, spans, number)
+        if is_list:
+            yield number, after
+        number = after if is_list else number + 1
+
+
+def introduces(said: str) -> bool:
+    """Return whether a sentence says that a list follows."""
+    return bool(_LEADS.search(said))
+
+
+def read_list(text: str, spans: Spans, number: int) -> ItemList:
+    r"""Return the list that follows a sentence or heading; "1." becomes "1)".
+
+    "1." would look like the end of a sentence.
+
+    >>> from esrag.text import sentence_spans
+    >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
+    >>> read_list(text, sentence_spans(text), 0).render()
+    ('Do this: 1) Press. Wait. 2) Let go.',)
+    """
+    items, after = _items_after(text, spans, number)
+    introduction = text[slice(*spans[number])]
+    return ItemList(introduction, items, is_open=after == len(spans))
+
+
+def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
+    r"""Return the list that a heading, or a sentence that does not say so, introduces; else None.
+
+    >>> from esrag.text import sentence_spans
+    >>> text = "## 2.1 Tools\n\n- a saw\n- a file"
+    >>> read_headed_list(text, sentence_spans(text), 0).render()
+    ('Tools: a saw; a file',)
+    """
+    begin, end = spans[number]
+    said = text[begin:end]
+    if ITEM.match(said) or _NUMBERED.match(said) or not _is_item(text, spans, number + 1):
+        return None
+
+    found = read_list(text, spans, number)
+    begins = _COUNTED.match(found.items[0][0]) if found.items else None
+    if len(found.items) < MIN_ITEMS or (begins and begins[1] not in {"1", "a", "i"}):
+        return None
+    if _ENDS_SENTENCE.search(said):
+        return found
+    heading = read_heading(said)
+    return replace(found, introduction=f"{heading}:") if heading else None
+
+
+def read_heading(said: str) -> str:
+    r"""Return a heading without its number and marks; "" for any other text.
+
+    >>> read_heading("## 2.1 Keys"), read_heading("Keys\n===="), read_heading("It is a key.")
+    ('Keys', 'Keys', '')
+    """
+    if len(said) > MAX_MARKED or ITEM.match(said) or "|" in said:
+        return ""
+    heading = drop_number(_MARKED.sub("", said).strip())
+    is_short = "\n" not in heading and len(heading) <= MAX_HEADING
+    return heading if is_short and not _ENDS_SENTENCE.search(heading) else ""
+
+
+def read_next_items(text: str, spans: Spans, last: Item) -> ItemList:
+    """Return the items at the beginning of a text that goes on with a list after its `last` item.
+
+    What comes before the next number belongs to the last item, and is left out.
+    """
+    if spans and not (_is_item(text, spans, 0) or _is_counted_on(text, spans, 0, last[0])):
+        return ItemList("", ())
+    return read_first_items(text, spans)
+
+
+def read_first_items(text: str, spans: Spans) -> ItemList:
+    """Return the items that come first in a text, without what introduces them."""
+    first = next((n for n in range(len(spans)) if _is_item(text, spans, n)), len(spans))
+    items, after = _items_after(text, spans[first:], -1)
+    return ItemList("", items, is_open=bool(items) and after == len(spans) - first)
+
+
+def _is_item(text: str, spans: Spans, number: int) -> bool:
+    said = text[slice(*spans[number])] if number < len(spans) else ""
+    return bool(ITEM.match(said) or _NUMBERED.match(said))
+
+
+def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...], int]:
+    """Return the items after a sentence, and the number of the first sentence after them.
+
+    A list that is too long has none. What follows an item at its own indent is the next item, not a
+    list below it; items further in are part of the item.
+    """
+    items: list[Item] = []
+    begin = started = spans[number][0] if number >= 0 else 0
+    least = find_indent(text, begin) + 1 if number >= 0 and ITEM.match(text, begin) else 0
+
+    for after in range(number + 1, len(spans)):
+        place, end = spans[after]
+        said, indent = text[place:end], find_indent(text, place)
+        is_item = bool(ITEM.match(said) or _NUMBERED.match(said))
+        if end - begin > MAX_LIST:
+            return (), after
+        if is_item and indent < least:
+            return tuple(items), after
+
+        if is_item and (not items or indent <= find_indent(text, started)):
+            items.append((_NUMBERED.sub(r"\1) ", _BULLET.sub("", said)),))
+            started = place
+        elif items and (is_item or _goes_on(text, spans, after, started)):
+            items[-1] = (*items[-1], said)
+        else:
+            return tuple(items), after
+
+    return tuple(items), len(spans)
+
+
+def _goes_on(text: str, spans: Spans, number: int, item: int) -> bool:
+    """Return whether a sentence is still of the item that starts at a place.
+
+    It is on the same line or indented, or the item with the next number follows.
+    """
+    place = spans[number][0]
+    between = text[spans[number - 1][1] : place]
+    is_indented = find_indent(text, place) > find_indent(text, item)
+    return (
+        "\n" not in between
+        or (between.count("\n") == 1 and is_indented)
+        or _is_counted_on(text, spans, number, text[item:place])
+    )
+
+
+def _is_counted_on(text: str, spans: Spans, number: int, item: str) -> bool:
+    """Return whether one of the sentences from `number` on is the item with the next number."""
+    counted = _COUNTED.match(item)
+    if not counted:
+        return False
+
+    following = int(counted[1]) + 1 if counted[1].isdigit() else chr(ord(counted[1]) + 1)
+    wanted = re.compile(rf"\(?{following}[.)]\s")
+    near = takewhile(
+        lambda n: spans[n][0] - spans[number][0] <= MAX_ITEM, range(number, len(spans))
+    )
+    return any(wanted.match(text, spans[n][0]) for n in near)
+
+
+def find_indent(text: str, place: int) -> int:
+    """Return how many characters are before a place on its line."""
+    return place - text.rfind("\n", 0, place) - 1
+
+
+def _say_first(item: Item) -> str:
+    return item[0]
+
+
+def _say_name(item: Item) -> str:
+    """Return what comes before the colon or dash of an item, else its first sentence."""
+    named = _NAME.match(item[0])
+    return named[1] if named else item[0]
+
+
+def _join(items: Iterable[str]) -> str:
+    """Return items in a row, with a semicolon after each that does not end a sentence."""
+    *first, last = [*items, ""][:-1] or [""]
+    return " ".join(
+        [*(each if _ENDS_SENTENCE.search(each) else f"{each};" for each in first), last]
+    )
