@@ -5,6 +5,7 @@ all. The best one counts. No language model writes an answer before the evidence
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,6 +18,7 @@ from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
+from esrag.evidence.cells import answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
@@ -32,6 +34,7 @@ from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import word_spans
 from esrag.text.terms import compounds, terms
 
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four.
 REACH = 3
 
@@ -108,7 +111,12 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     relevance = max((statement.fit for statement in stated), default=0.0)
-    signals = Signals(relevance, closeness, _is_unknown(question, evidence))
+    signals = Signals(
+        relevance=relevance,
+        closeness=closeness,
+        is_unknown=_is_unknown(question, evidence),
+        cell=answer_cells(question, evidence, stated).way,
+    )
     sureness = confidence(signals)
     clock.lap("evidence")
 
@@ -124,11 +132,19 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
-    """Return whether the question has a technical word that no passage has."""
+    """Return whether the question has a technical word that no passage has, even within another."""
     named = compounds(question)
     for chunk in (item.chunk for item in evidence) if named else ():
-        named -= set(terms(f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}"))
+        text = f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}".translate(_DASHES)
+        named -= set(terms(text))
+        named = {name for name in named if not _has_word(text, name)}
     return bool(named)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return bool(
+        re.search(rf"(?<!\w)(?<!\w[.-]){re.escape(word)}(?!\w|[.-]\w)", text, re.IGNORECASE)
+    )
 
 
 class Gathering:

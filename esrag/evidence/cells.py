@@ -4,13 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from esrag.evidence import Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.statements import MAX_CHARACTERS, lines, to_line
+from esrag.evidence.questions import read_sides
+from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
+from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.terms import terms
 
 MAX_CELLS = 3  # more of them are the whole row
@@ -34,7 +37,9 @@ _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
 _PARTS = "; "
 
+Way = Literal["", "named", "row"]
 Column = tuple[str, str]
+Sides = Sequence[Sequence[str]]  # the terms of each thing that a question compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +58,44 @@ class _Candidate:
     share: float  # of the question's words that it has with its caption and titles
 
 
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells that answer a question, each row's with its key, and how they were found.
+
+    They are `named` if the question has the label of the row and words of the column; else the best
+    statement is a `row` of their table.
+    """
+
+    found: tuple[tuple[str, str], ...] = ()
+    way: Way = ""
+
+
 def answer_cells(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
-) -> list[tuple[str, str]]:
-    """Return the cells that answer the question, each row's with its key; [] if none do.
+) -> Cells:
+    """Return the cells that answer the question.
 
     Only rows that are among the statements count, or are too long to be one. The question has to
     have the whole label of a row and words of a header. Otherwise the best statement counts if it
     is a row, or a row of its table with a better label.
     """
     if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
-        return []
+        return Cells()
 
     asked, known = _asked(question), {(each.key, each.text) for each in statements}
-    rows = [row for item in evidence for row in _candidates(item, asked, _quarter(question))]
+    sides = read_sides(question)
+    rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
     rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
     best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
-    chosen = _best(named) or _best_of_table(rows, own)
-    found = [(row.key, _pick(row.asked, row.row) or "") for row in chosen]
-    return found if all(len(list(sentences(text))) == 1 for _, text in found) else []
+    by_name = _best(named)
+    chosen = by_name or _best_of_table(rows, own)
+
+    found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
+    if not found or any(len(list(sentences(text))) != 1 for _, text in found):
+        return Cells()
+    return Cells(found, "named" if by_name else "row")
 
 
 def pick_cells(question: str, row: Row) -> str | None:
@@ -88,16 +110,16 @@ def pick_cells(question: str, row: Row) -> str | None:
     >>> pick_cells("What is ML-KEM-768?", row) is None
     True
     """
-    return _pick(_asked(question), row)
+    return _pick(_asked(question), row, read_sides(question))
 
 
-def _pick(asked: set[str], row: Row) -> str | None:
+def _pick(asked: set[str], row: Row, sides: Sides) -> str | None:
     values = row.cells[1:]
     words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
     if not _label(row) or not any(asked & _terms(word) for word in words):
         return None
 
-    picked, _ = _columns(_without_label(asked, row), values)
+    picked, _ = _columns(_without_label(asked, row), values, sides)
     if not 0 < len(picked) <= MAX_CELLS or all(_terms(values[n][1]) <= asked for n in picked):
         return None
     return f"{_label(row)}, {_PARTS.join(_render(values[n], row) for n in picked)}"
@@ -135,12 +157,15 @@ def _terms(text: str) -> set[str]:
     return set(terms(to_figures(text)))
 
 
-def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Candidate]:
+def _candidates(
+    question: str, item: Evidence, words: set[str], sides: Sides
+) -> Iterator[_Candidate]:
     """Yield the rows of a passage that have a label and values.
 
     The row of the third quarter is the third one below "Quarter ended", whatever its date.
     """
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    quarter, given = _quarter(question), _terms(question)
     places = Counter[tuple[str, ...]]()
 
     for line in lines(item.chunk.text):
@@ -151,7 +176,7 @@ def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Cand
         places[names] += 1
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         asked = words | (_terms(row.cells[0][1]) if is_quarter else set())
-        columns, shared = _columns(_without_label(asked, row), row.cells[1:])
+        columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
         heads = _terms(" ".join(name for name, _ in row.cells))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
         label = _terms(row.cells[0][1])
@@ -161,7 +186,7 @@ def _candidates(item: Evidence, words: set[str], quarter: int) -> Iterator[_Cand
             row=row,
             text=to_line(line.text),
             asked=asked,
-            numbers=0 if label - asked else sum(map(str.isdigit, label - heads)),
+            numbers=0 if label - asked else sum(map(str.isdigit, (label & given) - heads)),
             matched=len((asked & label) - over),
             explained=len(asked & label) + shared,
             missing=len(label - asked),
@@ -218,12 +243,17 @@ def _label(row: Row) -> str:
     return f"{row.group}: {name}" if row.group else name
 
 
-def _columns(asked: set[str], values: Sequence[Column]) -> tuple[list[int], int]:
+def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[list[int], int]:
     """Return the columns whose headers share most words with the question, and how many words.
 
-    Words of all headers do not count, unless there is only one column.
+    Words of all headers do not count, unless there is only one column. A comparison of two columns
+    asks for both.
     """
     headers = [_terms(name) for name, _ in values]
+    compared = [[n for n, words in enumerate(headers) if words.issuperset(side)] for side in sides]
+    if compared and all(compared):
+        return sorted({n for columns in compared for n in columns}), len(sides)
+
     common = set.intersection(*headers) if len(headers) > 1 else set[str]()
     shared = [len(asked & (words - common)) for words in headers]
     most = max(shared, default=0)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -3.35, 4.3, 1.6
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -2.65, 4.95
 BY_UNKNOWN = -1.0  # of 1,025 questions, 16 had such a word: 9 of them were answerable
+# Least values: of 20 answers from named cells 19 were right, and of 18 from cells of a row 12.
+CELLS = {"named": 0.75, "row": 0.5}
 
 BANDS = ((0.6, "high"), (0.35, "medium"), (0.0, "low"))
 
@@ -19,12 +21,14 @@ class Signals:
     """The inputs of confidence: the fit of the best sentence, the cosine of the best passage.
 
     `closeness` is None if no vectors were searched. `is_unknown` says that the question has a
-    technical word, such as HTTP/2, that no passage has.
+    technical word, such as HTTP/2, that no passage has. `cell` is "named" if the question names the
+    row and column of a table, "row" if a cell of the best row answers it, else "".
     """
 
     relevance: float
     closeness: float | None
     is_unknown: bool = False
+    cell: str = ""
 
 
 def confidence(signals: Signals) -> float:
@@ -41,7 +45,8 @@ def confidence(signals: Signals) -> float:
         z = OFFSET + BY_RELEVANCE * signals.relevance + BY_CLOSENESS * signals.closeness
     if signals.is_unknown:
         z += BY_UNKNOWN
-    return round(1 / (1 + math.exp(-z)), 4)
+    least = 0.0 if signals.is_unknown else CELLS.get(signals.cell, 0.0)
+    return round(max(1 / (1 + math.exp(-z)), least), 4)
 
 
 def band(value: float) -> str:

@@ -36,7 +36,7 @@ def answer(question, text):
     """The cells of one passage, after the check that every answer passes."""
     chunk = Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text)
     evidence = (Evidence("c1", chunk, 1.0),)
-    found = answer_cells(question, evidence, statements(question, evidence, None))
+    found = answer_cells(question, evidence, statements(question, evidence, None)).found
     assert all(support(said, [chunk]) for _, said in found)
     return [said for _, said in found]
 
