@@ -12,7 +12,10 @@ class Statement:
 
     Statements are in the order of the evidence, and `order` is their position. `key` is the key of
     the passage. `source` is the original text on one line; a row's text adds the table's caption
-    and header. The fit of a statement that cannot come near the best may lack its meaning.
+    and header. The fit of a statement that cannot come near the best may lack its meaning. A list
+    has a number of `items`, and those that `more` passages go on with, by their keys; it is headed
+    if nothing before it says that a list follows. `under` is the heading right above, and `defines`
+    says that the statement, or its heading, begins with what the question wants to have defined.
     """
 
     key: str
@@ -20,3 +23,8 @@ class Statement:
     text: str
     source: str = ""
     fit: float = 0.0
+    items: int = 0
+    more: tuple[tuple[str, str], ...] = ()
+    is_headed: bool = False
+    under: str = ""
+    defines: bool = False

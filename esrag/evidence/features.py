@@ -59,7 +59,11 @@ _LIMIT = re.compile(
     r"|limit\w*|default\w*|least|fewer|more than|less than|within)\b",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"[a-zA-Z)]: |(?:,[^,]{1,80}){3}")  # but not the "6: " before a step
+# Things with commas and "or" between them, or with numbers before them.
+_LISTED = re.compile(
+    r",[^,;:]{1,80},[^,;:]{0,80}\b(?:and|or)\b"
+    r"|\b(?:1\)|\(1\)|\(?i\))[^()]{3,200}(?:\b2\)|\(2\)|\bii\))"
+)
 _OFTEN = re.compile(
     r"\b(?:every|per|daily|weekly|monthly|annually|yearly|once|twice|times)\b", re.IGNORECASE
 )
@@ -76,9 +80,15 @@ _VERB = re.compile(
 _ADDRESS = re.compile(r"https?:|www\.|@\w|\bdoi\b")
 _EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", re.IGNORECASE)
 MAX_SUBJECT = 6
+_ENDED = re.compile(r"[.!?:;]\W*\Z")
+_ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
-_DEFINED = r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|:|–|—|=)"
+_IN_FULL = r"[A-Z][\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
+_DEFINED = (
+    r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
+    r"|:|–|—|=)"
+)
 
 # Shares of the question's words, place, and shape of a statement; then what a kind of question asks
 # for, which is 0 for any other kind; then what speaks for another subject.
@@ -111,6 +121,7 @@ class _Said:
     words: list[str]
     held: frozenset[str]
     is_row: bool
+    is_list: bool
 
 
 def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> Scores:
@@ -150,7 +161,13 @@ def _read_question(question: str) -> _Question:
 def _read_statement(statement: Statement) -> _Said:
     text = to_figures(statement.text)
     words = terms(text)
-    return _Said(text=text, words=words, held=frozenset(words), is_row="|" in statement.source)
+    return _Said(
+        text=text,
+        words=words,
+        held=frozenset(words),
+        is_row="|" in statement.source,
+        is_list=statement.items > 1 or bool(_LISTED.search(text)),
+    )
 
 
 def _compare_words(
@@ -208,19 +225,34 @@ def _locate(
 
 
 def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> list[float]:
-    """Return 1 for the first statement of a passage that is headed by the subject."""
-    wanted = set(terms(subject))
-    headed = {
-        item.key
-        for item in evidence
-        if wanted and wanted == set(terms(drop_number(item.chunk.section.split(" > ")[-1])))
-    }
+    """Return 1 for a statement right below a heading that is the subject.
+
+    The heading may also be that of the passage's section.
+    """
+    sections = {item.key: item.chunk.section.split(" > ")[-1] for item in evidence}
     seen: set[str] = set()
     heads = []
     for statement in found:
-        heads.append(float(statement.key in headed and statement.key not in seen))
-        seen.add(statement.key)
+        heading = sections[statement.key] if statement.key not in seen else ""
+        # A label such as "Since 2.12" says nothing about it.
+        is_headed = any(_is_named(subject, each) for each in (heading, statement.under))
+        is_ended = bool(_ENDED.search(statement.text))
+        heads.append(float(is_headed and is_ended))
+        if is_ended:
+            seen.add(statement.key)
     return heads
+
+
+def _is_named(subject: str, heading: str) -> bool:
+    """Return whether a heading is the subject, perhaps with an abbreviation in brackets.
+
+    >>> _is_named("FAL", "3.1 Federation Assurance Levels (FAL)"), _is_named("", "")
+    (True, False)
+    """
+    wanted, bare = set(terms(subject)), drop_number(heading)
+    short = _ABBREVIATED.search(bare)
+    names = [bare, short[1], bare[: short.start()]] if short else [bare]
+    return bool(wanted) and any(wanted == set(terms(name)) for name in names)
 
 
 def _nearby(words: Scores, place: npt.NDArray[np.int64]) -> Scores:
@@ -272,7 +304,7 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
         "reason": float(kind == "reason" and bool(_BECAUSE.search(text))),
         "duty": float(kind == "yesno" and bool(_DUTY.search(text))),
         "differs": float(kind == "comparison" and bool(_DIFFERS.search(text))),
-        "list": float(kind == "list" and bool(_LISTED.search(text))),
+        "list": float(kind == "list" and one.is_list),
     }
 
 
@@ -282,7 +314,8 @@ def _calls(subject: str, text: str) -> bool:
     return bool(
         re.search(
             rf"\b(?:called|known as|referred to as|termed|defined as)\W+(?:an?|the)?\W*{words}\b"
-            rf"|\b{words}\W{{1,3}}(?:is|are) (?:an?|the)\b",
+            rf"|\b{words}\W{{1,3}}(?:is|are) (?:an?|the)\b"
+            rf"|{_IN_FULL}\({words}\)",
             text,
             re.IGNORECASE,
         )
@@ -322,6 +355,8 @@ def _defines(subject: str, text: str) -> bool:
     True
     >>> _defines("decapsulation", "decapsulation The process of applying Decaps.")
     True
+    >>> _defines("UBI", "User Behavior Insights (UBI) is a schema.")
+    True
     >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
     False
     """
@@ -330,4 +365,5 @@ def _defines(subject: str, text: str) -> bool:
         rf"\W*(?i:(?:an?|the)\s+)?(?:[\w.-]{{1,40}}\s+)?(?i:{words})(?:e?s)?\W{{0,3}}"
         r"(?:\([^()]{1,60}\)\W{0,3})?"
     )
-    return bool(re.match(rf"{start}(?:\s*{_DEFINED}(?!\w)|\s+(?=[A-Z][a-z]*\s[a-z]))", text))
+    start = rf"(?:{start}|\W*(?i:(?:an?|the)\s+)?{_IN_FULL}\({words}\))"
+    return bool(re.match(rf"{start}(?:\s*{_DEFINED}(?!\w| not\b)|\s+(?=[A-Z][a-z]*\s[a-z]))", text))

@@ -1,6 +1,7 @@
 """Read from a question what kind of answer it asks for."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,8 @@ Kind = Literal[
 
 _COMPARES = re.compile(
     r"\b(?:differences?|compared?|comparison|versus|vs\.?|differs?|different"
-    r"|rather than|distinction|similarit\w+)\b"
+    r"|rather than|distinction|similarit\w+|differently)\b"
+    r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
     re.IGNORECASE,
 )
@@ -24,28 +26,50 @@ _MEASURES = (
 )
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
-    r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold)\b"
-    rf"|\b(?:what|which)(?:'s| is| are| was| were)?(?: \w+){{0,5}}? {_MEASURES}s?\b"
+    r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b)(?:'s| is| are| was| were)?(?: \w+){{0,5}}?"
+    rf" {_MEASURES}s?\b"
+    r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
+    r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)",
     re.IGNORECASE,
 )
 _TIMES = re.compile(
     r"\A\s*(?:(?:since )?when\b|(?:in |on |at |since )?(?:what|which) (?:year|date|day|month|time"
-    r"|century|decade)\b|how long ago\b|[^?]{1,80}, when\b)"
+    r"|century|decade)\b(?! \w+s (?:do|does|can|must|may|are)\b)|how long ago\b|[^?]{1,80}, when\b)"
     r"|\bwhen (?:did|was|is|were|does|do|will) ",
     re.IGNORECASE,
 )
 _DEFINES = re.compile(
-    r"\A(?:define\b|(?:the )?(?:definition|meaning) of\b|what(?:'s| is| are| was| were)"
+    r"\A(?:(?:define|explain|describe)\b|(?:the )?(?:definition|meaning) of\b"
+    r"|what(?:'s| is| are| was| were)"
     r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
     re.IGNORECASE,
 )
+_AUXILIARY = "are|were|do|does|did|have|has|can|could|may|might|must|should|shall|will|would"
+_PLURAL = r"(?!does\b|was\b|has\b|this\b)[a-z]{2,}(?:[^suia\W]|ie|ue)s"
+_NOUNS = (
+    "steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods|reasons"
+    "|examples|functions|conditions|categories|features|rules|factors|items|values"
+)
+_HOLDS = (
+    "(?:includes?d?|contains?|consists?|made of|need|supposed to|allowed to|required|not"
+    r"|(?:have|need) to \w+)"
+)
 _LISTS = re.compile(
-    r"\b(?:list|name|enumerate)\b|\b(?:what|which)(?: are| were)?(?: the)?(?: \w+){0,3}?"
-    r" (?:steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods"
-    r"|reasons|examples|functions|conditions|categories|features|rules|factors|items|values)\b"
-    r"|\b(?:what|which) \w+s (?:are|were|do|does|have|can|may|must|should|count)\b"
-    r"|\bhow (?:do|does|can|should|to|would)\b",
+    "|".join(
+        (
+            r"\b(?:list|name|enumerate)\b",
+            rf"\b(?:what|which)(?: are| were)?(?: the)?(?: \w+){{0,3}}? (?:{_NOUNS})\b",
+            rf"\b(?:what|which) {_PLURAL}\b",
+            rf"\b(?:what|which) (?:\w+[ -]){{1,2}}{_PLURAL} (?:{_AUXILIARY}|of|in|for|to|count)\b",
+            r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
+            r"\bhow (?:do|does|can|should|to|would)\b",
+            r"\bin (?:what|which) (?:order|ways?)\b",
+            rf"\bwhat (?:{_AUXILIARY})\b[^?]{{1,80}}\b{_HOLDS}\b",
+            r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|[^?]{1,80} do\b)",
+        )
+    ),
     re.IGNORECASE,
 )
 # "What are the four transformations?", "How is a key checked?"
@@ -80,13 +104,28 @@ _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 # What limits or ends a subject: "a tunnel, in HTTP terms", "the Zen of Python".
 _LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
 _ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
-_OF_ANOTHER = re.compile(r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|and|or)\b|\d")
-_MEANS = re.compile(
-    r"\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b", re.IGNORECASE
+_OF_ANOTHER = re.compile(
+    r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|supposed|allowed|required|not|and|or)\b"
+    r"|\d"
 )
+_MEANS = re.compile(
+    r"\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
+    r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define ([^?]{1,80})"
+    r"|\bhow (?:is|are) ([^?]{1,80}) defined\b",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r"\bwhen (?:is|are) .{1,60}? (?:called|considered|said to be) (?:an?|the)? ?(.{2,60}?)[?]?$",
+    re.IGNORECASE,
+)
+_EXACTLY = re.compile(r"\b(?:exactly|actually|really|precisely|basically) ", re.IGNORECASE)
 _THING = r"[^?,]{2,60}?"
 _END = r"[?.]?$"
 _AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
+_DO, _DIFFER = "(?:do|does|did|are)", "(?:differ|compare|distinguished)"
+_PARTS = "(?:sets?|tells?|distinguish(?:es)?|separates?)"
+_WITH = "(?:with|for|in|on)"
+_THAN = f"(?:than|and|from)(?: {_WITH})?"
 _SIDES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -94,12 +133,17 @@ _SIDES = tuple(
         rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
         rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
         rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING}){_END}",
+        rf"\b{_PARTS} (?P<left>{_THING}) (?:apart )?from (?P<right>{_THING}){_END}",
+        rf"\bhow {_DO} (?P<left>{_THING}) and (?P<right>{_THING}) {_DIFFER}\b",
+        rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )
 _DIFFERS = re.compile(
     rf"\bhow (?:do|does|is|are) (?P<left>{_THING}) (?:differ|different|distinguished)\b",
     re.IGNORECASE,
 )
+
+_STANDS_FOR_NAME = {"one"}  # "from ordinary ones"
 
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
@@ -122,6 +166,8 @@ def read_question(question: str) -> Asked:
     ['count', 'who']
     """
     question = _shorten(question)
+    if found := _CALLED.search(question):
+        return Asked("definition", _cut(found[1]))
     for kind, pattern in _FIRST:
         if pattern.search(question):
             return Asked(kind)
@@ -131,13 +177,14 @@ def read_question(question: str) -> Asked:
 
 
 def _shorten(question: str) -> str:
-    return " ".join(question[:_MAX_READ].split())
+    """Return a question of bounded length, without words that only stress it."""
+    return _EXACTLY.sub("", " ".join(question[:_MAX_READ].split()))
 
 
 def _subject(question: str) -> str:
     """Return what a question wants to have defined; "" if it asks for something else."""
     if found := _MEANS.search(question):
-        return _cut(found[1])
+        return _cut(next(filter(None, found.groups())))
     if not (found := _DEFINES.match(question)):
         return ""
     subject = _cut(question[found.end() :])
@@ -150,21 +197,26 @@ def _cut(subject: str) -> str:
     return _ARTICLE.sub("", _LIMIT.split(subject.strip(), maxsplit=1)[0]).strip(" \"'“”?.!")
 
 
-def read_sides(question: str) -> list[set[str]]:
+def read_sides(question: str) -> list[list[str]]:
     """Return the terms of the two things that a question compares; [] if it compares none.
 
-    >>> read_sides("What's the difference between PUT and POST?") == [{"put"}, {"post"}]
-    True
+    >>> read_sides("What's the difference between PUT and POST?")
+    [['put'], ['post']]
     """
     question = _shorten(question)
     if read_question(question).kind != "comparison":
         return []
+
     for pattern in _SIDES:
         if found := pattern.search(question):
             given = found.groupdict()
             left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
-            sides = [set(terms(left)), set(terms(given["right"]))]
-            shared = sides[0] & sides[1]
-            own = [side - shared for side in sides]
-            return own if all(own) else []
+            return _tell_apart(terms(left), terms(given["right"]))
     return []
+
+
+def _tell_apart(left: Sequence[str], right: Sequence[str]) -> list[list[str]]:
+    """Return the words of each side that the other has not; [] if one side has no other."""
+    shared = {*left} & {*right} | _STANDS_FOR_NAME
+    own = [[word for word in side if word not in shared] for side in (left, right)]
+    return own if all(own) else []

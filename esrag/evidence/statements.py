@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 
 import numpy as np
+import numpy.typing as npt
 
 from esrag.citations import MARKERS
 from esrag.embedding import Vectors
@@ -18,11 +18,24 @@ from esrag.evidence import NEAR, Statement
 from esrag.evidence.features import NAMES, Scores, measure
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
+from esrag.evidence.questions import read_question
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
-from esrag.records import Evidence
+from esrag.records import Chunk, Evidence
 from esrag.text import ITEM, block_spans, drop_number, sentence_spans
 from esrag.text.figures import to_figures
+from esrag.text.lists import (
+    MAX_CHARACTERS,
+    Item,
+    ItemList,
+    find_indent,
+    introduces,
+    read_first_items,
+    read_headed_list,
+    read_heading,
+    read_list,
+    read_next_items,
+)
 from esrag.text.terms import STOP_WORDS, terms
 
 # Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
@@ -34,9 +47,7 @@ from esrag.text.terms import STOP_WORDS, terms
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-# Fewer words are a heading or a page number; more characters do not read as one sentence.
-MIN_QUOTE_WORDS, MAX_CHARACTERS = 3, 700
-MAX_LIST = 3_000  # characters of a list of which at least the first sentences are quoted
+MIN_QUOTE_WORDS = 3  # fewer are a heading or a page number
 MAX_ITEM = 450  # characters of a list item that is quoted as a whole
 MAX_DEFINED = 60  # characters of a term above its definition
 
@@ -45,24 +56,29 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 )
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
+_FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: (?=\S)")  # "Title: A File"
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z]|means )")
-# What introduces a list: a colon, or the word itself in a sentence before items.
-_LEADS = re.compile(r":\Z|\b(?:list|following|below)\b[^.]{0,80}\.\Z")
-_CLOSING_QUOTES = "\"'”’"
+_CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"\A(\d{1,2})\.\s")
 _BEGINS_SENTENCE = re.compile(r"(?:An?|The|This|These|In|For|If|It|All|Any|Each|To|When)\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement of a passage, its original span on one line, and its row if it is one."""
+    """A statement of a passage, its original span on one line, and its row or list if it is one.
+
+    A list is headed if nothing before it says that a list follows. `under` is the heading right
+    above a statement, or "".
+    """
 
     text: str
     source: str
     row: Row | None = None
+    listed: ItemList | None = None
+    is_headed: bool = False
+    under: str = ""
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -81,9 +97,15 @@ def statements(
     found = drop_other_members(question, _found(evidence), evidence)
     found = drop_other_quantities(question, found)
     found = _drop_empty(question, found) or found
-    fits = _fits(question, evidence, found, encode, whole=whole) if found else ()
+    if not found:
+        return ()
+
+    features, fits = _fits(question, evidence, found, encode, whole=whole)
+    columns = [NAMES.index("definition"), NAMES.index("heads")]
+    defines: npt.NDArray[np.bool_] = np.any(features[:, columns] > 0, axis=1)
     return tuple(
-        replace(statement, fit=float(fit)) for statement, fit in zip(found, fits, strict=True)
+        replace(statement, fit=float(fit), defines=bool(defined))
+        for statement, fit, defined in zip(found, fits, defines, strict=True)
     )
 
 
@@ -93,27 +115,79 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 
     for item in evidence:
         headings = _read_headings(item.chunk.section)
-        for text, source in iter_statements(item.chunk.text):
-            line = _drop_heading(to_line(text), headings)
+        for line in lines(item.chunk.text):
+            said, more = _say_whole(line, item.chunk, evidence)
+            text = _drop_heading(to_line(said), headings)
             if (
-                len(line.split()) >= MIN_QUOTE_WORDS
-                and len(line) <= MAX_CHARACTERS
-                and line not in seen
+                len(text.split()) >= MIN_QUOTE_WORDS
+                and len(text) <= MAX_CHARACTERS
+                and text not in seen
             ):
-                seen.add(line)
-                found.append(Statement(key=item.key, order=len(found), text=line, source=source))
+                seen.add(text)
+                items = len(line.listed.items) + len(more) if line.listed else 0
+                found.append(
+                    Statement(
+                        key=item.key,
+                        order=len(found),
+                        text=text,
+                        source=line.source,
+                        items=items,
+                        more=more,
+                        is_headed=line.is_headed,
+                        under=line.under,
+                    )
+                )
 
     return found
 
 
+def _say_whole(
+    line: Line, chunk: Chunk, evidence: Sequence[Evidence]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return a statement, and how its list goes on in the passages that follow its own."""
+    if not (line.listed and line.listed.is_open):
+        return line.text, ()
+
+    following = tuple(_iter_continued(line.listed, chunk, evidence))
+    said, *more = line.listed.render(*(items for _, items in following))
+    keys = [key for key, _ in following]
+    parts = tuple((key, _join_lines(part)) for key, part in zip(keys, more, strict=False))
+    return (said if parts else line.text), parts
+
+
+def _iter_continued(
+    listed: ItemList, chunk: Chunk, evidence: Sequence[Evidence]
+) -> Iterator[tuple[str, tuple[Item, ...]]]:
+    """Yield the key and the first items of each passage that goes on with the list at the end."""
+    places = {(item.chunk.doc_id, item.chunk.ordinal): item for item in evidence}
+    last: Item = listed.items[-1] if listed.items else ("",)
+
+    while following := places.get((chunk.doc_id, chunk.ordinal + 1)):
+        text = following.chunk.text[max(chunk.end - following.chunk.start, 0) :]
+        found = read_next_items(text, tuple(_joined(text)), last)
+        if found.items:
+            yield following.key, found.items
+        if not found.is_open:
+            return
+        chunk, last = following.chunk, found.items[-1]
+
+
 def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Return the statements, except those that only introduce a list or repeat the question."""
+    """Return the statements, except those that only introduce a list or repeat the question.
+
+    A list that does not introduce itself is left out unless one is asked for: its items answer.
+    """
+    is_list_asked = read_question(question).kind == "list"
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
     return [
         each
         for each in found
-        if not (each.text.endswith(":") or Counter(terms(to_figures(each.text))) <= known)
+        if not (
+            each.text.endswith(":")
+            or (each.is_headed and not is_list_asked)
+            or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
+        )
     ]
 
 
@@ -148,12 +222,11 @@ def _fits(
     encode: Encode | None,
     *,
     whole: bool,
-) -> Scores:
-    """Return the fits, 0..1, shape (len(found),)."""
+) -> tuple[Scores, Scores]:
+    """Return the features, and the fits, 0..1, shape (len(found),)."""
     features = measure(question, evidence, found)
     if encode is None:
-        alone: Scores = np.clip(features @ WORDS_ALONE + WORDS_ALONE_OFFSET, 0, 1).round(6)
-        return alone
+        return features, np.clip(features @ WORDS_ALONE + WORDS_ALONE_OFFSET, 0, 1).round(6)
 
     fits: Scores = features @ WEIGHTS + OFFSET
     rank = {item.key: n for n, item in enumerate(evidence)}
@@ -169,7 +242,7 @@ def _fits(
     )
     fits += MEANING * _meanings(question, [one.text for one in found], fits, likely, encode)
 
-    return fits.clip(0, 1).round(6)
+    return features, fits.clip(0, 1).round(6)
 
 
 def _closeness(evidence: Sequence[Evidence]) -> Scores:
@@ -217,7 +290,18 @@ def to_line(text: str) -> str:
     >>> to_line("- It boils\nin three minutes [c4].")
     'It boils in three minutes (c4).'
     """
-    return strip_markers(" ".join(_BULLET.sub("", text).split()))
+    return _join_lines(_BULLET.sub("", text))
+
+
+def _join_lines(text: str) -> str:
+    return strip_markers(" ".join(text.split()))
+
+
+def iter_list_forms(text: str) -> Iterator[str]:
+    """Yield the lists of a passage in all forms, and the items that go on with another's list."""
+    lists = [line.listed for line in lines(text) if line.listed]
+    for listed in (*lists, read_first_items(text, tuple(_joined(text)))):
+        yield from (_join_lines(form) for (form,) in listed.iter_forms())
 
 
 def iter_statements(text: str) -> Iterator[tuple[str, str]]:
@@ -230,14 +314,16 @@ def lines(text: str) -> Iterator[Line]:
 
     Headings and tables of contents are left out.
 
-    A sentence that introduces a list has the list appended if it is short. Its items are also
+    A list is a statement with the sentence or heading that introduces it, and its items are also
     statements of their own.
     """
     reader = TableReader(text)
     spans = list(_joined(text))
+    heading = under = ""
 
     for number, (start, end) in enumerate(spans):
         span = text[start:end]
+        heading, under = read_heading(span), heading
         source = " ".join(span.split())
         if "|" in span:
             yield from (Line(said, source, row) for said, row in reader.read(start, end))
@@ -249,9 +335,27 @@ def lines(text: str) -> Iterator[Line]:
             )
         else:
             reader.pass_by(start, end)
-            if not (_HEADING.match(span) or _LEADERS.search(span)):
-                said = _with_list(text, spans, number) if _LEADS.search(span) else span
-                yield Line(_name_term(text, start, said), source, parse_named_row(span))
+            if not _LEADERS.search(span):
+                said = _iter_said(text, spans, number, source)
+                yield from (replace(line, under=under) for line in said)
+
+
+def _iter_said(
+    text: str, spans: Sequence[tuple[int, int]], number: int, source: str
+) -> Iterator[Line]:
+    """Yield a sentence, and the list that it or a heading introduces."""
+    start, end = spans[number]
+    span = text[start:end]
+    if introduces(span):
+        found = read_list(text, spans, number)
+        said = found.render()[0]
+        yield Line(_name_term(text, start, said), source, listed=found)
+        return
+
+    if not _HEADING.match(span):
+        yield Line(_name_term(text, start, span), source, parse_named_row(span))
+    if headed := read_headed_list(text, spans, number):
+        yield Line(headed.render()[0], source, listed=headed, is_headed=True)
 
 
 def _name_term(text: str, start: int, said: str) -> str:
@@ -295,70 +399,13 @@ def _is_short_item(text: str, start: int, end: int) -> bool:
 def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> bool:
     """Return whether a line is a term, and the sentence below it, indented further, defines it."""
     between = text[end : following[0]]
-    indent = _find_indent(text, start)
+    indent = find_indent(text, start)
     return (
         between[:1] == "\n"
         and between.count("\n") == 1
         and len(between) - 1 > indent
         and end - start <= MAX_DEFINED
         and not ITEM.match(text, start)
-        and (text[end - 1].isalnum() or text[end - 1] in _CLOSING_QUOTES)
+        and (text[end - 1].isalnum() or text[end - 1] in _CLOSERS)
         and (text[following[0]].isupper() or text.startswith("means ", following[0]))
     )
-
-
-def _with_list(text: str, spans: Sequence[tuple[int, int]], number: int) -> str:
-    r"""Return a sentence with the list that follows it, whole or by its items' first sentences.
-
-    A list that is longer even so is left out. "1." becomes "1)", because it would look like the end
-    of a sentence.
-
-    >>> text = "Do this:\n1. Press. Wait.\n2. Let go.\nThen leave."
-    >>> _with_list(text, sentence_spans(text), 0)
-    'Do this: 1) Press. Wait. 2) Let go.'
-    """
-    items = _items_after(text, spans, number)
-    introduction = text[slice(*spans[number])]
-    whole = " ".join([introduction, *chain(*items)])
-    firsts = " ".join([introduction, *(sentences[0] for sentences in items)])
-    return next((said for said in (whole, firsts) if len(said) <= MAX_CHARACTERS), introduction)
-
-
-def _items_after(text: str, spans: Sequence[tuple[int, int]], number: int) -> list[tuple[str, ...]]:
-    """Return the sentences of each item of the list that follows a sentence; [] of a long list.
-
-    What follows an item at its own indent is the next item, not a list below it.
-    """
-    items: list[tuple[str, ...]] = []
-    begin, end = spans[number]
-    started = end
-    least = _find_indent(text, begin) + 1 if ITEM.match(text, begin) else 0
-
-    for begins, ends in islice(spans, number + 1, None):
-        said = text[begins:ends]
-        if ITEM.match(said) or _NUMBERED.match(said):
-            if _find_indent(text, begins) < least:
-                break
-            items.append((_NUMBERED.sub(r"\1) ", said),))
-            started = begins
-        elif items and _is_indented_as(text, started, text[end:begins]):
-            items[-1] = (*items[-1], said)
-        else:
-            break
-        end = ends
-        if end - begin > MAX_LIST:
-            return []
-
-    return items
-
-
-def _is_indented_as(text: str, item: int, between: str) -> bool:
-    """Return whether what follows a sentence of an item, after `between`, is still of the item."""
-    indent = _find_indent(text, item)
-    gap, _, following = between.rpartition("\n")
-    return "\n" not in between or ("\n" not in gap and len(following) > indent)
-
-
-def _find_indent(text: str, place: int) -> int:
-    """Return how many characters are before a place on its line."""
-    return place - text.rfind("\n", 0, place) - 1

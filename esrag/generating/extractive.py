@@ -11,18 +11,25 @@ from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import answer_cells
-from esrag.evidence.questions import read_question, read_sides
+from esrag.evidence.questions import read_question
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
+from esrag.generating.comparing import compare
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
-MAX_COMPARED = 80  # words of a passage that goes on comparing
-FRONT = 4  # terms at the start of a statement that say what it is about
-SIDE = 0.7  # share of the best fit that a statement about one side of a comparison has at least
+DEFINED = 0.6  # share of the best fit that a definition has at least, where one is asked for
+LISTED = 0.85  # share of the best fit that a list has at least, where a list is asked for
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
+_SINGLE = {"yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
+_AUTHORED = re.compile(
+    r"\b(?:wr(?:ote|itten|ite)|author\w*|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
+    re.IGNORECASE,
+)
+_AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
+_BY_NAME = re.compile(r"\w+ed by [A-Z]|\bwritten by [A-Z]")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
@@ -37,7 +44,7 @@ class ExtractiveGenerator:
 
     def generate(self, task: GenerationTask) -> Draft:
         """Return up to `max_sentences` sentences, each with its marker."""
-        text = _steps(task) or _cells(task) or _sentences(task) or REFUSAL
+        text = _steps(task) or _cells(task) or _author(task) or _sentences(task) or REFUSAL
         task.on_piece(text)
         return Draft(text)
 
@@ -53,7 +60,7 @@ def _cells(task: GenerationTask) -> str:
     Cells that their passage would not support, such as one that repeats a number, are left to the
     whole row.
     """
-    found = answer_cells(task.question, task.evidence, task.statements)
+    found = answer_cells(task.question, task.evidence, task.statements).found
     chunks = {item.key: item.chunk for item in task.evidence}
     try:
         for key, text in found:
@@ -61,6 +68,23 @@ def _cells(task: GenerationTask) -> str:
     except Unsupported:
         return ""
     return " ".join(f"{text} [{key}]" for key, text in found)
+
+
+def _author(task: GenerationTask) -> str:
+    """Return the line of the best document that names its author, if the question asks for that."""
+    if read_question(task.question).kind != "who" or not _AUTHORED.search(task.question):
+        return ""
+
+    best = max(task.statements, key=lambda each: (each.fit, -each.order), default=None)
+    if best is None or _BY_NAME.search(best.text):
+        return ""
+    documents = {item.key: item.chunk.doc_id for item in task.evidence}
+    lines = (
+        each
+        for each in task.statements
+        if documents[each.key] == documents[best.key] and _AUTHOR.match(each.text)
+    )
+    return next(map(_cite, lines), "")
 
 
 def _sentences(task: GenerationTask) -> str:
@@ -79,9 +103,19 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     """
     if not found:
         return []
-    ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
-    chosen = _choose_sides(question, ranked, found) or _choose_near(question, ranked, found)
+    ranked = _rank(question, found)
+    chosen = compare(question, ranked) or _choose_near(question, ranked, found)
     return sorted(chosen[:max_sentences], key=lambda statement: statement.order)
+
+
+def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
+    """Return the statements, best first; whole lists last where a single fact is asked for."""
+    ranked = sorted(found, key=lambda statement: (-statement.fit, statement.order))
+    if read_question(question).kind not in _SINGLE:
+        return ranked
+    facts = [each for each in ranked if each.items <= 1]
+    is_near = bool(facts) and facts[0].fit >= NEAR * ranked[0].fit
+    return facts if is_near else ranked
 
 
 def _choose_near(
@@ -92,9 +126,12 @@ def _choose_near(
     A definition is followed by the sentence after it that goes on about the same: "A KEM has three
     algorithms. These …".
     """
-    best, *others = ranked
+    if listed := _find_list(question, ranked):
+        return [listed]
+    defined = _find_definition(ranked)
+    best = defined or ranked[0]
     chosen = [best]
-    near = [each for each in others if each.fit >= NEAR * best.fit]
+    near = [] if defined else [each for each in ranked[1:] if each.fit >= NEAR * best.fit]
     named = compounds(question) & set(terms(best.text))
 
     for statement in [*_find_explanation(question, best, found), *near]:
@@ -106,6 +143,19 @@ def _choose_near(
             chosen.append(statement)
 
     return chosen
+
+
+def _find_definition(ranked: Sequence[Statement]) -> Statement | None:
+    """Return the best statement that defines what the question wants to have defined."""
+    least = DEFINED * ranked[0].fit
+    return next((each for each in ranked if each.defines and each.fit >= least), None)
+
+
+def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
+    """Return the best list if a question asks for one, or the best statement if it is a list."""
+    is_asked = read_question(question).kind == "list"
+    least = LISTED * ranked[0].fit if is_asked else ranked[0].fit
+    return next((each for each in ranked if each.items > 1 and each.fit >= least), None)
 
 
 def _count_words(statement: Statement) -> int:
@@ -122,60 +172,6 @@ def _find_explanation(
     return [each for each in after if _REFERS_BACK.match(each.text)]
 
 
-def _choose_sides(
-    question: str, ranked: Sequence[Statement], found: Sequence[Statement]
-) -> list[Statement]:
-    """Return what a comparison asks for; nothing for another question.
-
-    That is one statement for both sides with those after it that go on about them, or the best for
-    each side.
-    """
-    sides = read_sides(question)
-    if not sides:
-        return []
-
-    told = [(statement, set(terms(statement.text))) for statement in ranked]
-    of_all = [each for each, words in told if all(side <= words for side in sides)]
-    best = [_best_about(side, [each for each, words in told if side <= words]) for side in sides]
-    if None in best:
-        return []
-    least = min(each.fit for each in best if each)
-    if least < SIDE * ranked[0].fit:
-        return []
-    if of_all and of_all[0].fit >= least:
-        return _take_while_compared(of_all[0], sides, found)
-    return list(dict.fromkeys(each for each in best if each))
-
-
-def _best_about(side: set[str], ranked: Sequence[Statement]) -> Statement | None:
-    """Return the best statement that begins with a side of a comparison, else the best one."""
-    about = (each for each in ranked if not side.isdisjoint(_begin(each)))
-    return next(about, next(iter(ranked), None))
-
-
-def _begin(statement: Statement) -> list[str]:
-    """Return the first terms of a statement; of a row, those of its first cell."""
-    first, is_row, _ = statement.source.strip("| ").partition("|")
-    return terms(first) if is_row else terms(statement.text)[:FRONT]
-
-
-def _take_while_compared(
-    first: Statement, sides: Sequence[set[str]], found: Sequence[Statement]
-) -> list[Statement]:
-    """Return a statement with those after it in its passage that go on about one of the sides."""
-    chosen = [first]
-    for statement in (each for each in found if each.order > first.order):
-        words = set(terms(statement.text))
-        if (
-            (statement.key, statement.order) != (first.key, chosen[-1].order + 1)
-            or not any(side <= words for side in sides)
-            or sum(map(_count_words, [*chosen, statement])) > MAX_COMPARED
-        ):
-            break
-        chosen.append(statement)
-    return chosen
-
-
 def _overlap(left: Statement, right: Statement) -> float:
     """Return the share of the shorter statement's words that the other one has too."""
     a, b = set(terms(left.text)), set(terms(right.text))
@@ -184,4 +180,5 @@ def _overlap(left: Statement, right: Statement) -> float:
 
 def _cite(statement: Statement) -> str:
     """Return the text with its marker after each sentence that a reader would see in it."""
-    return " ".join(f"{sentence} [{statement.key}]" for sentence in sentences(statement.text))
+    parts = [(statement.key, statement.text), *statement.more]
+    return " ".join(f"{sentence} [{key}]" for key, text in parts for sentence in sentences(text))

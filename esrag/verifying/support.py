@@ -7,7 +7,15 @@ from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.numbered_steps import split_steps
-from esrag.evidence.statements import Encode, Line, iter_statements, lines, strip_markers, to_line
+from esrag.evidence.statements import (
+    Encode,
+    Line,
+    iter_list_forms,
+    iter_statements,
+    lines,
+    strip_markers,
+    to_line,
+)
 from esrag.evidence.tables import Row
 from esrag.records import Chunk
 from esrag.text import sentence_spans
@@ -132,11 +140,12 @@ def _flat_row(row: Row) -> Row:
 
 @lru_cache(maxsize=64)
 def _own(text: str) -> frozenset[str]:
-    """Return the whole sentences, statements and steps of a passage, without parts of them."""
+    """Return the whole sentences, statements, lists and steps of a passage, not parts of them."""
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in split_steps(text).split("\n") if _STEP.match(line))
     whole = {
-        to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)
+        *(to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)),
+        *iter_list_forms(text),
     }
     return frozenset(
         _flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each))

@@ -21,7 +21,15 @@ from esrag.verifying.drafts import to_evidence
         ("yesno", ["Is email allowed?", "Can a response have a body?", "Doesn't it rain?"]),
         ("list", ["What are the four transformations?", "How do I install the plugin?"]),
         ("list", ["Which kinds of lamp are there?", "How is a key checked?"]),
+        ("list", ["What severity levels does it have?", "Which metadata must it carry?"]),
+        ("list", ["Which operations make up a round?", "In which ways can it be signed?"]),
+        ("list", ["What are guests not supposed to do here?", "Which date formats must it read?"]),
+        ("definition", ["What exactly is a key?", "How does the law define income?"]),
+        ("definition", ["When is a version called a final release?", "Explain replica selection."]),
+        ("count", ["What should the limit be set to?", "What does the ticket cost?"]),
+        ("other", ["What does distance computation do?", "Tell me of it."]),
         ("comparison", ["What is the difference between PUT and POST?", "Is A better vs. B?"]),
+        ("comparison", ["What sets A apart from B?", "Does A work differently for B than for C?"]),
         ("other", ["session secret entropy", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
@@ -38,6 +46,8 @@ def test_the_kind_of_a_question(kind, questions):
         ("What is the difference between PUT and POST?", [{"put"}, {"post"}]),
         ("How does a gateway differ from a proxy?", [{"gateway"}, {"proxi"}]),
         ("Is A1 compared with B2 slow?", [{"a1", "a", "1"}, {"b2", "b", "2", "slow"}]),
+        ("What sets the old pot apart from the new one?", [{"old"}, {"new"}]),
+        ("Does it work differently for tea than for ordinary ones?", [{"tea"}, {"ordinari"}]),
         ("What is a gateway?", []),
         ("How do they compare?", []),
     ],
@@ -46,7 +56,7 @@ def test_the_sides_of_a_comparison(question, sides):
     """Without the words that both sides share."""
     found = read_sides(question)
     assert len(found) == len(sides)
-    assert all(want & have for want, have in zip(sides, found, strict=True))
+    assert all(want.intersection(have) for want, have in zip(sides, found, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The extractive generator quotes; it picks by meaning and words, and reads tables by the row."""
 
+from itertools import accumulate
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,8 @@ SIZES = (
 
 
 def evidence(*texts):
-    """Evidence c1… with these texts."""
+    """Evidence c1… with these texts, one after the other in a document."""
+    starts = [0, *accumulate(len(text) + 1 for text in texts)]
     return tuple(
         Evidence(
             f"c{n}",
@@ -26,15 +29,15 @@ def evidence(*texts):
                 chunk_id=f"d::p0001::c{n:03d}",
                 doc_id="d",
                 ordinal=n,
-                start=0,
-                end=len(text),
+                start=start,
+                end=start + len(text),
                 start_page=1,
                 end_page=1,
                 text=text,
             ),
             1 / n,
         )
-        for n, text in enumerate(texts, 1)
+        for n, (start, text) in enumerate(zip(starts, texts, strict=False), 1)
     )
 
 
@@ -95,7 +98,7 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
         ),
         (
             f"{RESETTING}\n- press the button\n- let go of it\n\nThe lid is red.",
-            "To reset the kettle, do the following: - press the button - let go of it [c1]",
+            "To reset the kettle, do the following: press the button; let go of it [c1]",
         ),
         (f"{RESETTING}\n\nIts button resets the kettle.", "Its button resets the kettle. [c1]"),
         (
@@ -109,7 +112,7 @@ RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
         ("Resetting the kettle.", "Resetting the kettle. [c1]"),
         (
             f"{RESETTING}\n(a) press the button\n(b) let go\n\nIt is red.",
-            "To reset the kettle, do the following: (a) press the button (b) let go [c1]",
+            "To reset the kettle, do the following: (a) press the button; (b) let go [c1]",
         ),
     ],
 )
@@ -304,3 +307,129 @@ def test_a_comparison_says_both_sides(text, said):
     """In what follows the sentence about both, or in the rows that are named after them."""
     found = answer("What is the difference between PUT and POST?", text, max_sentences=3)
     assert found.text == said
+
+
+def test_a_list_goes_on_in_the_next_passage():
+    """With what is left of its last item there, and each item with the passage it stands in."""
+    found = answer(
+        "Which steps reset the kettle?",
+        "These steps reset the kettle:\n\n1. Press the button.\n\n2. Wait.",
+        "It takes a minute.\n\n3. Let go.\n\nThe lid is red.",
+    )
+
+    assert found.text == (
+        "These steps reset the kettle: 1) Press the button. [c1] 2) Wait. [c1] 3) Let go. [c2]"
+    )
+
+
+def test_a_list_that_is_too_long_is_said_by_the_names_of_its_items():
+    """Each of them, also those in the next passage; what they say remains in the passages."""
+    said = "it is " + "very " * 60 + "large"
+    found = answer(
+        "Which parts does the kettle have?",
+        f"The kettle has the following parts:\n- Lid: {said}.\n- Cable: {said}.",
+        f"- Button: {said}.\n\nIt is red.",
+    )
+
+    assert found.text == "The kettle has the following parts: Lid; Cable [c1] Button [c2]"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "## 2.1 Tools of the smith\n\n- a saw\n- a file",
+            "Tools of the smith: a saw; a file [c1]",
+        ),
+        (
+            "The smith has tools.\n\n- a saw\n- a file",
+            "The smith has tools. [c1] a saw; a file [c1]",
+        ),
+        (
+            "Tools of the smith are:\n- saws\n  - of steel\n- files\n\nIt rains.",
+            "Tools of the smith are: saws - of steel; files [c1]",
+        ),
+    ],
+)
+def test_a_list_is_introduced_by_a_heading_or_a_sentence_too(text, said):
+    """An item further in belongs to the item above it."""
+    assert answer("Which tools does the smith have?", text).text == said
+
+
+def test_a_list_is_no_answer_to_a_question_for_one_fact():
+    """Its items and the sentences around it are."""
+    text = (
+        "Before the smith may use a saw, the smith has to do this:\n- learn\n- rest\n\n"
+        "The smith may not use a saw."
+    )
+
+    assert answer("May the smith use a saw?", text).text == "The smith may not use a saw. [c1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        (
+            "What is a federation proxy?",
+            (
+                "#### Broker\nA federation proxy may use one.\n\n#### Federation Proxy (FP)\n"
+                "A component that bridges two systems. It is small."
+            ),
+            "A component that bridges two systems. [c1] It is small. [c1]",
+        ),
+        (
+            "What is UBI?",
+            "UBI Plugin: UBI for UBI. User Behavior Insights (UBI) is a schema.",
+            "User Behavior Insights (UBI) is a schema. [c1]",
+        ),
+        (
+            "What exactly is a key?",
+            "A key is not a lock.\n\nA key is a word that opens.",
+            "A key is a word that opens. [c1]",
+        ),
+        (
+            "What is a cyclic isolate?",
+            "Cyclic isolate (CI)\n    A subgraph that nothing refers to.",
+            "Cyclic isolate (CI): A subgraph that nothing refers to. [c1]",
+        ),
+    ],
+)
+def test_a_definition_goes_before_what_only_names_the_subject(question, text, said):
+    """It is below its heading, after its name or its name in full, and never says what is not."""
+    assert answer(question, text, max_sentences=3).text == said
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        (
+            "How is a pot different from a kettle?",
+            "A kettle boils water. It is red. A pot cooks soup. Pots and kettles cost the same.",
+            "A kettle boils water. [c1] A pot cooks soup. [c1]",
+        ),
+        (
+            "What sets the old pot apart from the new one?",
+            "Pots rust. The old pot is unlike the new one in colour. It is red. Soup is hot.",
+            "The old pot is unlike the new one in colour. [c1] It is red. [c1] Soup is hot. [c1]",
+        ),
+        (
+            "How long may a pot boil compared with a kettle?",
+            "Time | pot | kettle | pan\nMay boil | 1 h | 5 min | 2 h",
+            "May boil, pot: 1 h; kettle: 5 min [c1]",
+        ),
+    ],
+)
+def test_a_comparison_says_what_tells_its_sides_apart(question, text, said):
+    """A sentence that says so; what begins with each side; or the columns of both."""
+    assert answer(question, text, max_sentences=3).text == said
+
+
+def test_the_author_is_in_the_line_that_names_one():
+    """If the question asks for that, and no sentence says who did it."""
+    header = "Title: Kettles\nAuthor: Ada Park\nStatus: Final"
+    question = "Who proposed kettles?"
+
+    found = answer(question, f"{header}\n\nThis document proposes kettles.")
+    assert found.text == "Author: Ada Park [c1]"
+    said = "Kettles were proposed by Ben Fox. [c1]"
+    assert answer(question, f"{header}\n\nKettles were proposed by Ben Fox.").text == said
