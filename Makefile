@@ -34,10 +34,12 @@ docs: install  ## Build the documentation as a site, build/docs/index.html; a wa
 # Most tests wait for a process more than they compute, so there are more processes than cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
 HEAVY := live or packaging or quality or slow
-QUICK := esrag $(addprefix tests/,text chunking evidence verifying retrieving generating) $(wildcard tests/test_*.py)
+SLOWER := tests/test_forkserver.py tests/test_patterns.py
+QUICK := esrag $(addprefix tests/,text chunking evidence verifying retrieving generating) \
+	$(filter-out $(SLOWER),$(wildcard tests/test_*.py))
 
 quick: install  ## Run the tests that need no server and hardly a command, within a minute
-	$(PYTEST) -m "not ($(HEAVY))" --ignore tests/test_forkserver.py --ignore tests/test_patterns.py $(QUICK)
+	$(PYTEST) -m "not ($(HEAVY))" $(QUICK)
 
 test: install  ## Run all tests except the heaviest; fetches the encoder's weights the first time
 	$(BIN)/esrag models get
