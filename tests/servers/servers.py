@@ -8,6 +8,7 @@ python servers.py stop --data /tmp/search
 import argparse
 import base64
 import contextlib
+import fcntl
 import hashlib
 import http.client
 import json
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -329,15 +330,23 @@ def install(engine: str, jdk: Path) -> Path:
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esrag-servers"
     home = cache / f"{engine}-{_fingerprint(engine)}"
-    if home.exists():
-        return home
     cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".part-") as part:
-        stage = Path(part) / "home"
-        _build(engine, jdk, stage)
-        with contextlib.suppress(OSError):  # somebody else was quicker: theirs is as good
+    with _one_at_a_time(cache):
+        if home.exists():
+            return home
+        with tempfile.TemporaryDirectory(dir=cache, prefix=".part-") as part:
+            stage = Path(part) / "home"
+            _build(engine, jdk, stage)
             stage.rename(home)
     return home
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Maven downloads into one folder, and two that download the same file into it both fail."""
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _fingerprint(engine: str) -> str:
