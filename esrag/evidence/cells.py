@@ -14,14 +14,15 @@ from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
-from esrag.text.terms import terms
+from esrag.text.terms import compounds, terms
 
 MAX_CELLS = 3  # more of them are the whole row
 MAX_ROWS = 2  # that a question may compare
 
 # Share of the question's words that a row has to have with its caption and the passage's titles,
-# for its cell to be the answer without being the best statement.
-MIN_SHARE = 0.6
+# for its cell to be the answer without being the best statement. A label such as ML-KEM-768 tells
+# more than other words.
+MIN_SHARE, MIN_TECHNICAL_SHARE = 0.6, 0.4
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
@@ -56,6 +57,7 @@ class _Candidate:
     missing: int  # words of its label that the question lacks
     headers: int  # words of its best header
     share: float  # of the question's words that it has with its caption and titles
+    is_technical: bool  # a technical word of the question is in its label
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ def _candidates(
     The row of the third quarter is the third one below "Quarter ended", whatever its date.
     """
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
-    quarter, given = _quarter(question), _terms(question)
+    quarter, given, named = _quarter(question), _terms(question), compounds(question)
     places = Counter[tuple[str, ...]]()
 
     for line in lines(item.chunk.text):
@@ -192,12 +194,14 @@ def _candidates(
             missing=len(label - asked),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),
+            is_technical=not named.isdisjoint(compounds(row.cells[0][1])),
         )
 
 
 def _is_named(row: _Candidate) -> bool:
     """Return whether the question names the row and the column, and is about little else."""
-    return bool(row.matched and row.headers) and not row.missing and row.share >= MIN_SHARE
+    least = MIN_TECHNICAL_SHARE if row.is_technical else MIN_SHARE
+    return bool(row.matched and row.headers) and not row.missing and row.share >= least
 
 
 def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
