@@ -306,8 +306,9 @@ def test_a_hostile_text_takes_linear_time(name, pattern, methods):
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+b", r"\s+$", "<!--.*?-->x"])
-def test_what_takes_longer_is_noticed(pattern):
+def test_what_takes_longer_is_noticed(pattern, monkeypatch):
     """A nested repeat, a run that is entered anywhere, an end that is missing: known for it."""
+    monkeypatch.setitem(globals(), "CPU_S", 0.5)
     assert slowest(re.compile(pattern, re.DOTALL), "search")
 
 

@@ -66,8 +66,8 @@ _LISTS = re.compile(
             r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
             r"\bhow (?:do|does|can|should|to|would)\b",
             r"\bin (?:what|which) (?:order|ways?)\b",
-            rf"\bwhat (?:{_AUXILIARY})\b[^?]{{1,80}}\b{_HOLDS}\b",
-            r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|[^?]{1,80} do\b)",
+            rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
+            r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|happen\b|[^?]{1,80} do\b)",
         )
     ),
     re.IGNORECASE,

@@ -29,7 +29,7 @@ _AUTHORED = re.compile(
     re.IGNORECASE,
 )
 _AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
-_BY_NAME = re.compile(r"\w+ed by [A-Z]|\bwritten by [A-Z]")
+_BY_NAME = re.compile(r"(?:ed|written) by [A-Z]")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 

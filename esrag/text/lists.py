@@ -19,12 +19,15 @@ _LEADS = re.compile(r":\Z|\b(?:list|following|below)\b[^.]{0,80}\.\Z")
 _NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
 _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
 _BULLET = re.compile(r"\A[^\w(]\s+")
+_LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
 _MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
 _ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
+_ENDS_PART = re.compile(r"[.!?:;,…]['\"”’)]*\Z")
 _NAME = re.compile(r"\A([^:—–.]{2,60}?)(?::|\s[—–-])\s")
 
 Spans = Sequence[tuple[int, int]]
 Item = tuple[str, ...]  # its sentences
+Level = tuple[str, int]  # the kind of mark, and the indent
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class ItemList:
 
     def iter_forms(self, *more: Sequence[Item]) -> Iterator[tuple[str, ...]]:
         """Yield the list with whole items, with their first sentences, and with their names."""
-        for shorten in (" ".join, _say_first, _say_name):
+        for shorten in (_say_all, _say_first, _say_name):
             own = f"{self.introduction} {_join(map(shorten, self.items))}".strip()
             yield (own, *(_join(map(shorten, items)) for items in more))
 
@@ -103,7 +106,7 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
     """
     begin, end = spans[number]
     said = text[begin:end]
-    if ITEM.match(said) or _NUMBERED.match(said) or not _is_item(text, spans, number + 1):
+    if _is_item(text, spans, number) or not _is_item(text, spans, number + 1):
         return None
 
     found = read_list(text, spans, number)
@@ -147,38 +150,51 @@ def read_first_items(text: str, spans: Spans) -> ItemList:
 
 
 def _is_item(text: str, spans: Spans, number: int) -> bool:
-    said = text[slice(*spans[number])] if number < len(spans) else ""
-    return bool(ITEM.match(said) or _NUMBERED.match(said))
+    return number < len(spans) and _read_level(text, spans[number]) is not None
 
 
 def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...], int]:
     """Return the items after a sentence, and the number of the first sentence after them.
 
-    A list that is too long has none. What follows an item at its own indent is the next item, not a
-    list below it; items further in are part of the item.
+    A list that is too long has none. What follows an item at its own level is the next item, not a
+    list below it; items of a lower level are part of the item.
     """
     items: list[Item] = []
-    begin = started = spans[number][0] if number >= 0 else 0
-    least = find_indent(text, begin) + 1 if number >= 0 and ITEM.match(text, begin) else 0
+    begin = spans[number][0] if number >= 0 else 0
+    above = _read_level(text, spans[number]) if number >= 0 else None
+    started, own = begin, ("", 0)  # the last item, and the level of all of them
 
     for after in range(number + 1, len(spans)):
         place, end = spans[after]
-        said, indent = text[place:end], find_indent(text, place)
-        is_item = bool(ITEM.match(said) or _NUMBERED.match(said))
+        said, level = text[place:end], _read_level(text, spans[after])
         if end - begin > MAX_LIST:
             return (), after
-        if is_item and indent < least:
+        if level and above and not _is_below(level, above):
             return tuple(items), after
 
-        if is_item and (not items or indent <= find_indent(text, started)):
+        if level and (not items or not _is_below(level, own)):
             items.append((_NUMBERED.sub(r"\1) ", _BULLET.sub("", said)),))
-            started = place
-        elif items and (is_item or _goes_on(text, spans, after, started)):
-            items[-1] = (*items[-1], said)
+            started, own = place, own if len(items) > 1 else level
+        elif items and (level or _goes_on(text, spans, after, started)):
+            items[-1] = (*items[-1], _BULLET.sub("", said))
         else:
             return tuple(items), after
 
     return tuple(items), len(spans)
+
+
+def _read_level(text: str, span: tuple[int, int]) -> Level | None:
+    """Return the kind of mark of an item and its indent; None for what is no item."""
+    said = text[slice(*span)]
+    if not (ITEM.match(said) or _NUMBERED.match(said)):
+        return None
+    mark = said.split(maxsplit=1)[0]
+    return _LETTERS.sub("a", _DIGITS.sub("1", mark)), find_indent(text, span[0])
+
+
+def _is_below(level: Level, other: Level) -> bool:
+    """Return whether an item is below another: further in, or as far with another mark."""
+    return level[1] > other[1] or (level[1] == other[1] and level[0] != other[0])
 
 
 def _goes_on(text: str, spans: Spans, number: int, item: int) -> bool:
@@ -213,6 +229,13 @@ def _is_counted_on(text: str, spans: Spans, number: int, item: str) -> bool:
 def find_indent(text: str, place: int) -> int:
     """Return how many characters are before a place on its line."""
     return place - text.rfind("\n", 0, place) - 1
+
+
+def _say_all(item: Item) -> str:
+    """Return the sentences of an item, with a comma after each item in it."""
+    *first, last = item
+    said = [each if _ENDS_PART.search(each) else f"{each}," for each in first]
+    return " ".join([*said, last])
 
 
 def _say_first(item: Item) -> str:

@@ -347,7 +347,15 @@ def test_a_list_that_is_too_long_is_said_by_the_names_of_its_items():
         ),
         (
             "Tools of the smith are:\n- saws\n  - of steel\n- files\n\nIt rains.",
-            "Tools of the smith are: saws - of steel; files [c1]",
+            "Tools of the smith are: saws, of steel; files [c1]",
+        ),
+        (
+            "The smith:\n- Tools:\n* saws\n* files\n- Rooms:\n* a yard\n\nIt rains.",
+            "The smith: Tools: saws, files; Rooms: a yard [c1]",
+        ),
+        (
+            "Tools of the smith are:\n1. saws:\n(a) old ones\n(b) new ones\n2. files\n\nIt rains.",
+            "Tools of the smith are: 1) saws: (a) old ones, (b) new ones; 2) files [c1]",
         ),
     ],
 )
