@@ -19,10 +19,11 @@ from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
 DEFINED = 0.6  # share of the best fit that a definition has at least, where one is asked for
-LISTED = 0.85  # share of the best fit that a list has at least, where a list is asked for
+# Share of the best fit that a list has at least where one is asked for, a sentence where a fact is.
+LISTED = 0.85
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
-_SINGLE = {"yesno", "who", "time"}  # kinds of questions that no list answers
+_SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _AUTHORED = re.compile(
     r"\b(?:wr(?:ote|itten|ite)|author\w*|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
@@ -114,7 +115,7 @@ def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
     if read_question(question).kind not in _SINGLE:
         return ranked
     facts = [each for each in ranked if each.items <= 1]
-    is_near = bool(facts) and facts[0].fit >= NEAR * ranked[0].fit
+    is_near = bool(facts) and facts[0].fit >= LISTED * ranked[0].fit
     return facts if is_near else ranked
 
 
