@@ -147,7 +147,7 @@ def _has_word(text: str, word: str) -> bool:
     )
 
 
-class Gathering:
+class Searches:
     """The searches for a question: the first sufficient one counts, else the most confident one.
 
     Of equally confident searches the earliest counts.

@@ -18,7 +18,7 @@ from esrag.context import Context
 from esrag.describing.reply import answer_about_documents
 from esrag.engines import SearchResult
 from esrag.filters import Filter
-from esrag.gathering import Gathering, repair_spelling, retrieve, select
+from esrag.gathering import Searches, repair_spelling, retrieve, select
 from esrag.generating.followups import Turn, make_standalone
 from esrag.generating.rewriting import rewrite
 from esrag.ingesting import Progress
@@ -112,11 +112,11 @@ def ask(
         return about
 
     spelled, corrections = repair_spelling(question, context, where)
-    gathering = Gathering(spelled, context, where)
-    for query in gathering.iter_queries():  # the question, then other words if it finds too little
+    searches = Searches(spelled, context, where)
+    for query in searches.iter_queries():  # the question, then other words if it finds too little
         hits = retrieve(query, context, where)  # both legs, fused; then the rerankers in turn
-        gathering.add(query, select(spelled, query, hits, context))
-    found = gathering.result()
+        searches.add(query, select(spelled, query, hits, context))
+    found = searches.result()
 
     answering = Answering(spelled, found, context, on_sentence)
     # None without enough evidence; a stronger model's if the check refuses a draft.
