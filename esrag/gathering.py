@@ -20,6 +20,7 @@ from esrag.evidence import Statement, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.confidence import Signals, confidence
+from esrag.evidence.quantities import lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
@@ -115,6 +116,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         relevance=relevance,
         closeness=closeness,
         is_unknown=_is_unknown(question, evidence),
+        lacks_unit=lacks_asked_unit(question, stated),
         cell=answer_cells(question, evidence, stated).way,
     )
     sureness = confidence(signals)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -3.35, 4.3, 1.6
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -2.65, 4.95
 BY_UNKNOWN = -1.0  # of 1,025 questions, 16 had such a word: 9 of them were answerable
+BY_LACKING = -3.0  # of 480 questions, 12 lacked a unit: none of them was answerable
 
 # Least values: of 22 answers from named cells all were right, and of 18 from cells of a row 12.
 CELLS = {"named": 0.85, "row": 0.5}
@@ -23,13 +24,15 @@ class Signals:
     """The inputs of confidence: the fit of the best sentence, the cosine of the best passage.
 
     `closeness` is None if no vectors were searched. `is_unknown` says that the question has a
-    technical word, such as HTTP/2, that no passage has. `cell` is "named" if the question names the
-    row and column of a table, "row" if a cell of the best row answers it, else "".
+    technical word, such as HTTP/2, that no passage has, and `lacks_unit` that it asks for money or
+    a unit that no statement near the best has. `cell` is "named" if the question names the row and
+    column of a table, "row" if a cell of the best row answers it, else "".
     """
 
     relevance: float
     closeness: float | None
     is_unknown: bool = False
+    lacks_unit: bool = False
     cell: str = ""
 
 
@@ -47,7 +50,10 @@ def confidence(signals: Signals) -> float:
         z = OFFSET + BY_RELEVANCE * signals.relevance + BY_CLOSENESS * signals.closeness
     if signals.is_unknown:
         z += BY_UNKNOWN
-    least = 0.0 if signals.is_unknown else CELLS.get(signals.cell, 0.0)
+    if signals.lacks_unit:
+        z += BY_LACKING
+    is_doubtful = signals.is_unknown or (signals.lacks_unit and signals.cell != "named")
+    least = 0.0 if is_doubtful else CELLS.get(signals.cell, 0.0)
     return round(max(1 / (1 + math.exp(-z)), least), 4)
 
 

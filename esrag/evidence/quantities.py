@@ -1,4 +1,4 @@
-"""Quantities such as the 80 litres of "which lamp burns 80 litres?", which pick out the answer."""
+"""Quantities: the 80 litres of "which lamp burns 80 litres?", the money of "what does it cost?"."""
 
 import re
 from collections import defaultdict
@@ -6,13 +6,70 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import to_figures, uses
+from esrag.evidence.questions import read_question
+from esrag.text.figures import CURRENCIES, is_unit, to_figures, uses
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.
 _BOUND = re.compile(
     rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:-|–|to) ?\d+"
 )
+
+NEAR_BEST = 0.8  # share of the best fit from which a statement may hold what is asked for
+
+_MONEY = re.compile(
+    r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(r"\bhow many ([a-z]+)\b", re.IGNORECASE)
+_FAMILIES = {
+    "time": ("second", "minute", "hour", "day", "week", "month", "year"),
+    "data": ("byte", "bit"),
+}
+# What `uses` does not take for a figure with its unit.
+_LOOSE = {
+    "money": re.compile(r"\b(?:CHF|JPY|cents?|francs?|free|no charge)\b|[$€£¥]"),
+    "time": re.compile(r"\d ?(?:ms|s|m|h|d)\b"),
+    "data": re.compile(r"\d ?[kmgt]i?b\b", re.IGNORECASE),
+}
+
+
+def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:
+    """Return whether a question asks for money or a unit that no statement near the best has."""
+    wanted = _asked_family(question)
+    if not wanted:
+        return False
+    least = NEAR_BEST * max((each.fit for each in statements), default=0)
+    near = [each for each in statements if each.fit >= least]
+    return not any(_has_unit(wanted, each) for each in near)
+
+
+def _asked_family(question: str) -> str:
+    """Return the family of units that a question asks for, "" for none.
+
+    >>> _asked_family("How much does a week cost?"), _asked_family("How many milliseconds is it?")
+    ('money', 'time')
+    """
+    if read_question(question).kind != "count":
+        return ""
+    unit = next(filter(is_unit, _HOW_MANY.findall(question)), "").lower()
+    if unit:
+        return _find_family(unit.rstrip("s"))
+    return "money" if _MONEY.search(question) else ""
+
+
+def _find_family(unit: str) -> str:
+    families = (name for name, units in _FAMILIES.items() if unit.endswith(units))
+    return "money" if unit in CURRENCIES else next(families, unit)
+
+
+def _has_unit(family: str, statement: Statement) -> bool:
+    text = to_figures(statement.text)
+    loose = _LOOSE.get(family)
+    words = "|".join(map(re.escape, _FAMILIES.get(family, (family,))))
+    is_named = bool(re.search(rf"(?<![a-z])(?:{words})s?(?![a-z])", text.lower()))
+    is_used = any(use.unit and _find_family(use.unit) == family for use in uses(text))
+    return is_used or (is_named and family != "money") or bool(loose and loose.search(text))
 
 
 def drop_other_quantities(question: str, statements: Sequence[Statement]) -> list[Statement]:
