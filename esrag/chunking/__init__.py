@@ -8,7 +8,7 @@ The contract, for every class registered under `esrag.chunkers`:
 - Called with a document it gives spans in order (start and end both rise) that cover the document's
   whole text but for white space between them, none blank, none with white space around it.
 - A span holds at most `size` tokens, unless `sections` keeps a table whole. What is longer by
-  itself, a sentence or a run of letters without an end, is cut. `sections` cuts no list that fits.
+  itself, a sentence or a run of letters without an end, is cut.
 - Two neighbours share at most `overlap` tokens; where a strategy knows sentences, it repeats whole
   ones.
 

@@ -1,4 +1,4 @@
-"""Sections of whole sentences, tables and lists in one piece: the default."""
+"""Sections of whole sentences, tables in one piece: the default."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,6 @@ from esrag.chunking.outline import outline
 from esrag.records import Document, Section, Span
 from esrag.text import sentence_spans, trim_span
 from esrag.text.captions import read_caption
-from esrag.text.lists import iter_lists
 
 # Sections below a quarter of the size (a heading over its subsections, a definition of one line)
 # say little alone; tables above eight times the size (a sheet of ten thousand rows) are no passage,
@@ -73,7 +72,7 @@ class SectionsChunker:
     ) -> list[Span]:
         """Return the spans that are kept whole.
 
-        These are sentences, lists, and tables with the short caption or heading above them.
+        These are sentences, and tables with the short caption or heading above them.
         """
         units: list[Span] = []
         cursor = part.start
@@ -106,25 +105,8 @@ class SectionsChunker:
     def _sentences(
         self, measured: Measured, text: str, part: Section, start: int, end: int
     ) -> list[Span]:
-        """Return sentences that fit; the section's heading joins the sentence after it.
-
-        A list that fits is one of them, with what introduces it.
-        """
+        """Return sentences that fit; the section's heading joins the sentence after it."""
         spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
-        heading = spans[0] if spans and start == part.start and part.path else None
-        spans = list(self._join_lists(measured, text, spans))
-        if spans[:1] == [heading] and len(spans) > 1:
+        if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
         return list(measured.fit(spans))
-
-    def _join_lists(
-        self, measured: Measured, text: str, spans: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[int, int]]:
-        done = 0
-        for first, after in iter_lists(text, spans):
-            start, end = spans[first][0], spans[after - 1][1]
-            if measured.count(start, end) <= self._budget.size:
-                yield from spans[done:first]
-                yield start, end
-                done = after
-        yield from spans[done:]

@@ -56,7 +56,7 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 )
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
-_FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: (?=\S)")  # "Title: A File"
+_FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z]|means )")
 _CLOSERS = "\"'”’)"
@@ -387,9 +387,25 @@ def _joined(text: str) -> Iterator[tuple[int, int]]:
         end = items.get(start, end)
         if number + 1 < len(spans) and _is_defined(text, start, end, spans[number + 1]):
             end = spans[number + 1][1]
-        yield start, end
+        yield from _split_fields(text, start, end)
         while number < len(spans) and spans[number][0] < end:
             number += 1
+
+
+def _split_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    r"""Yield each line of a span that has nothing but fields, or the span itself.
+
+    >>> text = "Title: Keys\nAuthor: Ada"
+    >>> [text[first:last] for first, last in _split_fields(text, 0, len(text))]
+    ['Title: Keys', 'Author: Ada']
+    """
+    lines = text[start:end].split("\n")
+    if len(lines) == 1 or not all(map(_FIELD.match, lines)):
+        yield start, end
+        return
+    for line in lines:
+        yield start, start + len(line)
+        start += len(line) + 1
 
 
 def _is_short_item(text: str, start: int, end: int) -> bool:

@@ -67,7 +67,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _CAPTION = r"(?:Table|Figure|Fig\.|Algorithm|Listing|Chart)\s+[A-Z]?[\d.-]{0,8}[.:]"
 CAPTION = re.compile(_CAPTION)
 _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
-ITEM = re.compile(r"(?:[-*+•‣▪▸◦–·∙●○■□＊]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
+ITEM = re.compile(r"(?:[-*+•‣▪▸◦–●■＊]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 _SECTION_NUMBER = re.compile(
@@ -75,7 +75,6 @@ _SECTION_NUMBER = re.compile(
 )
 # A spreadsheet's "City: Kiel; Founded: 1242".
 NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")
-_FIELD = re.compile(r"[A-Z][A-Za-z-]{1,20}(?: [A-Za-z]{1,15})?: +\S")  # "Author: Ada"
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
 _BEGINS_NOTHING = re.compile(r"\s*[)\]},:;](?!\S?[)(])")  # but a smiley
@@ -228,7 +227,7 @@ def _parts(previous: str, line: str) -> bool:
     """Return whether a block ends between two adjacent, stripped lines."""
     if not previous or not line or _stands_alone(previous) or _stands_alone(line):
         return True
-    if any(each.match(line) and each.match(previous) for each in (NAMED_ROW, _FIELD)):
+    if NAMED_ROW.match(line) and NAMED_ROW.match(previous):
         return True
     if ITEM.match(line) or _UNDERLINE.fullmatch(previous):
         return True

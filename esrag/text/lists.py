@@ -59,23 +59,6 @@ class ItemList:
             yield (own, *(_join(map(shorten, items)) for items in more))
 
 
-def iter_lists(text: str, spans: Spans) -> Iterator[tuple[int, int]]:
-    r"""Yield the first sentence of each list with its introduction, and the first one after it.
-
-    >>> from esrag.text import sentence_spans
-    >>> text = "It is red. Do this:\n- Press.\n- Let go.\nThen leave."
-    >>> list(iter_lists(text, sentence_spans(text)))
-    [(1, 4)]
-    """
-    number = 0
-    while number < len(spans):
-        items, after = _items_after(text, spans, number)
-        is_list = len(items) >= MIN_ITEMS and not _is_item(text, spans, number)
-        if is_list:
-            yield number, after
-        number = after if is_list else number + 1
-
-
 def introduces(said: str) -> bool:
     """Return whether a sentence says that a list follows."""
     return bool(_LEADS.search(said))
@@ -161,7 +144,9 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
     """
     items: list[Item] = []
     begin = spans[number][0] if number >= 0 else 0
-    above = _read_level(text, spans[number]) if number >= 0 else None
+    # "7. Keys", or "1. Do this:", may be a heading, whose list begins at its own indent.
+    is_item = number >= 0 and ITEM.match(text, begin)
+    above = _read_level(text, spans[number]) if is_item else None
     started, own = begin, ("", 0)  # the last item, and the level of all of them
 
     for after in range(number + 1, len(spans)):

@@ -291,18 +291,6 @@ def test_tables_stay_whole_with_caption():
     ]
 
 
-def test_a_list_that_fits_stays_whole_with_what_introduces_it():
-    """One that does not fit is cut between its items."""
-    before = "Some words of text come before the list here."
-    parts = "These are the parts:\n\n- the lid of it\n\n- its cable"
-    assert texts_of("sections", f"{before}\n\n{parts}", 18) == [before, parts]
-    assert texts_of("sections", parts, 6) == [
-        "These are the parts:",
-        "- the lid of it",
-        "- its cable",
-    ]
-
-
 def test_a_heading_stays_with_its_table():
     """A section that is one table keeps its heading in the same chunk."""
     rows = "\n".join(f"a | {n}" for n in range(20))
