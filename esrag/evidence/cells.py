@@ -16,6 +16,7 @@ from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.terms import compounds, terms
 
+MIN_SHARED = 3  # words of the question in a cell with its labels
 MAX_CELLS = 3  # more of them are the whole row
 MAX_ROWS = 2  # that a question may compare
 
@@ -64,8 +65,8 @@ class _Candidate:
 class Cells:
     """The cells that answer a question, each row's with its key, and how they were found.
 
-    They are `named` if the question has the label of the row and words of the column; else the best
-    statement is a `row` of their table.
+    They are `named` if the question has the label of the row and words of the column. Cells of a
+    `row` share words of its label with the question, or several of their own.
     """
 
     found: tuple[tuple[str, str], ...] = ()
@@ -97,7 +98,13 @@ def answer_cells(
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     if not found or any(len(list(sentences(text))) != 1 for _, text in found):
         return Cells()
-    return Cells(found, "named" if by_name else "row")
+    if by_name:
+        return Cells(found, "named")
+    is_shared = all(
+        row.matched or len(asked & _terms(text)) >= MIN_SHARED
+        for row, (_, text) in zip(chosen, found, strict=True)
+    )
+    return Cells(found, "row" if is_shared else "")
 
 
 def pick_cells(question: str, row: Row) -> str | None:
