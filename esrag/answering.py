@@ -101,6 +101,7 @@ class Answering:
             model=model,
             on_piece=check.read,
             algorithm=found.algorithm,
+            cells=found.cells,
         )
 
         return Attempt(task=task, check=check, generator=context.generator(), clock=self._clock)

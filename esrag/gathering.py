@@ -18,7 +18,7 @@ from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
-from esrag.evidence.cells import answer_cells
+from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.quantities import lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
@@ -45,6 +45,7 @@ class Gathered:
     """What the best search found for a question, and what it lacks; `steps` are all searches.
 
     `algorithm` holds the steps of the algorithm in question, each with its marker; "" without one.
+    `cells` are those of tables that answer the question.
     """
 
     retrieved: SearchResult
@@ -55,6 +56,7 @@ class Gathered:
     lacks: Reason | None
     steps: tuple[Step, ...] = ()
     algorithm: str = ""
+    cells: Cells = NO_CELLS
 
 
 def repair_spelling(
@@ -112,12 +114,13 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     relevance = max((statement.fit for statement in stated), default=0.0)
+    cells = answer_cells(question, evidence, stated)
     signals = Signals(
         relevance=relevance,
         closeness=closeness,
         is_unknown=_is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
-        cell=answer_cells(question, evidence, stated).way,
+        cell=cells.way,
     )
     sureness = confidence(signals)
     clock.lap("evidence")
@@ -130,6 +133,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         confidence=sureness,
         lacks=_lack(result, sureness, context),
         algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
+        cells=cells,
     )
 
 

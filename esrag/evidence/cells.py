@@ -73,6 +73,9 @@ class Cells:
     way: Way = ""
 
 
+NO_CELLS = Cells()
+
+
 def answer_cells(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
 ) -> Cells:
@@ -83,7 +86,7 @@ def answer_cells(
     is a row, or a row of its table with a better label.
     """
     if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
-        return Cells()
+        return NO_CELLS
 
     asked, known = _asked(question), {(each.key, each.text) for each in statements}
     sides = read_sides(question)
@@ -97,7 +100,7 @@ def answer_cells(
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     if not found or any(len(list(sentences(text))) != 1 for _, text in found):
-        return Cells()
+        return NO_CELLS
     if by_name:
         return Cells(found, "named")
     is_shared = all(

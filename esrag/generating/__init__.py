@@ -26,6 +26,7 @@ from typing import Protocol
 
 from esrag.citations import ignore
 from esrag.evidence import Statement
+from esrag.evidence.cells import NO_CELLS, Cells
 from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Evidence
 
@@ -35,7 +36,8 @@ class GenerationTask:
     """A question with its evidence in order, the statements in it, and how much to write.
 
     `prompt` and `model` are for generators that are `prompted`. `algorithm` is a draft of the steps
-    if the question asks for an "Algorithm N" that the evidence has, else "".
+    if the question asks for an "Algorithm N" that the evidence has, else "". `cells` are those of
+    tables that answer the question.
     """
 
     question: str
@@ -46,6 +48,7 @@ class GenerationTask:
     model: LanguageModel | None = None
     on_piece: Callable[[str], None] = ignore
     algorithm: str = ""
+    cells: Cells = NO_CELLS
 
 
 @dataclass(frozen=True, slots=True)

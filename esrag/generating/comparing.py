@@ -30,17 +30,18 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
         return []
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    both = [each for each in near if all(_is_about(side, each) for side in sides)]
     told = next((each for each in near if _tells_apart(sides, each)), None)
     if told:
         return _take_while_compared(told, ranked)
 
     begun = [_find_begun(near, side, other) for side, other in zip(sides, sides[::-1], strict=True)]
-    single = [next((each for each in near if _is_about(side, each)), None) for side in sides]
     if None not in begun:
         return list(dict.fromkeys(each for each in begun if each))
+
+    both = [each for each in near if all(_is_about(side, each) for side in sides)]
     if both:
         return _take_while_compared(both[0], ranked)
+    single = [next((each for each in near if _is_about(side, each)), None) for side in sides]
     return [] if None in single else list(dict.fromkeys(each for each in single if each))
 
 
@@ -82,11 +83,12 @@ def _take_while_compared(first: Statement, ranked: Sequence[Statement]) -> list[
     after = sorted((each for each in ranked if each.order > first.order), key=lambda one: one.order)
     for statement in after:
         is_next = (statement.key, statement.order) == (first.key, chosen[-1].order + 1)
-        if not is_next or _count_words([*chosen, statement]) > MAX_WORDS:
+        if not is_next or count_words([*chosen, statement]) > MAX_WORDS:
             break
         chosen.append(statement)
     return chosen
 
 
-def _count_words(statements: Sequence[Statement]) -> int:
+def count_words(statements: Sequence[Statement]) -> int:
+    """Return how many words the statements have together."""
     return sum(len(each.text.split()) for each in statements)

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.cells import answer_cells
 from esrag.evidence.questions import read_question
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
-from esrag.generating.comparing import compare
+from esrag.generating.comparing import compare, count_words
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
@@ -61,14 +60,13 @@ def _cells(task: GenerationTask) -> str:
     Cells that their passage would not support, such as one that repeats a number, are left to the
     whole row.
     """
-    found = answer_cells(task.question, task.evidence, task.statements).found
     chunks = {item.key: item.chunk for item in task.evidence}
     try:
-        for key, text in found:
+        for key, text in task.cells.found:
             support(text, [chunks[key]])
     except Unsupported:
         return ""
-    return " ".join(f"{text} [{key}]" for key, text in found)
+    return " ".join(f"{text} [{key}]" for key, text in task.cells.found)
 
 
 def _author(task: GenerationTask) -> str:
@@ -137,7 +135,7 @@ def _choose_near(
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if (
-            sum(map(_count_words, [*chosen, statement])) <= MAX_WORDS
+            count_words([*chosen, statement]) <= MAX_WORDS
             and named.issubset(terms(statement.text))
             and all(_overlap(statement, other) < ALIKE for other in chosen)
         ):
@@ -157,10 +155,6 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     is_asked = read_question(question).kind == "list"
     least = LISTED * ranked[0].fit if is_asked else ranked[0].fit
     return next((each for each in ranked if each.items > 1 and each.fit >= least), None)
-
-
-def _count_words(statement: Statement) -> int:
-    return len(statement.text.split())
 
 
 def _find_explanation(

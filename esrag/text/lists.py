@@ -235,7 +235,6 @@ def _say_name(item: Item) -> str:
 
 def _join(items: Iterable[str]) -> str:
     """Return items in a row, with a semicolon after each that does not end a sentence."""
-    *first, last = [*items, ""][:-1] or [""]
-    return " ".join(
-        [*(each if _ENDS_SENTENCE.search(each) else f"{each};" for each in first), last]
-    )
+    said = [*items]
+    marked = [each if _ENDS_SENTENCE.search(each) else f"{each};" for each in said[:-1]]
+    return " ".join([*marked, *said[-1:]])

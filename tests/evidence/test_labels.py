@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from esrag.citations import REFUSAL
+from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
@@ -15,11 +16,13 @@ from esrag.verifying.verify import verify
 def answer(question, *texts):
     """The checked extractive answer over a passage of each text."""
     given = tuple(to_evidence(texts))
+    found = statements(question, given, None)
     task = GenerationTask(
         question=question,
         evidence=given,
-        statements=statements(question, given, None),
+        statements=found,
         max_sentences=3,
+        cells=answer_cells(question, given, found),
     )
     return verify(ExtractiveGenerator(GeneratorOptions()).generate(task).text, given)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from esrag.citations import REFUSAL
+from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import iter_statements, statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
@@ -49,11 +50,13 @@ def answer(question, *texts, max_sentences=1, encode=None):
 
 def draft(question, given, max_sentences=1, encode=None):
     """What the generator writes of this evidence."""
+    found = statements(question, given, encode)
     task = GenerationTask(
         question=question,
         evidence=given,
-        statements=statements(question, given, encode),
+        statements=found,
         max_sentences=max_sentences,
+        cells=answer_cells(question, given, found),
     )
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 

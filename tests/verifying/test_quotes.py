@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
@@ -289,11 +290,13 @@ TEXTS = st.lists(
 def test_the_extractive_answer_needs_no_other_quote(text):
     """Its sentences are the document's: it is the same with quotes as without."""
     given_evidence = passages(text, start=100)
+    found = statements("key bytes", given_evidence, None)
     task = GenerationTask(
         question="key bytes",
         evidence=given_evidence,
-        statements=statements("key bytes", given_evidence, None),
+        statements=found,
         max_sentences=3,
+        cells=answer_cells("key bytes", given_evidence, found),
     )
     draft = ExtractiveGenerator(GeneratorOptions()).generate(task).text
 
