@@ -35,9 +35,9 @@ COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-depende
 # its licence.
 HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=2s"
 READY = {"opensearch": [HEALTH], "elasticsearch": [HEALTH, "/_license"]}
-# Made as soon as a server with users is up. One that was asked to change a password meanwhile never
-# answered again.
-USERS = "/_cluster/health/.security?wait_for_status=yellow&timeout=2s"
+# Made as soon as a server with users is up, with roles in it. One that was asked to change a
+# password meanwhile never answered again.
+USERS = "/_cluster/health/.security?wait_for_status=yellow&wait_for_events=languid&timeout=2s"
 
 # Elasticsearch loads these from folders of their own: main class, module extended, jars; the rest
 # is on the class path.
