@@ -256,14 +256,15 @@ def _public(name: str) -> Callable[[Path, Path], tuple[list[Path], list[Question
                 continue
             if n < 2 * REPORTED and n % 2:
                 reported.append(Question(row["text"], "reported", _gold_of(answer)))
-            elif n % 2 == 0 and (name == "qed-dev" or _is_even(answer["doc"])):
+            elif n % 2 == 0 and (name == "qed-dev" or is_even(answer["doc"])):
                 fitted.append(Question(row["text"], "fitted", _gold_of(answer)))
         return [data / name / "corpus.jsonl"], reported + fitted[: FITTED[name]]
 
     return load
 
 
-def _is_even(doc: str) -> bool:
+def is_even(doc: str) -> bool:
+    """Return whether the questions about an article of SQuAD may be fitted."""
     return zlib.crc32(doc.rsplit("-", 1)[0].encode()) % 2 == 0
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from esrag.context import open_context
-from esrag.evidence.statements import Encode
+from esrag.evidence.fits import Encode
 from esrag.records import Answer
 from esrag.settings.layers import resolve
 from esrag.verifying.drafts import to_evidence

@@ -13,8 +13,9 @@ from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
+from esrag.embedding.reader import open_reader
 from esrag.engines import Engine, engine_options
-from esrag.evidence.statements import Encode
+from esrag.evidence.fits import Encode, Read
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.models.metering import MeteredModel, OnCall
@@ -47,6 +48,7 @@ class Context:
     models: Callable[[], Models] = lambda: NO_MODELS
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
     runs: Callable[[], RunStore | None] = lambda: None
+    reader: Read | None = None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
         """Return the same parts with other settings, by dotted key; no part is reopened."""
@@ -84,6 +86,11 @@ class Context:
     def encode(self) -> Encode | None:
         """The encoder for comparing meanings; None without a model."""
         return self.embedder.embed if self.embedder else None
+
+    @property
+    def read(self) -> Read | None:
+        """The reader, if `answer.reader` is on; None for another encoder than the default one."""
+        return self.reader if self.settings.answer.reader else None
 
     @property
     def prompts(self) -> "Prompts":
@@ -148,6 +155,7 @@ def open_context(settings: Settings) -> Context:
         models=once(partial(open_models, settings.models, cache)),
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
+        reader=open_reader(embedder, embedder_options(settings)),
     )
 
 

@@ -113,14 +113,17 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
-    relevance = max((statement.fit for statement in stated), default=0.0)
+    best = max(stated, key=lambda statement: (statement.fit, -statement.order), default=None)
     cells = answer_cells(question, evidence, stated)
+    algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
-        relevance=relevance,
+        relevance=best.fit if best else 0.0,
         closeness=closeness,
         is_unknown=_is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
         cell=cells.way,
+        reading=best.reading if best else None,
+        has_steps=bool(algorithm),
     )
     sureness = confidence(signals)
     clock.lap("evidence")
@@ -132,7 +135,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         signals=signals,
         confidence=sureness,
         lacks=_lack(result, sureness, context),
-        algorithm=extract_steps(question, evidence, enabled=context.settings.answer.algorithms),
+        algorithm=algorithm,
         cells=cells,
     )
 
@@ -236,7 +239,7 @@ def _select(
     compress = context.settings.answer.compress and context.generator().prompted
     around = _add_neighbours(question, retrieved.hits, context)
     evidence = selection.select(around, budget.without_sizes if compress else budget)
-    stated = statements(question, evidence, context.encode, whole=compress)
+    stated = statements(question, evidence, context.encode, context.read, whole=compress)
 
     return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from esrag.embedding.checkpoint import Activation, Checkpoint, Pooling, Weights
+from esrag.embedding.checkpoint import Activation, Checkpoint, Pooling, Tensors, Weights
 from esrag.embedding.graph import MICROSOFT, Graph, Port
 
 Precision = Literal["int8", "fp32"]
@@ -52,14 +52,17 @@ def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
     return bert.graph.to_bytes()
 
 
-def classifier_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
+def classifier_model(
+    checkpoint: Checkpoint, precision: Precision, weights: Tensors | None = None
+) -> bytes:
     """Return the model that gives logits (n, labels) for pairs of texts.
 
-    Its input also says which tokens are those of the second text.
+    Its input also says which tokens are those of the second text. `weights` are other ones than
+    those of the checkpoint's folder.
 
     Raises: ModelError for weights that are missing, the head's among them, or of the wrong shape.
     """
-    weights = Weights(checkpoint.folder)
+    weights = weights or Weights(checkpoint.folder)
     bert = _Bert(checkpoint, weights, precision)
     labels = weights.length("classifier.bias")
     bert.classify(bert.encode(bert.add_typed_embeddings()), labels)
@@ -87,7 +90,7 @@ class _Bert:
     """The parts of a BERT; each adds its nodes to one graph and returns the name of its output."""
 
     checkpoint: Checkpoint
-    weights: Weights
+    weights: Tensors
     precision: Precision
     graph: Graph = field(default_factory=Graph)
 

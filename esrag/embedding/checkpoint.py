@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +209,16 @@ def _validate(model: type[M], value: Any, path: Path) -> M:
         raise ModelError(
             f"{path}: {key} is {first['input']!r:.60}, {first['msg'][:1].lower()}{first['msg'][1:]}"
         ) from error
+
+
+class Tensors(Protocol):
+    """Named tensors, as float32."""
+
+    def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
+        """Return a tensor of this shape. Raises: ModelError."""
+
+    def length(self, name: str) -> int:
+        """Return the size of a tensor's first axis. Raises: ModelError."""
 
 
 class Weights:

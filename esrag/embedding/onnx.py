@@ -7,6 +7,7 @@ batch shares its activations' scale, padding included).
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from esrag.embedding import EmbedderOptions, Kind, Vectors, bert, model_files
-from esrag.embedding.checkpoint import Checkpoint, read_checkpoint
+from esrag.embedding.checkpoint import Checkpoint, Tensors, Weights, read_checkpoint
 from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, pool_windows
 
 if TYPE_CHECKING:  # onnxruntime takes 0.1 s to import: only what runs a model pays for it
@@ -128,16 +129,25 @@ class _SentenceModel:
 
 
 class OnnxClassifier:
-    """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do."""
+    """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do.
 
-    def __init__(self, options: EmbedderOptions) -> None:
+    `add_head` may put other weights, with a head, over those of the folder.
+    """
+
+    def __init__(
+        self,
+        options: EmbedderOptions,
+        *,
+        max_tokens: int = sys.maxsize,
+        add_head: Callable[[Tensors], Tensors] = lambda weights: weights,
+    ) -> None:
         self._workers = Workers(options.workers or count_cores())
-        self._options = options
+        self._options, self._max_tokens, self._add_head = options, max_tokens, add_head
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Return one row for each pair, as the head gives them, shape (len(pairs), labels).
 
-        A pair is cut to the model's length.
+        A pair is cut to `max_tokens`, and to the model's length.
 
         Raises: ModelError for weights that are missing or refused.
         """
@@ -162,12 +172,15 @@ class OnnxClassifier:
     @cached_property
     def _tokenizer(self) -> "Tokenizer":
         tokenizer = open_tokenizer(self._checkpoint.tokenizer_path)
-        tokenizer.enable_truncation(self._checkpoint.max_tokens)
+        tokenizer.enable_truncation(min(self._max_tokens, self._checkpoint.max_tokens))
         return tokenizer
 
     @cached_property
     def _session(self) -> "InferenceSession":
-        return open_session(bert.classifier_model(self._checkpoint, self._options.precision))
+        weights = self._add_head(Weights(self._checkpoint.folder))
+        return open_session(
+            bert.classifier_model(self._checkpoint, self._options.precision, weights)
+        )
 
 
 class Workers:

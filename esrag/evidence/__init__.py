@@ -16,6 +16,7 @@ class Statement:
     has a number of `items`, and those that `more` passages go on with, by their keys; it is headed
     if nothing before it says that a list follows. `under` is the heading right above, and `defines`
     says that the statement, or its heading, begins with what the question wants to have defined.
+    `reading` is the score of the reader, about -11 to 11, if it read the statement.
     """
 
     key: str
@@ -28,3 +29,4 @@ class Statement:
     is_headed: bool = False
     under: str = ""
     defines: bool = False
+    reading: float | None = None

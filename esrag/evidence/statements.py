@@ -1,26 +1,17 @@
-"""Score the sentences and table rows of the evidence by their fit to the question.
-
-The fit is a weighted sum of features of the statement and its passage, and of its nearness in
-meaning to the question. benchmarks/choice.py fits the weights.
-"""
+"""Find what the evidence states: its sentences, lists and table rows."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
 from esrag.citations import MARKERS
-from esrag.embedding import Vectors
-from esrag.evidence import NEAR, Statement
-from esrag.evidence.features import NAMES, Scores, measure
+from esrag.evidence import Statement
+from esrag.evidence.fits import Encode, Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.questions import read_question
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
-from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Chunk, Evidence
 from esrag.text import ITEM, block_spans, drop_number, sentence_spans
 from esrag.text.figures import to_figures
@@ -37,15 +28,6 @@ from esrag.text.lists import (
     read_next_items,
 )
 from esrag.text.terms import STOP_WORDS, terms
-
-# Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
-# with the question and the share of the question's words in the statement. The most promising
-# statements are encoded first, then those that would come near the best if they were DOUBT nearer
-# in meaning than estimated. Fitted by least squares on the 1,689 questions of QED, CLAPNQ and SQuAD
-# 2.0 that are not reported on. With the weights of that time, 38 % of the tokens were encoded,
-# always with the best statement, and with those near it except for seven questions.
-CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
-FIRST, DOUBT = 6, 0.3
 
 MIN_QUOTE_WORDS = 3  # fewer are a heading or a page number
 MAX_ITEM = 450  # characters of a list item that is quoted as a whole
@@ -81,18 +63,19 @@ class Line:
     under: str = ""
 
 
-Encode = Callable[[Sequence[str]], Vectors]
-
-
 def statements(
-    question: str, evidence: Sequence[Evidence], encode: Encode | None, *, whole: bool = False
+    question: str,
+    evidence: Sequence[Evidence],
+    encode: Encode | None,
+    read: Read | None = None,
+    *,
+    whole: bool = False,
 ) -> tuple[Statement, ...]:
     """Return every distinct sentence and table row of the evidence in order, with its fit.
 
-    `encode` gives the meanings. A statement that cannot come near the best is not encoded, and its
-    fit lacks its meaning, unless the fits are to be `whole`. Statements about another member of a
-    series than the question names (lamp 8 instead of lamp 7) are left out, and so are those that
-    give another quantity ("which lamp burns 80 litres?").
+    `encode`, `read` and `whole` are those of `score`. Statements about another member of a series
+    than the question names (lamp 8 instead of lamp 7) are left out, and so are those that give
+    another quantity ("which lamp burns 80 litres?").
     """
     found = drop_other_members(question, _found(evidence), evidence)
     found = drop_other_quantities(question, found)
@@ -100,13 +83,7 @@ def statements(
     if not found:
         return ()
 
-    features, fits = _fits(question, evidence, found, encode, whole=whole)
-    columns = [NAMES.index("definition"), NAMES.index("heads")]
-    defines: npt.NDArray[np.bool_] = np.any(features[:, columns] > 0, axis=1)
-    return tuple(
-        replace(statement, fit=float(fit), defines=bool(defined))
-        for statement, fit, defined in zip(found, fits, defines, strict=True)
-    )
+    return score(Stated(question, evidence, found), encode, read, whole=whole)
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
@@ -213,66 +190,6 @@ def _drop_heading(line: str, headings: Sequence[str]) -> str:
         if rest != line and _BEGINS_SENTENCE.match(rest):
             return rest
     return line
-
-
-def _fits(
-    question: str,
-    evidence: Sequence[Evidence],
-    found: Sequence[Statement],
-    encode: Encode | None,
-    *,
-    whole: bool,
-) -> tuple[Scores, Scores]:
-    """Return the features, and the fits, 0..1, shape (len(found),)."""
-    features = measure(question, evidence, found)
-    if encode is None:
-        return features, np.clip(features @ WORDS_ALONE + WORDS_ALONE_OFFSET, 0, 1).round(6)
-
-    fits: Scores = features @ WEIGHTS + OFFSET
-    rank = {item.key: n for n, item in enumerate(evidence)}
-    place = [rank[statement.key] for statement in found]
-    guesses = (
-        CONSTANT
-        + BY_CLOSENESS * _closeness(evidence)[place]
-        + BY_WORDS * features[:, NAMES.index("words")]
-        + BY_PASSAGE * features[:, NAMES.index("around")]
-    )
-    likely = (
-        np.full(len(found), np.inf) if whole else fits + MEANING * np.minimum(1, guesses + DOUBT)
-    )
-    fits += MEANING * _meanings(question, [one.text for one in found], fits, likely, encode)
-
-    return features, fits.clip(0, 1).round(6)
-
-
-def _closeness(evidence: Sequence[Evidence]) -> Scores:
-    """Return each passage's cosine with the question, shape (len(evidence),).
-
-    A passage that the vector leg missed counts as near as the farthest one that it found. If it
-    found none, every passage may be near.
-    """
-    known = [item.closeness for item in evidence if item.closeness is not None]
-    least = min(known, default=1.0)
-    return np.array([least if item.closeness is None else item.closeness for item in evidence])
-
-
-def _meanings(
-    question: str, texts: Sequence[str], parts: Scores, likely: Scores, encode: Encode
-) -> Vectors:
-    """Return each text's cosine with the question, 0..1, shape (len(texts),).
-
-    It is 0 for a text that is not `likely` near the best. `parts` are the fits without meaning, and
-    `likely` are upper bounds of the fits if the estimates are good.
-    """
-    meanings = np.zeros(len(texts), dtype=np.float32)
-    ranked = np.argsort(-likely, kind="stable")
-    read, left = ranked[:FIRST], ranked[FIRST:]
-    asked, *rows = encode([question, *(texts[n] for n in read)])
-    meanings[read] = np.clip(np.array(rows) @ asked, 0, 1)
-    best = (parts + MEANING * meanings)[read].max()
-    if len(left := left[likely[left] >= NEAR * best]):
-        meanings[left] = np.clip(encode([texts[n] for n in left]) @ asked, 0, 1)
-    return meanings
 
 
 def strip_markers(text: str) -> str:

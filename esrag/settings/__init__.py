@@ -373,6 +373,11 @@ class AnswerSettings(Section):
         le=10,
         description="Searches for a question at most: where one finds too little, in other words.",
     )
+    reader: bool = Field(
+        default=True,
+        description="Have the best statements read together with the question: better answers, "
+        "later. Only with the default encoder.",
+    )
     algorithms: bool = Field(
         default=True,
         description='Answer a question about an "Algorithm N" with its steps, whole and in order.',

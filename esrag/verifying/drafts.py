@@ -7,7 +7,7 @@ from typing import Any
 
 from esrag.citations import MARKERS
 from esrag.errors import UsageError
-from esrag.evidence.statements import Encode
+from esrag.evidence.fits import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.verifying.verify import MARKED, MAX_DRAFT, Check, Rules, take_sentence, verify
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.fits import Encode
 from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.statements import (
-    Encode,
     Line,
     iter_list_forms,
     iter_statements,

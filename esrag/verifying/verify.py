@@ -19,7 +19,7 @@ from esrag.citations import (
     ignore,
     name_of,
 )
-from esrag.evidence.statements import Encode
+from esrag.evidence.fits import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.text import format_count, normalise, sentence_spans
 from esrag.text.terms import terms

@@ -5,7 +5,8 @@ from itertools import zip_longest
 import numpy as np
 
 from esrag.evidence import NEAR
-from esrag.evidence.statements import FIRST, statements
+from esrag.evidence.fits import FIRST
+from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
 
 QUESTION = "How long is the cable of the green kettle?"

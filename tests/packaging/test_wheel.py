@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAPPED = {"mappings": "esrag/mappings", "templates": "esrag/templates", "workers": "esrag/workers"}
-SUFFIXES = {".py", ".json", ".sql", ".j2", ".yaml", ".md", ".typed"}
+SUFFIXES = {".py", ".safetensors", ".json", ".sql", ".j2", ".yaml", ".md", ".typed"}
 
 pytestmark = pytest.mark.packaging
 

@@ -1,0 +1,85 @@
+"""The reader: what it tells apart, what it depends on, and when there is one."""
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from esrag.embedding import EmbedderOptions
+from esrag.embedding.opening import open_embedder
+from esrag.embedding.reader import WEIGHTS_FILE, Reader, open_reader
+from esrag.jobs.work import Work
+from esrag.settings.layers import resolve
+
+MODEL = "all-MiniLM-L6-v2"
+QUESTION = "How long is the cable of the kettle?"
+ANSWER = "Kettle: The cable has a length of 80 centimetres."
+OTHERS = [
+    "Kettle: It boils a litre of water in three minutes.",
+    "Lamp: The shade is made of linen.",
+    "Contents of the manual of the kettle",
+]
+
+
+@pytest.fixture(scope="module")
+def reader(real_model):
+    """The reader that ships."""
+    return Reader(EmbedderOptions(MODEL, offline=True))
+
+
+def test_an_answer_is_told_from_what_is_about_the_same(reader):
+    """The statement that answers has the highest score, above 0; the others are below it."""
+    best, *others = reader(QUESTION, [ANSWER, *OTHERS])
+    assert best > 0
+    assert max(others) < best - 1
+
+
+def test_a_score_does_not_depend_on_what_else_is_read(reader):
+    """The same bits alone, among others, and with another number of threads."""
+    together = reader(QUESTION, [*OTHERS, ANSWER])
+    alone = np.concatenate([reader(QUESTION, [text]) for text in (*OTHERS, ANSWER)])
+    one = Reader(EmbedderOptions(MODEL, offline=True, workers=1))(QUESTION, [*OTHERS, ANSWER])
+    assert (together == alone).all()
+    assert (together == one).all()
+
+
+@pytest.mark.parametrize("question", ["", "?", "word " * 4000, "\x00", "水" * 300])
+@pytest.mark.parametrize("statement", ["", "word " * 4000, "[SEP] [SEP] [CLS]", "\ud800"])
+def test_any_text_gets_a_score(reader, question, statement):
+    """Texts of no length, of more than the reader takes, and of no words."""
+    statement = statement.encode(errors="replace").decode()
+    (score,) = reader(question, [statement])
+    assert np.isfinite(score)
+
+
+def test_nothing_to_read_is_no_error(reader):
+    """No statements, no scores."""
+    assert reader(QUESTION, []).shape == (0,)
+
+
+def test_the_file_holds_no_more_than_the_layers_above_the_first():
+    """Words and lowest layer are the encoder's; matrices are in int8; at most 10 MB are shipped."""
+    tensors = load_file(WEIGHTS_FILE)
+    assert WEIGHTS_FILE.stat().st_size < 10_000_000
+    assert not [name for name in tensors if name.startswith(("embeddings", "encoder.layer.0."))]
+    matrices = {
+        name: rows for name, rows in tensors.items() if rows.ndim == 2 and "encoder" in name
+    }
+    assert {rows.dtype for rows in matrices.values()} == {np.dtype(np.int8)}
+    assert all(len(tensors[f"{name}.scale"]) == len(rows) for name, rows in matrices.items())
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"), [("onnx", "./other"), ("onnx", "none"), ("hashing", MODEL)]
+)
+def test_only_the_default_encoder_has_a_reader(provider, model):
+    """The reader shares its words, so that no other encoder has one."""
+    options = EmbedderOptions(model)
+    assert open_reader(open_embedder(provider, options), options) is None
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_setting_switches_it_off(tmp_path, is_on):
+    """With `answer.reader: false` nothing is read."""
+    flags = {"engine.url": str(tmp_path / "index"), "answer.reader": is_on}
+    context = Work(resolve(flags, environ={}).settings).context
+    assert (context.read is not None) == is_on
