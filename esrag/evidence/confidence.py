@@ -49,6 +49,8 @@ def confidence(signals: Signals) -> float:
     0.7301
     >>> confidence(Signals(relevance=0.3, closeness=0.2))
     0.1493
+    >>> confidence(Signals(relevance=0.6, closeness=0.7, reading=6.0))
+    0.7457
     """
     if signals.reading is not None:
         z = READ_OFFSET + READ_BY_RELEVANCE * signals.relevance + BY_READING * signals.reading

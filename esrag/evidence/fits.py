@@ -25,8 +25,10 @@ from esrag.records import Chunk, Evidence
 CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
-
-READ = 6  # statements
+# How many statements the reader gets: of 352 questions over documents, the right one was among the
+# best 16 for 297, and among the best 6 for 268. BY_READING was chosen on these and 104 others. The
+# fits are halved and moved, so that the best stays near 0.6, and as many are near it as without.
+READ = 6
 READ_OFFSET, BY_FIT, BY_READING = 0.2, 0.5, 0.01
 MAX_HEADING = 80  # characters
 
@@ -46,7 +48,7 @@ class Stated:
 def score(
     stated: Stated, encode: Encode | None, read: Read | None = None, *, whole: bool = False
 ) -> tuple[Statement, ...]:
-    """Return the statements with their fits, 0..1, and what tells of definitions.
+    """Return the statements with fits, 0..1, readings, and whether they define what is asked for.
 
     A statement that cannot come near the best is not encoded, and its fit lacks its meaning, unless
     the fits are to be `whole`. `read` is given the best statements with their headings.

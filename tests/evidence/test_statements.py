@@ -1,11 +1,12 @@
 """Only sentences that may come near the best are encoded, and those come out as if all were."""
 
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
 
 from esrag.evidence import NEAR
-from esrag.evidence.fits import FIRST
+from esrag.evidence.fits import FIRST, READ
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
 
@@ -98,3 +99,43 @@ def test_where_no_vector_was_searched_any_passage_may_be_near():
         statements(QUESTION, evidence(texts, closeness), meant)
         asked.append([*meant.asked])
     assert asked[0] == asked[1] != asked[2]
+
+
+class Reader:
+    """Scores texts with a word highly, the others badly, and remembers what it was given."""
+
+    def __init__(self, word):
+        self.word, self.given = word, []
+
+    def __call__(self, question, texts):
+        self.given += texts
+        return np.array([8.0 if self.word in text else -8.0 for text in texts])
+
+
+def test_the_reader_gets_the_best_statements_and_moves_their_fits():
+    """What it finds is the best; what it did not read fits no better than the worst that it did."""
+    given, read = evidence([*FITTING, *OTHER]), Reader("number 4 ")
+    encode = Encoder(lambda text: 0.7 if text in FITTING else 0.1)
+    found = statements(QUESTION, given, encode, read)
+
+    assert len(read.given) == READ
+    assert max(found, key=lambda one: one.fit).text == FITTING[4]
+    assert {one.reading for one in found} == {8.0, -8.0, None}
+    worst = min(one.fit for one in found if one.reading is not None)
+    assert all(one.fit <= worst for one in found if one.reading is None)
+
+
+def test_the_reader_is_told_title_and_headings():
+    """Each once, before the statement; a heading is cut."""
+    (item,) = evidence(["The cable is 80 cm long."], closeness=(0.6,))
+    chunk = replace(item.chunk, title="Kettle", section="Manual > " + "Size " * 40)
+    read = Reader("cable")
+    statements(QUESTION, [replace(item, chunk=chunk)], Encoder(lambda _: 0.5), read)
+    assert read.given == [f"Kettle: {('Size ' * 40)[:80]}: The cable is 80 cm long."]
+
+
+def test_words_alone_are_not_read():
+    """Without an encoder nothing is, even if there is a reader."""
+    read = Reader("cable")
+    found = statements(QUESTION, evidence(FITTING), None, read)
+    assert (read.given, {one.reading for one in found}) == ([], {None})
