@@ -12,7 +12,7 @@ help:  ## Show this list
 # Type checkers follow a path to the package, but not the import hook of the editable install.
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	echo "$(CURDIR)" >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/esrag-types.pth"
 	touch $@
