@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from answers import is_gold, lines
 from scipy.optimize import minimize
+from texts import as_file
 
 from esrag.context import Context
 from esrag.evidence import Statement
@@ -89,7 +90,11 @@ def main() -> None:
 def collect(name: str, data: Path, folder: Path) -> None:
     """Write what esrag gathers for each question of a set."""
     corpus, questions = SOURCES[name](data, folder)
-    flags = {"engine.url": str(folder / f"{name}.index"), "answer.refusal": 0}
+    flags = {
+        "engine.url": str(folder / f"{name}.index"),
+        "answer.refusal": 0,
+        "answer.reader": False,
+    }
     work = Work(resolve(flags, environ={}).settings)
     ingest(IngestRequest([*map(str, corpus)]), work, Silent())
     rows = [_gather(question, work.context) for question in questions]
@@ -289,7 +294,7 @@ def _load_selqa(data: Path, folder: Path) -> tuple[list[Path], list[Question]]:
         {"_id": f"p{n}", "title": f"{row['article']}: {row['section']}", "text": text}
         for n, (text, row) in enumerate(texts.items())
     ]
-    corpus.write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    as_file(corpus, documents)
     return [corpus], [
         Question(
             row["question"],
@@ -311,7 +316,7 @@ def _load_shifts(data: Path, folder: Path) -> tuple[list[Path], list[Question]]:
         {"_id": f"p{n}", "title": title, "text": paragraph["context"]}
         for n, (title, paragraph) in enumerate(paragraphs)
     ]
-    corpus.write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    as_file(corpus, documents)
     questions = []
     for n, (_, paragraph) in enumerate(paragraphs):
         asked = sample.choice(paragraph["qas"])

@@ -29,12 +29,13 @@ import onnxruntime
 import torch
 from choice import is_even, lines
 from safetensors.numpy import save_file
-from tokenizers import Tokenizer
+from texts import as_file
 from transformers import BertModel
 
 from esrag.embedding.bert import quantise_rows
 from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import MAX_TOKENS, WEIGHTS_FILE
+from esrag.embedding.windows import open_tokenizer
 from esrag.evidence.fits import with_headings
 from esrag.gathering import retrieve, select
 from esrag.ingesting import Silent
@@ -115,9 +116,8 @@ def collect(name: str, source: Source, folder: Path, teacher: Path) -> None:
 
 def open_teacher(folder: Path) -> Callable[[str, str], float]:
     """Return the teacher's score of a question and a statement."""
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = open_tokenizer(folder / "tokenizer.json")
     tokenizer.enable_truncation(MAX_TOKENS)
-    tokenizer.no_padding()
     session = onnxruntime.InferenceSession(folder / "model.onnx")
 
     def score(question: str, statement: str) -> float:
@@ -205,9 +205,8 @@ def _rates(student: Student) -> list[dict]:
 
 
 def _groups(folder: Path, names: Sequence[str]) -> Iterator[Group]:
-    tokenizer = Tokenizer.from_file(str(locate(PINNED[0].name).path / "tokenizer.json"))
+    tokenizer = open_tokenizer(locate(PINNED[0].name).path / "tokenizer.json")
     tokenizer.enable_truncation(MAX_TOKENS)
-    tokenizer.no_padding()
     for name in names:
         for row in lines(folder / f"{name}.jsonl"):
             pairs = [tokenizer.encode(row["question"], text) for text in row["texts"]]
@@ -318,13 +317,11 @@ def _load_wiki(data: Path, folder: Path) -> Source:
 
 def _write_corpus(name: str, titles: dict[str, str], folder: Path) -> Path:
     """Write a corpus of texts, each with its title."""
-    path = folder / f"{name}.corpus.jsonl"
-    rows = (
+    rows = [
         {"_id": f"p{n}", "title": title, "text": text}
         for n, (text, title) in enumerate(titles.items())
-    )
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
+    ]
+    return as_file(folder / f"{name}.corpus.jsonl", rows)
 
 
 if __name__ == "__main__":

@@ -144,7 +144,8 @@ def open_context(settings: Settings) -> Context:
 
     Raises: SettingsError, ModelError.
     """
-    embedder = open_embedder(settings.embedding.provider, embedder_options(settings))
+    options = embedder_options(settings)
+    embedder = open_embedder(settings.embedding.provider, options)
     cache = open_cache(settings.cache)
     return Context(
         settings=settings,
@@ -155,7 +156,7 @@ def open_context(settings: Settings) -> Context:
         models=once(partial(open_models, settings.models, cache)),
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
-        reader=open_reader(embedder, embedder_options(settings)),
+        reader=open_reader(embedder, options),
     )
 
 

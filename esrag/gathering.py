@@ -16,7 +16,7 @@ from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
-from esrag.evidence import Statement, selection
+from esrag.evidence import Statement, find_best, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
@@ -113,7 +113,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
-    best = max(stated, key=lambda statement: (statement.fit, -statement.order), default=None)
+    best = find_best(stated)
     cells = answer_cells(question, evidence, stated)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(

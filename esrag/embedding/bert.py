@@ -9,8 +9,9 @@ Devlin, Chang, Lee & Toutanova, BERT, NAACL 2019; pooling after Reimers & Gurevy
 EMNLP 2019.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -53,16 +54,18 @@ def sentence_model(checkpoint: Checkpoint, precision: Precision) -> bytes:
 
 
 def classifier_model(
-    checkpoint: Checkpoint, precision: Precision, weights: Tensors | None = None
+    checkpoint: Checkpoint,
+    precision: Precision,
+    open_weights: Callable[[Path], Tensors] = Weights,
 ) -> bytes:
     """Return the model that gives logits (n, labels) for pairs of texts.
 
-    Its input also says which tokens are those of the second text. `weights` are other ones than
-    those of the checkpoint's folder.
+    Its input also says which tokens are those of the second text. `open_weights` opens those of the
+    checkpoint's folder.
 
     Raises: ModelError for weights that are missing, the head's among them, or of the wrong shape.
     """
-    weights = weights or Weights(checkpoint.folder)
+    weights = open_weights(checkpoint.folder)
     bert = _Bert(checkpoint, weights, precision)
     labels = weights.length("classifier.bias")
     bert.classify(bert.encode(bert.add_typed_embeddings()), labels)

@@ -103,7 +103,7 @@ def locate(
     Raises: ModelError for a model that is unknown, is unavailable, or has other weights than the
     pinned ones.
     """
-    if record := _find_record(model, pinned):
+    if record := find_record(model, pinned):
         return _find_present(record) or _download_once(record, offline=offline, report=report)
 
     path = Path(model).expanduser()
@@ -127,7 +127,7 @@ def get(
     """
     from filelock import FileLock
 
-    record = _find_record(model, pinned)
+    record = find_record(model, pinned)
     if record is None:
         raise ModelError(f"no model named {model!r}", hint=f"known models: {_names(pinned)}")
     target = _cache_folder() / "models" / record.name
@@ -152,7 +152,7 @@ def check(model: str, pinned: Sequence[PinnedModel] = PINNED) -> ModelState:
     """
     found = locate(model, offline=True, pinned=pinned)
     digest = _hash(found.path / WEIGHTS_FILE)
-    if record := _find_record(model, pinned):
+    if record := find_record(model, pinned):
         _require_pinned(record, found.path, digest)
     checkpoint = read_checkpoint(found.path)
     Weights(found.path)
@@ -178,7 +178,8 @@ def weights_hash(folder: Path) -> str:
     return digest
 
 
-def _find_record(model: str, pinned: Sequence[PinnedModel]) -> PinnedModel | None:
+def find_record(model: str, pinned: Sequence[PinnedModel] = PINNED) -> PinnedModel | None:
+    """Return the known model of this name, or None."""
     return next((record for record in pinned if model in {record.name, record.repository}), None)
 
 

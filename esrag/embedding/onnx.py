@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -131,7 +132,7 @@ class _SentenceModel:
 class OnnxClassifier:
     """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do.
 
-    `add_head` may put other weights, with a head, over those of the folder.
+    `open_weights` opens those of the folder.
     """
 
     def __init__(
@@ -139,10 +140,10 @@ class OnnxClassifier:
         options: EmbedderOptions,
         *,
         max_tokens: int = sys.maxsize,
-        add_head: Callable[[Tensors], Tensors] = lambda weights: weights,
+        open_weights: Callable[[Path], Tensors] = Weights,
     ) -> None:
         self._workers = Workers(options.workers or count_cores())
-        self._options, self._max_tokens, self._add_head = options, max_tokens, add_head
+        self._options, self._max_tokens, self._open_weights = options, max_tokens, open_weights
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Return one row for each pair, as the head gives them, shape (len(pairs), labels).
@@ -177,9 +178,8 @@ class OnnxClassifier:
 
     @cached_property
     def _session(self) -> "InferenceSession":
-        weights = self._add_head(Weights(self._checkpoint.folder))
         return open_session(
-            bert.classifier_model(self._checkpoint, self._options.precision, weights)
+            bert.classifier_model(self._checkpoint, self._options.precision, self._open_weights)
         )
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.embedding import Embedder, EmbedderOptions
-from esrag.embedding.checkpoint import Tensors
-from esrag.embedding.model_files import PINNED
+from esrag.embedding.checkpoint import Tensors, Weights
+from esrag.embedding.model_files import find_record
 from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder
 
 WEIGHTS_FILE = Path(__file__).with_name("reader.safetensors")
@@ -39,7 +39,7 @@ class Reader:
 
     @cached_property
     def _classifier(self) -> OnnxClassifier:
-        return OnnxClassifier(self._options, max_tokens=MAX_TOKENS, add_head=_add_head)
+        return OnnxClassifier(self._options, max_tokens=MAX_TOKENS, open_weights=_open_weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,12 @@ class _Overlaid:
 
 def open_reader(embedder: Embedder | None, options: EmbedderOptions) -> Reader | None:
     """Return the reader, or None for another encoder than the default one: it shares its words."""
-    names = {name for model in PINNED for name in (model.name, model.repository)}
-    if not isinstance(embedder, OnnxEmbedder) or options.model not in names:
+    if not isinstance(embedder, OnnxEmbedder) or find_record(options.model) is None:
         return None
     return Reader(replace(options, offline=True))
 
 
-def _add_head(weights: Tensors) -> Tensors:
+def _open_weights(folder: Path) -> Tensors:
     from safetensors.numpy import load_file
 
-    return _Overlaid(load_file(WEIGHTS_FILE), weights)
+    return _Overlaid(load_file(WEIGHTS_FILE), Weights(folder))

@@ -1,5 +1,6 @@
 """Evidence: the passages that an answer may use, and their statements."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # Share of the best fit from which a statement fits nearly as well and may be part of the answer.
@@ -30,3 +31,8 @@ class Statement:
     under: str = ""
     defines: bool = False
     reading: float | None = None
+
+
+def find_best(statements: Iterable[Statement]) -> Statement | None:
+    """Return the statement that fits best, the earliest of several; None without any."""
+    return max(statements, key=lambda each: (each.fit, -each.order), default=None)

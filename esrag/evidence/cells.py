@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esrag.evidence import Statement
+from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.questions import read_sides
 from esrag.evidence.statements import lines, to_line
@@ -92,7 +92,7 @@ def answer_cells(
     sides = read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
     rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
-    best = max(statements, key=lambda each: (each.fit, -each.order), default=None)
+    best = find_best(statements)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
     by_name = _best(named)

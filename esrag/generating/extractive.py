@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.citations import REFUSAL
-from esrag.evidence import NEAR, Statement
+from esrag.evidence import NEAR, Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.questions import read_question
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
@@ -74,7 +74,7 @@ def _author(task: GenerationTask) -> str:
     if read_question(task.question).kind != "who" or not _AUTHORED.search(task.question):
         return ""
 
-    best = max(task.statements, key=lambda each: (each.fit, -each.order), default=None)
+    best = find_best(task.statements)
     if best is None or _BY_NAME.search(best.text):
         return ""
     documents = {item.key: item.chunk.doc_id for item in task.evidence}
