@@ -25,6 +25,8 @@ IMPORTED_LATE = (  # by the commands themselves, when they run
     "esrag.pipeline",
     "esrag.engines.embedded",
     "esrag.engines.embedded.diagnostics",
+    "elasticsearch",
+    "opensearchpy",
     "esrag.embedding.hashing",
     "esrag.generating.extractive",
     "esrag.jobs.work",

@@ -20,9 +20,9 @@ from typing import IO, Any, BinaryIO
 from esrag.errors import EsragError, ParsingError
 from esrag.loading import Skipped
 from esrag.loading.guarded import parts
-from esrag.loading.isolated import document_fields
 from esrag.loading.pages import watch_pages
 from esrag.loading.reading import read
+from esrag.loading.serialising import document_fields
 from esrag.loading.sources import path_of
 from esrag.records import Document, Source
 

@@ -18,8 +18,9 @@ from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.ingesting import Outcome, Progress, Result, Skip, Task
 from esrag.ingesting.indexing import PORTION_CHUNKS, Encoding, Known, Portions
 from esrag.loading.budgets import Budgets
-from esrag.loading.isolated import Parsed, Parser, document_fields
+from esrag.loading.isolated import Parsed, Parser
 from esrag.loading.reading import sha256_of, stamp
+from esrag.loading.serialising import document_fields
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
 from esrag.text import format_count, word_spans

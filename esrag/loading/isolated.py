@@ -19,8 +19,9 @@ from typing import IO, Any, Self, cast
 
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Skipped
+from esrag.loading.serialising import document_from
 from esrag.loading.sources import is_address
-from esrag.records import Document, Page, Section, Span
+from esrag.records import Document
 from esrag.settings import ENVIRONMENT_PREFIX
 
 _WORKER = "esrag.workers.parse"  # by name: the package does not import its workers
@@ -263,30 +264,3 @@ def _read_line(worker: subprocess.Popen[bytes]) -> Any:
     """Return the next line of an answer; None at the end, or for an incomplete line."""
     line = cast("IO[bytes]", worker.stdout).readline()
     return json.loads(line) if line.endswith(b"\n") else None
-
-
-def document_fields(document: Document) -> dict[str, Any]:
-    """Return a document as values that JSON can hold."""
-    return {
-        "doc_id": document.doc_id,
-        "kind": document.kind,
-        "text": document.text,
-        "title": document.title,
-        "pages": [[page.number, page.start, page.end] for page in document.pages],
-        "sections": [[section.path, section.start, section.end] for section in document.sections],
-        "tables": [[table.start, table.end] for table in document.tables],
-        "metadata": dict(document.metadata),
-        "hidden": document.hidden,
-    }
-
-
-def document_from(fields: Mapping[str, Any]) -> Document:
-    """Return the document that `document_fields` wrote down."""
-    spans = {
-        "pages": tuple(Page(*page) for page in fields["pages"]),
-        "sections": tuple(
-            Section(tuple(path), start, end) for path, start, end in fields["sections"]
-        ),
-        "tables": tuple(Span(*table) for table in fields["tables"]),
-    }
-    return Document(**{**fields, **spans})

@@ -10,7 +10,6 @@ from typing import Any
 from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import GAP, find_gaps, with_gaps
-from esrag.loading.invisible import remove_invisible
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
 from esrag.records import Document, Page, Source
@@ -145,6 +144,8 @@ def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
     The marks of hyphens are still in the text.
     """
     import pypdfium2
+
+    from esrag.loading.invisible import remove_invisible  # it imports NumPy, other loaders do not
 
     try:
         page = pdf[index]

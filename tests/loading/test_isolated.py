@@ -12,8 +12,9 @@ import psutil
 import pytest
 
 from esrag.errors import ParsingError, UnsupportedFormat
-from esrag.loading.isolated import Parser, document_fields, document_from
+from esrag.loading.isolated import Parser
 from esrag.loading.reading import read
+from esrag.loading.serialising import document_fields, document_from
 from esrag.loading.sources import source_of
 
 GIB = 2**30
