@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # Type checkers follow a path to the package, but not the import hook of the editable install.
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
@@ -26,6 +26,10 @@ install: $(VENV)/.installed  ## Make .venv with the package and everything to de
 demo: install  ## Ingest a small corpus and ask three questions: two are answered, one is refused
 	$(BIN)/esrag models get
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+example-%: install  ## Ingest examples/NAME and score its questions; NAME: csv-kb
+	$(BIN)/esrag models get
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
 
 docs: install  ## Build the documentation as a site, build/docs/index.html; a warning is an error
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky \

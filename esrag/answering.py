@@ -186,9 +186,17 @@ def _prompt(question: str, found: Gathered, model: LanguageModel, context: Conte
     """Return everything that the model is sent."""
     limits = context.settings.answer
     evidence = () if model.takes_documents else found.evidence
-    prompt = context.prompts.prompt(question, evidence, limits.max_sentences, quotes=limits.quotes)
+    prompt = context.prompts.prompt(
+        question,
+        evidence,
+        limits.max_sentences,
+        quotes=limits.quotes,
+        metadata=limits.metadata,
+    )
 
-    return replace(prompt, documents=documents(found.evidence)) if model.takes_documents else prompt
+    if not model.takes_documents:
+        return prompt
+    return replace(prompt, documents=documents(found.evidence, metadata=limits.metadata))
 
 
 def _answer_with_steps(found: Gathered, refused: Answer) -> Answer:

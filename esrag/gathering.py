@@ -32,7 +32,7 @@ from esrag.retrieving.legs import query_vector, search_legs
 from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import fuse_searches, phrases, variants
-from esrag.text import word_spans
+from esrag.text import format_count, word_spans
 from esrag.text.terms import compounds, terms
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
@@ -78,15 +78,31 @@ def retrieve(question: str, context: Context, where: Filter | None = None) -> Se
     found = _search_wordings(question, context, where, rerankers.depth if chain else 0)
 
     clock = Clock()
-    hits = fuse_searches([each.hits for each in found], wanted.rank_constant)
+    hits, left_out = _leave_out(
+        fuse_searches([each.hits for each in found], wanted.rank_constant), wanted.min_score
+    )
     limits = Limits(rerankers.depth, rerankers.budget_ms / 1000 or math.inf)
     reranked = rerank(question, hits, chain, limits)
     if chain:
         clock.lap("rerank")
 
     took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
-    best = reranked.hits[: wanted.k]
-    return SearchResult(best, path=found[0].path, notes=reranked.notes, took_ms=took_ms)
+    return SearchResult(
+        hits=reranked.hits[: wanted.k],
+        path=found[0].path,
+        notes=(*left_out, *reranked.notes),
+        took_ms=took_ms,
+    )
+
+
+def _leave_out(hits: Sequence[Hit], min_score: float) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """Return the hits with at least this fused score, and a note of how many had less."""
+    kept = tuple(hit for hit in hits if hit.score >= min_score)
+    weak = len(hits) - len(kept)
+    if not weak:
+        return kept, ()
+    least = f"retrieval.min_score {min_score:g}"
+    return kept, (f"left out {format_count(weak, 'hit')} with a score below {least}",)
 
 
 def _search_wordings(

@@ -43,17 +43,30 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table's rows that hold their text, title and id; "" is left to the loader.
+
+    The other columns are metadata.
+    """
+
+    text: str = ""
+    title: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Something to load: the bytes of one file, read once.
 
     `name` is its file name; `doc_id` is the id for its document. `keep_hidden` also asks for text
-    that a reader of the file would not see.
+    that a reader of the file would not see. `columns` are those of a table.
     """
 
     doc_id: str
     name: str
     data: bytes = field(repr=False)
     keep_hidden: bool = False
+    columns: Columns = Columns()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from esrag.loading.pages import watch_pages
 from esrag.loading.reading import read
 from esrag.loading.serialising import document_fields
 from esrag.loading.sources import path_of
-from esrag.records import Document, Source
+from esrag.records import Columns, Document, Source
 
 from .sandbox import forbid_sockets
 
@@ -84,6 +84,7 @@ def _source(request: dict[str, Any], data: bytes) -> Source:
         name=path_of(request["source"]).name,
         data=data,
         keep_hidden=request.get("keep_hidden", False),
+        columns=Columns(**request.get("columns", {})),
     )
 
 

@@ -34,6 +34,15 @@ class Kind(StrEnum):
     LOCK = "l"
 
 
+# What counters call the kinds that are looked up.
+COUNTED = {
+    Kind.VECTOR: "vector",
+    Kind.ANSWER: "answer",
+    Kind.QUERY: "query",
+    Kind.RESPONSE: "response",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The number of entries by kind, and the size on disk or in memory, None if unknown.
@@ -116,6 +125,12 @@ class Cache(Protocol):
     def close(self) -> None:
         """Close files and connections."""
         ...
+
+
+def count_lookups(cache: Cache, kind: Kind, hits: int, misses: int) -> None:
+    """Add to the hits and misses of a kind of entry."""
+    amounts = {f"{COUNTED[kind]}_hits": hits, f"{COUNTED[kind]}_misses": misses}
+    cache.count({name: amount for name, amount in amounts.items() if amount})
 
 
 _SEAL_BYTES = 16

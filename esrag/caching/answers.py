@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from esrag.caching import Cache, Kind, seal, unseal
+from esrag.caching import Cache, Kind, count_lookups, seal, unseal
 
 PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
@@ -53,10 +53,13 @@ def get_or_compute(
     callers in any process, one computes the value and the others wait for it. Errors of `make` are
     not cached.
     """
-    if (found := _read(cache, key, shape)) is not None:
-        return found, True
+    found = _read(cache, key, shape)
+    token = None
+    if found is None:
+        token, found = _turn(cache, key, shape)
 
-    token, found = _turn(cache, key, shape)
+    is_hit = found is not None
+    count_lookups(cache, Kind(key[0]), hits=int(is_hit), misses=int(not is_hit))
     if found is not None:
         return found, True
     try:

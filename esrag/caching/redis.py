@@ -93,6 +93,7 @@ class RedisCache:
     def clear(self) -> int:
         """Remove everything under `esrag:c:` and nothing else. Raises: EsragError."""
         try:
+            self._client.unlink(_COUNTS)  # no entry
             return sum(self._client.unlink(*names) for names in self._scan() if names)
         except self._failed as error:
             raise self._explain(error, "+scan +unlink") from error

@@ -90,9 +90,10 @@ class SqliteCache:
         return Usage.of_kinds(kinds, size_bytes, counts)
 
     def clear(self) -> int:
-        """Remove all entries. Raises: EsragError."""
+        """Remove all entries and the counters. Raises: EsragError."""
         with self._explain(), self._connect() as connection:
             with connection:
+                connection.execute("DELETE FROM entries WHERE key GLOB ?", (f"{Kind.COUNTS}:*",))
                 count = connection.execute("DELETE FROM entries").rowcount
             # Another process is reading: the space is reused later.
             with suppress(sqlite3.OperationalError):

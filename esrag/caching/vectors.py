@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from esrag.caching import Cache, Kind, seal, unseal
+from esrag.caching import Cache, Kind, count_lookups, seal, unseal
 from esrag.embedding import Vectors
 
 _STORED = np.dtype("<f2")
@@ -31,6 +31,7 @@ class VectorCache:
             for key, value in found.items()
             if (body := unseal(key, value)) is not None
         }
+        count_lookups(self._cache, Kind.VECTOR, len(whole), len(keys) - len(whole))
         rows = np.frombuffer(b"".join(whole.values()), dtype=_STORED).reshape(-1, self._dimensions)
         return dict(zip(whole, _units(rows), strict=True))
 

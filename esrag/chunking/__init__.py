@@ -3,8 +3,8 @@
 The contract, for every class registered under `esrag.chunkers`:
 
 - `Chunker(size, overlap, tokens)`: sizes in tokens; `tokens(text)` gives the offsets of a text's
-  tokens (the encoder's own, or words without an encoder). `overlap` must be smaller than `size`,
-  else `SettingsError`.
+  tokens: the encoder's own, words without an encoder, or characters if `chunking.unit` says so.
+  `overlap` must be smaller than `size`, else `SettingsError`.
 - Called with a document it gives spans in order (start and end both rise) that cover the document's
   whole text but for white space between them, none blank, none with white space around it.
 - A span holds at most `size` tokens, unless `sections` keeps a table whole. What is longer by

@@ -19,7 +19,7 @@ _TOKEN_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The maximum size of a chunk and the overlap of neighbours, in tokens.
+    """The maximum size of a chunk and the overlap of neighbours, in tokens or characters.
 
     Raises: SettingsError if no chunk could be cut.
     """
@@ -91,13 +91,19 @@ class Measured:
 
     def _word_end(self, low: int, high: int) -> int:
         """Return the last token in (low, high] that starts a word; `high` if none does."""
-        starts, ends = self._offsets
-        return next((at for at in range(high, low, -1) if starts[at] > ends[at - 1]), high)
+        return next((at for at in range(high, low, -1) if self._is_word_start(at)), high)
 
     def _word_start(self, low: int, high: int) -> int:
         """Return the first token in [low, high] that starts a word; `high` if none does."""
+        return next((at for at in range(low, high) if self._is_word_start(at)), high)
+
+    def _is_word_start(self, at: int) -> bool:
+        """Return whether white space is before a token; a character may be white space itself."""
         starts, ends = self._offsets
-        return next((at for at in range(low, high) if starts[at] > ends[at - 1]), high)
+        start = starts[at]
+        return start > ends[at - 1] or (
+            self._text[start - 1].isspace() and not self._text[start].isspace()
+        )
 
     def fit(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:
         """Yield the units, with those that are too long cut into windows."""

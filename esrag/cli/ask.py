@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import question_argument, question_of, retrieval_options, settings_of
+from esrag.cli.options import answer_options, question_argument, question_of, settings_of
 from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 
@@ -45,7 +45,7 @@ class Parts:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the record of this run to a file.",
 )
-@retrieval_options
+@answer_options
 def ask(
     words: tuple[str, ...],
     *,

@@ -10,7 +10,7 @@ from esrag.cli.output import print_json, print_text
 from esrag.text import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from esrag.caching import Cache
     from esrag.settings import Settings
@@ -25,9 +25,10 @@ def cache() -> None:
 @json_option
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
-    """Count entries, and calls of language models.
+    """Count entries, hits and misses, and calls of language models.
 
-    Calls are counted as spent if a model answered, and as saved if the cache did.
+    Calls are counted as spent if a model answered, and as saved if the cache did. The counts go on
+    over restarts, until the cache is cleared.
     """
     from esrag.settings import mask_value
 
@@ -37,8 +38,11 @@ def stats(*, as_json: bool, **options: Any) -> int:
         print_json({"schema": "esrag.cache/1", "where": where, **asdict(usage)})
     else:
         print_text(f"{where}: {usage}")
-        for kind in ("spent", "saved") if usage.counts else ():
-            print_text(_model_calls(kind, usage.counts))
+        for line in _lookups(usage.counts):
+            print_text(line)
+        if any(name.endswith("_calls") for name in usage.counts):
+            print_text(_model_calls("spent", usage.counts))
+            print_text(_model_calls("saved", usage.counts))
     return 0
 
 
@@ -48,6 +52,17 @@ def clear(**options: Any) -> int:
     """Remove all of esrag's entries. Other programs' entries in the same store stay."""
     print_text(f"removed {format_count(_open(settings_of(**options)).clear(), 'entry')}")
     return 0
+
+
+def _lookups(counts: "Mapping[str, float]") -> "Iterator[str]":
+    """Yield a line on the hits and misses of each kind of entry that was looked up."""
+    from esrag.caching import COUNTED
+
+    for kind in COUNTED.values():
+        hits, misses = (round(counts.get(f"{kind}_{name}", 0)) for name in ("hits", "misses"))
+        if hits or misses:
+            counted = f"{format_count(hits, 'hit')}, {format_count(misses, 'miss')}"
+            yield f"{kind} cache: {counted} ({hits / (hits + misses):.0%} hits)"
 
 
 def _model_calls(kind: str, counts: "Mapping[str, float]") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import retrieval_options, settings_of
+from esrag.cli.options import answer_options, settings_of
 from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import read_line, stop_unread
 from esrag.errors import EsragError, UsageError
@@ -25,7 +25,7 @@ HELP = (
 
 
 @click.command()
-@retrieval_options
+@answer_options
 def chat(*, as_json: bool, where: tuple[str, ...], **options: Any) -> int:
     """Ask questions in a conversation, with follow-ups.
 

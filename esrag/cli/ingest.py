@@ -41,6 +41,21 @@ SHOWN_SKIPS = 50
 @click.option(
     "--rebuild", is_flag=True, help="Re-read every file with the current settings into a new index."
 )
+@click.option(
+    "--chunk-strategy", "chunking__strategy", metavar="NAME", help="Cut with this chunker."
+)
+@click.option(
+    "--chunk-size",
+    "chunking__size",
+    type=click.IntRange(min=1),
+    help="Cut chunks of at most this size, in tokens or characters (chunking.unit).",
+)
+@click.option(
+    "--chunk-overlap",
+    "chunking__overlap",
+    type=click.IntRange(min=0),
+    help="Let neighbouring chunks share at most this much.",
+)
 @click.option("--no-wait", is_flag=True, help="With a queue: hand the job to the workers and exit.")
 @click.option(
     "--eager", is_flag=True, help="Run here even with a queue, and stop at the first error."

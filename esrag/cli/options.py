@@ -47,12 +47,26 @@ def settings_options(command: Command) -> Command:
 
 
 def retrieval_options(command: Command) -> Command:
-    """Add the options that `ask` and `search` share."""
+    """Add the options that `ask`, `chat` and `search` share."""
     options: tuple[Decorator, ...] = (json_option, *_SEARCH_OPTIONS, *_RERANK_OPTIONS)
     for option in options:
         command = option(command)
 
     return settings_options(command)
+
+
+def answer_options(command: Command) -> Command:
+    """Add the options that `ask` and `chat` share."""
+    return retrieval_options(
+        click.option(
+            "--no-metadata",
+            "answer__metadata",
+            flag_value=False,
+            default=None,
+            type=click.UNPROCESSED,
+            help="Send a language model the passages without document, page and section.",
+        )(command)
+    )
 
 
 def _split_names(given: str) -> list[str]:
@@ -62,6 +76,13 @@ def _split_names(given: str) -> list[str]:
     (['lexical', 'mmr'], [])
     """
     return [name.strip() for name in given.split(",") if name.strip()]
+
+
+def _to_chain(
+    _context: click.Context, _option: click.Parameter, given: str | list[str] | None
+) -> list[str] | None:
+    """Return the rerankers of --rerank or --no-reranking, which share a value."""
+    return _split_names(given) if isinstance(given, str) else given
 
 
 def _to_milliseconds(
@@ -116,10 +137,18 @@ _SEARCH_OPTIONS: tuple[Decorator, ...] = (
         help="Combine the two legs by ranks or by scores.",
     ),
     click.option(
+        "--vector-weight",
+        "retrieval__vector_weight",
+        type=click.FloatRange(0, 1),
+        help="Give this share to the vector leg, and the rest to the keyword leg.",
+    ),
+    click.option(
         "--method",
+        "--retrieval-method",
         "retrieval__method",
-        type=click.Choice(["vector", "keyword", "hybrid"]),
-        help="Search by meaning, by words, or by both.",
+        type=click.Choice(["vector", "keyword", "bm25", "hybrid"]),
+        callback=lambda _context, _option, given: "keyword" if given == "bm25" else given,
+        help="Search by meaning, by words (keyword or bm25), or by both.",
     ),
 )
 _RERANK_OPTIONS: tuple[Decorator, ...] = (
@@ -131,9 +160,17 @@ _RERANK_OPTIONS: tuple[Decorator, ...] = (
         help="Stop reranking after this time, such as 800ms or 2s.",
     ),
     click.option(
+        "--no-reranking",
+        "rerank__chain",
+        flag_value="",
+        default=None,
+        callback=_to_chain,
+        help="Leave the order of the fusion as it is.",
+    ),
+    click.option(
         "--rerank",
         "rerank__chain",
-        callback=lambda _context, _option, given: None if given is None else _split_names(given),
+        callback=_to_chain,
         metavar="NAME,…",
         help='Rerank with these, in order; "" disables reranking.',
     ),

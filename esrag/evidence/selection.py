@@ -91,13 +91,13 @@ def render_passage(item: Evidence) -> str:
     return " … ".join(["", *(split_steps(text[start:end]) for start, end in item.kept), ""]).strip()
 
 
-def documents(evidence: Iterable[Evidence]) -> tuple[PromptDocument, ...]:
-    """Return the passages for a service that takes documents."""
+def documents(evidence: Iterable[Evidence], *, metadata: bool) -> tuple[PromptDocument, ...]:
+    """Return the passages for a service that takes documents, with title and section or without."""
     return tuple(
         PromptDocument(
             key=item.key,
-            title=item.chunk.title,
-            section=item.chunk.section,
+            title=item.chunk.title if metadata else "",
+            section=item.chunk.section if metadata else "",
             text=render_passage(item),
         )
         for item in evidence

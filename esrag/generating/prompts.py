@@ -5,7 +5,7 @@ a passage begins with "| ", so that no passage can end itself and pose as the pr
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
@@ -118,12 +118,17 @@ class Prompts:
         max_sentences: int,
         *,
         quotes: bool = False,
+        metadata: bool = True,
     ) -> Prompt:
         """Return the prompt for a question; with `quotes` it asks for them.
+
+        Without `metadata`, passages have no source and no section.
 
         Raises: SettingsError for a template that cannot be rendered.
         """
         passages = [_passage(item) for item in evidence]
+        if not metadata:
+            passages = [replace(passage, source="", section="") for passage in passages]
         system = self._fill(SYSTEM, refusal=REFUSAL, max_sentences=max_sentences)
         system += f"\n{self._fill(QUOTES)}" if quotes else ""
         return Prompt(system, self._fill(USER, question=_one_line(question), evidence=passages))

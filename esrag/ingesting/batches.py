@@ -23,10 +23,10 @@ from esrag.loading.reading import sha256_of, stamp
 from esrag.loading.serialising import document_fields
 from esrag.records import Document, Fingerprint, StoredDocument
 from esrag.settings import Settings
-from esrag.text import format_count, word_spans
+from esrag.text import character_spans, format_count, word_spans
 
 # Raised when the same bytes give other text or other chunks, so that an index is rebuilt.
-LOADING_VERSION = 5
+LOADING_VERSION = 6
 _STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"
@@ -48,11 +48,18 @@ def fingerprint(settings: Settings, embedder: Embedder | None) -> Fingerprint:
     """
     cut = settings.chunking
     plugins.load("chunkers", cut.strategy)  # now, and not when an index was made for it
-    hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
-    reading = f"{cut.strategy} {cut.size}/{cut.overlap}, loaders {LOADING_VERSION}{hidden}"
+    sizes = f"{cut.size}/{cut.overlap}{' characters' if cut.unit == 'characters' else ''}"
+    reading = f"{cut.strategy} {sizes}, loaders {LOADING_VERSION}{_name_reading(settings)}"
     return Fingerprint(
         embedder.fingerprint if embedder else "", embedder.dimensions if embedder else 0, reading
     )
+
+
+def _name_reading(settings: Settings) -> str:
+    """Return how files are read, as far as the settings say so."""
+    hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
+    columns = {name: column for name, column in settings.loading.columns if column}
+    return hidden + (f", columns {json.dumps(columns)}" if columns else "")
 
 
 class Ingestion:
@@ -63,11 +70,10 @@ class Ingestion:
     ) -> None:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
-        bounds = (limits.timeout_s, limits.memory_bytes, limits.max_bytes, limits.max_characters)
         self._limits = limits
-        self._parser = Parser(*bounds, keep_hidden=limits.hidden == "keep")
+        self._parser = Parser(limits)
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
-            cut.size, cut.overlap, tokens
+            cut.size, cut.overlap, character_spans if cut.unit == "characters" else tokens
         )
         self._embedder = embedder
         self._cache = cache

@@ -99,8 +99,9 @@ def warn_of_long_chunks(work: Work) -> str:
 
     Raises: ModelError.
     """
-    embedder, size = work.context.embedder, work.settings.chunking.size
-    if embedder is None or size <= embedder.window:
+    embedder, cut = work.context.embedder, work.settings.chunking
+    size = cut.size
+    if embedder is None or cut.unit == "characters" or size <= embedder.window:
         return ""
 
     came = f"chunking.size is {size}, and the encoder reads {embedder.window} tokens at once"

@@ -22,7 +22,7 @@ from esrag.loading import Skipped
 from esrag.loading.serialising import document_from
 from esrag.loading.sources import is_address
 from esrag.records import Document
-from esrag.settings import ENVIRONMENT_PREFIX
+from esrag.settings import ENVIRONMENT_PREFIX, LoadingSettings
 
 _WORKER = "esrag.workers.parse"  # by name: the package does not import its workers
 # What an interpreter needs to find its packages, and to read the names of files as this one does.
@@ -62,26 +62,21 @@ class Parser:
     network and all variables that are not ours, since the store's library reads its credentials
     from them.
 
-    `timeout_s` is per source; `memory_bytes` is the worker's address space; `max_bytes` and
-    `max_characters` are the largest source and the longest document. `keep_hidden` keeps hidden
-    text.
+    `timeout_s` of the settings is per source; `memory_bytes` is the worker's address space.
     """
 
-    def __init__(
-        self,
-        timeout_s: float,
-        memory_bytes: int,
-        max_bytes: int,
-        max_characters: int,
-        *,
-        keep_hidden: bool = False,
-    ) -> None:
-        self._timeout_s = timeout_s
-        self._memory_bytes = memory_bytes
-        self._keep_hidden = keep_hidden
+    def __init__(self, settings: LoadingSettings) -> None:
+        self._timeout_s, self._memory_bytes = settings.timeout_s, settings.memory_bytes
         self._limits = [
-            str(value) for value in (timeout_s, memory_bytes, max_bytes, max_characters)
+            str(settings.timeout_s),
+            str(settings.memory_bytes),
+            str(settings.max_bytes),
+            str(settings.max_characters),
         ]
+        self._wanted = {
+            "keep_hidden": settings.hidden == "keep",
+            "columns": settings.columns.model_dump(),
+        }
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True
         self.reading: Callable[[str, int, int], None] = _ignore
@@ -147,7 +142,7 @@ class Parser:
                 "source": source,
                 "doc_id": doc_id,
                 "root": root,
-                "keep_hidden": self._keep_hidden,
+                **self._wanted,
             }
             requests.write(json.dumps(request).encode() + b"\n")
             requests.flush()

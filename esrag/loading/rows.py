@@ -1,4 +1,8 @@
-"""Tables and lines of JSON: a row with a text is a document of its own."""
+"""Tables and lines of JSON: a row with a text is a document of its own.
+
+Text, title and id of a row are in the columns that the settings name, else in those that are called
+so, such as "body" or "headline"; the other columns become metadata.
+"""
 
 import csv
 import hashlib
@@ -9,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Self
 
+from esrag.errors import ParsingError
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import HEAD_ROWS, count_header_rows, join_header
 from esrag.loading.layout import Layout, join_lines
-from esrag.records import Document, Source
-from esrag.text import normalise
+from esrag.records import Columns, Document, Source
+from esrag.text import format_count, normalise
 
 _TEXTS = ("text", "content", "body", "abstract", "description", "answer", "passage")
 _TITLES = ("title", "name", "headline", "subject")
@@ -23,12 +28,14 @@ _LONG_CELL = 80  # characters, on average: a column of sentences
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
 _MAX_ID = 200  # characters
+_MAX_NAMES = 200  # characters of all columns' names in a message
 _MAX_CELL = 2**31 - 1
 _MAX_UNCLOSED = 20  # quotes that swallow the rest of a file; each costs another look at that rest
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 Fields = Mapping[str, Any]
 Cells = list[str]
+Row = tuple[int, Cells]  # with the line it starts on
 
 
 class CsvLoader:
@@ -67,11 +74,11 @@ class JsonlLoader:
         rows = _Rows(source, "jsonl")
         for number, line in enumerate(_lines(decode(source.data)), start=1):
             if line.strip():
-                fields = _read_object(line, f"line {number}")
+                fields = _read_object(line, f"line {number}", source.columns)
                 yield fields if isinstance(fields, Skipped) else rows.document(number, fields)
 
 
-def _read_object(line: str, place: str) -> Fields | Skipped:
+def _read_object(line: str, place: str, columns: Columns) -> Fields | Skipped:
     """Return the fields of a line, with those of its `metadata`."""
     try:
         fields = json.loads(line)
@@ -80,7 +87,9 @@ def _read_object(line: str, place: str) -> Fields | Skipped:
     if not isinstance(fields, dict):
         return Skipped(place, f"holds a {type(fields).__name__}, expected an object")
     nested = fields.pop("metadata", None)
-    return {**(nested if isinstance(nested, dict) else {}), **fields}
+    fields = {**(nested if isinstance(nested, dict) else {}), **fields}
+    missing = [name for name in _named(columns) if name not in fields]
+    return Skipped(place, f"has no {missing[0]!r}") if missing else fields
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -98,16 +107,34 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
     delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
     head = list(islice(_iter_rows(text, delimiter), HEAD_ROWS))
     names, count = _read_header(head) if head else ([], 0)
-    column = _find_text_column(names, _iter_rows(text, delimiter, count)) if head else ""
+    _require_columns(names, source.columns)
+    column = source.columns.text
+    if head and not column:
+        column = _find_text_column(names, _iter_rows(text, delimiter, count))
 
     if column:
         documents = _Rows(source, kind, column)
-        yield from _load_rows(documents, read_rows(text, delimiter), names, count)
+        yield from _load_rows(documents, _read_rows(text, delimiter), names, count)
         return
 
-    yield from (part for part in read_rows(text, delimiter) if isinstance(part, Skipped))
+    yield from (part for part in _read_rows(text, delimiter) if isinstance(part, Skipped))
     if head:
         yield _to_document(source, kind, names, _iter_rows(text, delimiter, count))
+
+
+def _named(columns: Columns) -> list[str]:
+    return [name for name in (columns.text, columns.title, columns.id) if name]
+
+
+def _require_columns(names: Sequence[str], columns: Columns) -> None:
+    """Raise ParsingError for a column that the settings name and the table lacks."""
+    missing = [name for name in _named(columns) if name not in names]
+    if missing:
+        found = join_lines(", ".join(names))[:_MAX_NAMES] or "none"
+        raise ParsingError(
+            f"has no column {missing[0]!r}; its columns: {found}",
+            hint="set loading.columns.text, .title and .id to names in its first row",
+        )
 
 
 def _read_header(rows: Sequence[Cells]) -> tuple[list[str], int]:
@@ -119,16 +146,23 @@ def _read_header(rows: Sequence[Cells]) -> tuple[list[str], int]:
 
 
 def _load_rows(
-    documents: "_Rows", parts: Iterable[Cells | Skipped], names: Sequence[str], count: int
+    documents: "_Rows", parts: Iterable[Row | Skipped], names: Sequence[str], count: int
 ) -> Iterator[Document | Skipped]:
-    """Yield a document for each row below the header, and what is not a row."""
+    """Yield a document for each row below the header, and what is not a row or has no text."""
     number = 1 - count
     for part in parts:
         if isinstance(part, Skipped):
             yield part
             continue
         if number > 0:
-            yield documents.document(number, dict(zip(names, part, strict=False)))
+            line, cells = part
+            fields = dict(zip(names, cells, strict=False))
+            has_text = bool(fields[documents.text].strip())
+            yield (
+                documents.document(number, fields)
+                if has_text
+                else Skipped(f"line {line}", "holds no text")
+            )
         number += 1
 
 
@@ -150,26 +184,27 @@ class _Lines:
 
 def _iter_rows(text: str, delimiter: str, first: int = 0) -> Iterator[Cells]:
     """Yield the rows of the table from the first one on, and nothing of what is none."""
-    rows = (part for part in read_rows(text, delimiter) if not isinstance(part, Skipped))
+    rows = (part[1] for part in _read_rows(text, delimiter) if not isinstance(part, Skipped))
     return islice(rows, first, None)
 
 
-def read_rows(text: str, delimiter: str) -> Iterator[Cells | Skipped]:
-    """Yield the cells of each row, the header's first, and what is not a row of this table.
+def _read_rows(text: str, delimiter: str) -> Iterator[Row | Skipped]:
+    """Yield each row, the header's first, and what is not a row of this table.
 
     A quote that is never closed, or closed by another row's, swallows the lines below it: then its
-    own line is left out and reading goes on with the next. Cells that are missing at the end are
-    empty ones.
+    own line is left out and reading goes on with the next. So is a row with more or fewer cells
+    than the header: nobody knows which of them are missing.
     """
     width = 0
     for line, cells in _iter_raw_rows(text, delimiter):
         if isinstance(cells, Skipped):
             yield cells
-        elif width and len(cells) > width:
-            yield Skipped(f"line {line}", f"has {len(cells)} cells, the header has {width}")
+        elif width and len(cells) != width and any(cell.strip() for cell in cells):
+            has = f"has {format_count(len(cells), 'cell')}"
+            yield Skipped(f"line {line}", f"{has}, the header has {width}")
         elif any(cell.strip() for cell in cells):
             width = width or len(cells)
-            yield cells
+            yield line, cells
 
 
 def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
@@ -257,21 +292,20 @@ def _to_text(value: object) -> str:
 
 
 class _Rows:
-    """Makes documents of one source's rows.
-
-    Text, title and id are found by the names of the fields; the other fields become metadata.
-    """
+    """Makes documents of one source's rows."""
 
     def __init__(self, source: Source, kind: str, text: str = "") -> None:
-        self._source, self._kind, self._text = source, kind, text
+        self._source, self._kind, self.text = source, kind, text
         self._given: defaultdict[bytes, bytearray] = defaultdict(bytearray)
         self._repeated: Counter[str] = Counter()
 
     def document(self, number: int, fields: Fields) -> Document:
         """Return the row's document; its text is all strings if no field holds text."""
         names = list(fields)
-        text = self._text or _find_name(names, _TEXTS)
-        title, row_id = _find_name(names, _TITLES), _find_name(names, _IDS)
+        columns = self._source.columns
+        text = self.text or columns.text or _find_name(names, _TEXTS)
+        title = columns.title or _find_name(names, _TITLES)
+        row_id = columns.id or _find_name(names, _IDS)
         layout = Layout()
         if text:
             layout.add(_to_text(fields.get(text)))

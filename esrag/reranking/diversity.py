@@ -40,14 +40,14 @@ class RoundRobin:
     def _source(self, hit: Hit) -> str:
         """Return the value in the hit's metadata, else its document.
 
-        A document may have a `doc_id` of its own in its metadata.
+        A document may have a `doc_id` of its own in its metadata. A key that esrag uses, such
+        as `source`, is stored as `source_`.
         """
-        chunk = hit.chunk
-        return (
-            chunk.doc_id
-            if self._group_by == _DOCUMENT
-            else str(chunk.metadata.get(self._group_by, chunk.doc_id))
-        )
+        chunk, key = hit.chunk, self._group_by
+        if key == _DOCUMENT:
+            return chunk.doc_id
+        value = chunk.metadata.get(key, chunk.metadata.get(f"{key}_"))
+        return chunk.doc_id if value is None else str(value)
 
 
 class MaximalMarginalRelevance:

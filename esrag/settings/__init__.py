@@ -96,6 +96,23 @@ class EngineSettings(Section):
     )
 
 
+ColumnName = Annotated[str, Field(max_length=200)]
+
+
+class ColumnSettings(Section):
+    """The columns of CSV, TSV and JSONL rows. One without a name is guessed."""
+
+    text: ColumnName = Field(
+        default="", description="Column with the text of a row; empty: by its name or long cells."
+    )
+    title: ColumnName = Field(
+        default="", description="Column with the title of a row; empty: by its name."
+    )
+    id: ColumnName = Field(
+        default="", description="Column with the id of a row; empty: by its name, or the number."
+    )
+
+
 class LoadingSettings(Section):
     """Which files are read, and the limits on a source."""
 
@@ -130,17 +147,20 @@ class LoadingSettings(Section):
         lt=2**63,
         description="Address space of the parsing process, in bytes.",
     )
+    columns: ColumnSettings = ColumnSettings()
 
 
 class ChunkingSettings(Section):
     """How documents are cut into chunks."""
 
     strategy: str = Field(default="sections", description="Name of the chunker.")
-    size: int = Field(
-        default=200, gt=0, description="Maximum size of a chunk, in tokens of the encoder."
+    unit: Literal["tokens", "characters"] = Field(
+        default="tokens",
+        description="Unit of size and overlap: the encoder's tokens, or characters.",
     )
+    size: int = Field(default=200, gt=0, description="Maximum size of a chunk, in that unit.")
     overlap: int = Field(
-        default=0, ge=0, description="Maximum number of tokens that two neighbouring chunks share."
+        default=0, ge=0, description="Maximum that two neighbouring chunks share, in that unit."
     )
 
 
@@ -193,6 +213,12 @@ class RetrievalSettings(Section):
     )
     variants: bool = Field(
         default=False, description="Search other wordings of the question too, and fuse them all."
+    )
+    min_score: float = Field(
+        default=0.0,
+        ge=0,
+        description="Leave out hits whose fused score is below this, before reranking; 0: none. "
+        "Scores: 0 to 1 if weighted, at most 2 / (rank_constant + 1) by rrf.",
     )
     spelling: bool = Field(
         default=True,
@@ -391,6 +417,10 @@ class AnswerSettings(Section):
     unsupported: Literal["refuse", "drop"] = Field(
         default="refuse",
         description="What an unsupported sentence does: refuse the whole answer, or drop out.",
+    )
+    metadata: bool = Field(
+        default=True,
+        description="Send a language model document, page and section of each passage.",
     )
     quotes: bool = Field(
         default=False,

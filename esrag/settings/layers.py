@@ -132,7 +132,8 @@ def read_settings(
     files = [*file_layers(environ, folder)]
     flagged = Layer("code" if is_code else "flag", flags, is_text=not is_code)
     _require_no_secret(*files, *(() if is_code else (flagged,)))
-    layers = [_project_layer(folder), *_with_preset([*files, _environment_layer(environ), flagged])]
+    given = [*files, _environment_layer(environ), flagged]
+    layers = [_project_layer(folder), *_with_preset(given, folder)]
 
     values, origins = _merge(layers)
     return Resolved(
@@ -144,14 +145,14 @@ def read_settings(
     )
 
 
-def _with_preset(layers: Sequence[Layer]) -> Sequence[Layer]:
+def _with_preset(layers: Sequence[Layer], folder: Path) -> Sequence[Layer]:
     """Return the layers below which the preset lies that the last of them names, if any does."""
     names = (layer.values["preset"] for layer in reversed(layers) if "preset" in layer.values)
     name = next(names, "")
     if not name:
         return layers
 
-    preset = preset_layer(str(name))
+    preset = preset_layer(str(name), folder)
     _require_no_secret(preset)
     return [preset, *layers]
 
@@ -208,16 +209,18 @@ def preset_text(name: str) -> str:
     return (_PRESETS / name / SETTINGS_FILE).read_text(encoding="utf-8")
 
 
-def preset_layer(name: str) -> Layer:
+def preset_layer(name: str, start: Path = Path()) -> Layer:
     """Return the values of a preset.
 
     `name` is that of a preset of the package, or the path of a folder with an esrag.yaml. Prompts
-    in its folder `prompts` are used unless `generator.templates` names others.
+    in its folder `prompts` are used unless `generator.templates` names others. Relative paths in a
+    preset of the package start at the project of the folder `start`.
 
     Raises: SettingsError.
     """
-    folder = _find_preset(name)
-    layer = read_file(folder / SETTINGS_FILE, is_named=name in presets())
+    folder, is_named = _find_preset(name), name in presets()
+    paths_start = project_folder(start) if is_named else None
+    layer = read_file(folder / SETTINGS_FILE, is_named=is_named, paths_start=paths_start)
     if "preset" in layer.values:
         hint = "a preset cannot start from another one"
         raise SettingsError(f"{layer.origin} names a preset", hint=hint)
@@ -313,10 +316,14 @@ def file_layers(environ: Mapping[str, str], folder: Path) -> Iterator[Layer]:
         yield read_file(base.with_name(f"esrag.{environment}.yaml"), is_named=is_named)
 
 
-def read_file(path: Path, *, is_named: bool = False) -> Layer:
-    """Return the values of a settings file. Raises: SettingsError."""
+def read_file(path: Path, *, is_named: bool = False, paths_start: Path | None = None) -> Layer:
+    """Return the values of a settings file; its relative paths start at its folder by default.
+
+    Raises: SettingsError.
+    """
     content, tree = _load(path)
-    values = {key: _from_folder(key, value, path.parent) for key, value in flatten(tree).items()}
+    start = path.parent if paths_start is None else paths_start
+    values = {key: _from_folder(key, value, start) for key, value in flatten(tree).items()}
     return Layer(
         origin=str(path),
         values=values,

@@ -155,6 +155,15 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text)]
 
 
+def character_spans(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of every character: the tokens of sizes in characters.
+
+    >>> character_spans("pH")
+    [(0, 1), (1, 2)]
+    """
+    return [(at, at + 1) for at in range(len(text))]
+
+
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     r"""Return the offsets of sentences: in order, not overlapping, trimmed, covering all words.
 

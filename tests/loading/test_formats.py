@@ -330,7 +330,7 @@ def test_broken_csv_rows_do_not_lose_the_good_ones(load):
 
     The rows around them stay.
     """
-    text = 'id,text\n1,one\n2,two,too,many\n3,"never closed\n4,four\n5,"five\nlines"\n6\n'
+    text = 'id,text\n1,one\n2,two,too,many\n3,"never closed\n4,four\n5,"five\nlines"\n6\n7, \n'
     documents, skipped = load("a.csv", text)
     assert [(document.doc_id, document.text) for document in documents] == [
         ("d#1", "one"),
@@ -340,7 +340,8 @@ def test_broken_csv_rows_do_not_lose_the_good_ones(load):
     assert skipped == (
         Skipped("line 3", "has 4 cells, the header has 2"),
         Skipped("line 4", "has a quote that is never closed"),
-        Skipped("row 6", "holds no text"),
+        Skipped("line 8", "has 1 cell, the header has 2"),
+        Skipped("line 9", "holds no text"),
     )
 
 

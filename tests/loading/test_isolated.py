@@ -16,6 +16,7 @@ from esrag.loading.isolated import Parser
 from esrag.loading.reading import read
 from esrag.loading.serialising import document_fields, document_from
 from esrag.loading.sources import source_of
+from esrag.settings import LoadingSettings
 
 GIB = 2**30
 
@@ -23,7 +24,9 @@ GIB = 2**30
 @pytest.fixture(scope="module")
 def parser():
     with Parser(
-        timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        LoadingSettings(
+            timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        )
     ) as made:
         yield made
 
@@ -100,7 +103,11 @@ def test_a_worker_that_dies_among_many_documents_costs_one_source(corpus, tmp_pa
     note = tmp_path / "note.txt"
     note.write_text("words")
     others = workers()
-    with Parser(30, 2 * GIB, 50_000_000, 50_000_000) as parser:
+    with Parser(
+        LoadingSettings(
+            timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        )
+    ) as parser:
         outcomes = parser.parse([(str(corpus), "c"), (str(note), "n")])
         documents = iter(next(outcomes).documents)
         assert next(documents).doc_id == "c#0"
@@ -202,7 +209,11 @@ def test_a_source_that_takes_too_long_is_ended_and_the_next_one_works(tmp_path):
     """The time limit ends the worker; another one parses what follows."""
     note = tmp_path / "note.txt"
     note.write_text("words")
-    with Parser(0.7, 2 * GIB, 50_000_000, 50_000_000) as parser:
+    with Parser(
+        LoadingSettings(
+            timeout_s=0.7, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        )
+    ) as parser:
         start = time.monotonic()
         with pytest.raises(ParsingError, match=r"took longer than 0\.7 s"):
             parse(parser, slow_file(tmp_path), "d")
@@ -214,7 +225,11 @@ def test_a_source_that_needs_too_much_memory_is_refused_and_the_next_one_works(t
     """The memory limit ends in one line, whether Python or a native library meets it."""
     note = tmp_path / "note.txt"
     note.write_text("words")
-    with Parser(30, 250_000_000, 50_000_000, 50_000_000) as parser:
+    with Parser(
+        LoadingSettings(
+            timeout_s=30, memory_bytes=250_000_000, max_bytes=50_000_000, max_characters=50_000_000
+        )
+    ) as parser:
         with pytest.raises(ParsingError, match="memory"):
             parse(parser, slow_file(tmp_path), "d")
         assert parse(parser, note, "d").documents[0].text == "words"
@@ -225,7 +240,11 @@ def test_a_worker_that_is_killed_costs_one_source(tmp_path):
     note = tmp_path / "note.txt"
     note.write_text("words")
     others = workers()
-    with Parser(30, 2 * GIB, 50_000_000, 50_000_000) as parser:
+    with Parser(
+        LoadingSettings(
+            timeout_s=30, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        )
+    ) as parser:
         parse(parser, note, "d")
         (worker,) = workers() - others
         killer = threading.Timer(0.3, worker.send_signal, [signal.SIGSEGV])
@@ -243,7 +262,11 @@ def test_what_is_parsed_ahead_waits_for_a_slow_reader(tmp_path):
     sources = [(str(tmp_path / f"{n}.txt"), f"d{n}") for n in range(3)]
     for source, doc_id in sources:
         Path(source).write_text(f"{doc_id} " * 100_000)
-    with Parser(1.0, 2 * GIB, 50_000_000, 50_000_000) as parser:
+    with Parser(
+        LoadingSettings(
+            timeout_s=1.0, memory_bytes=2 * GIB, max_bytes=50_000_000, max_characters=50_000_000
+        )
+    ) as parser:
         seen = []
         for outcome in parser.parse(sources):
             time.sleep(1.5)
@@ -258,7 +281,9 @@ def test_an_answer_that_is_not_wanted_any_more_is_nobody_elses(tmp_path):
     """
     for name in "abc":
         (tmp_path / name).write_text(name)
-    with Parser(30, 2 * GIB, 1000, 1000) as parser:
+    with Parser(
+        LoadingSettings(timeout_s=30, memory_bytes=2 * GIB, max_bytes=1000, max_characters=1000)
+    ) as parser:
         outcomes = parser.parse([(str(tmp_path / "a"), "a"), (str(tmp_path / "b"), "b")])
         assert next(outcomes).documents[0].text == "a"
         outcomes.close()
@@ -273,7 +298,9 @@ def test_the_worker_is_out_of_reach_of_ctrl_c_and_of_the_folder_we_stand_in(tmp_
     (tmp_path / "note.txt").write_text("words")
     monkeypatch.chdir(tmp_path)
     others = workers()
-    with Parser(30, 2 * GIB, 1000, 1000) as parser:
+    with Parser(
+        LoadingSettings(timeout_s=30, memory_bytes=2 * GIB, max_bytes=1000, max_characters=1000)
+    ) as parser:
         assert parse(parser, tmp_path / "note.txt", "d").documents[0].text == "words"
         (worker,) = workers() - others
         assert os.getsid(worker.pid) == worker.pid

@@ -14,6 +14,7 @@ import pytest
 
 from esrag.errors import ParsingError
 from esrag.loading.isolated import Parser
+from esrag.settings import LoadingSettings
 
 GIB = 2**30
 CURIOUS = """
@@ -102,7 +103,15 @@ def test_a_loader_sees_no_secret_and_reaches_nobody(plugin, tmp_path, monkeypatc
     unix.bind(str(tmp_path / "s"))
     unix.listen()
 
-    with tcp, unix, Parser(30, 2 * GIB, 1000, 10**6) as parser:
+    with (
+        tcp,
+        unix,
+        Parser(
+            LoadingSettings(
+                timeout_s=30, memory_bytes=2 * GIB, max_bytes=1000, max_characters=10**6
+            )
+        ) as parser,
+    ):
         found = parsed(parser, plugin(port=tcp.getsockname()[1], socket=str(tmp_path / "s")))
     assert "s3cret" not in json.dumps(found)
     assert not [name for name in found["environment"] if name.startswith("ESRAG_")]
@@ -129,7 +138,9 @@ def test_what_a_loader_starts_ends_with_the_worker(plugin, tmp_path, sleeps):
     """
     marker = tmp_path / "marker"
     asked = {"marker": str(marker)} | ({"sleep": True} if sleeps else {})
-    with Parser(3, 2 * GIB, 1000, 10**6) as parser:
+    with Parser(
+        LoadingSettings(timeout_s=3, memory_bytes=2 * GIB, max_bytes=1000, max_characters=10**6)
+    ) as parser:
         if sleeps:
             with pytest.raises(ParsingError, match="took longer than 3 s"):
                 parsed(parser, plugin(**asked))

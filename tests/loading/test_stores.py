@@ -17,6 +17,7 @@ from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.object_stores import place_of
 from esrag.loading.reading import read, sha256_of, stamp
 from esrag.records import StoredDocument
+from esrag.settings import LoadingSettings
 
 moto = pytest.importorskip("moto.server", reason="moto is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed")
@@ -425,6 +426,10 @@ def test_a_server_that_never_answers_ends_with_the_time_limit(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for name, value in settings_of(f"http://127.0.0.1:{silent.getsockname()[1]}").items():
             monkeypatch.setenv(name, value)
-        with Parser(3, 4 * 2**30, 1000, 1000) as parser:
+        with Parser(
+            LoadingSettings(
+                timeout_s=3, memory_bytes=4 * 2**30, max_bytes=1000, max_characters=1000
+            )
+        ) as parser:
             (outcome,) = parser.parse([("s3://bucket/a.md", "a")])
     assert str(outcome) == "took longer than 3 s to be parsed"

@@ -1,5 +1,6 @@
-"""The preset cited-specs over a made-up standard: what docs/reference/cited-specs.md says and no
-other test holds.
+"""The preset cited-specs over a made-up standard.
+
+What docs/reference/systems/cited-specs.md says and no other test holds.
 """
 
 import json

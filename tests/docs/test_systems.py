@@ -1,4 +1,4 @@
-"""The page on the preset cited-specs names tests that exist and settings that exist."""
+"""The pages on the systems name tests that exist and settings that exist."""
 
 import ast
 import re
@@ -10,10 +10,11 @@ import pytest
 from esrag.settings import fields
 
 TESTS = Path(__file__).parents[1]
-PAGE = (TESTS.parent / "docs" / "reference" / "cited-specs.md").read_text()
+PAGES = sorted((TESTS.parent / "docs" / "reference" / "systems").glob("*.md"))
 ROWS = {
-    rule: cells
-    for rule, cells in re.findall(r"^\| ([^|]+) \|(.*)\|$", PAGE, re.MULTILINE)
+    f"{page.stem}: {rule}": cells
+    for page in PAGES
+    for rule, cells in re.findall(r"^\| ([^|]+) \|(.*)\|$", page.read_text(), re.MULTILINE)
     if "`" in cells
 }
 
@@ -31,8 +32,10 @@ def listed_in(file):
 
 def test_every_row_says_what_and_names_a_test():
     """None is empty, and none is missing."""
-    lines = [line for line in PAGE.split("\n") if line.startswith("| ")]
-    assert len(ROWS) == len(lines) - 4  # two tables, each with a header and a rule
+    lines = [
+        line for page in PAGES for line in page.read_text().split("\n") if line.startswith("| ")
+    ]
+    assert len(ROWS) == len(lines) - 4 * len(PAGES)  # two tables, each with a header and a rule
     assert all(
         len(cells.split("|")) == 2 and cells.split("|")[0].strip() for cells in ROWS.values()
     )
@@ -47,6 +50,10 @@ def test_the_named_tests_exist(rule):
         assert name in listed_in(file)
 
 
-def test_the_named_settings_exist():
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_named_settings_exist(page):
     """By their dotted keys."""
-    assert set(re.findall(r"`([a-z]+\.[a-z_]+)`", PAGE)) <= {key for key, _ in fields()}
+    known = {key for key, _ in fields()}
+    known |= {key.rpartition(".")[0] for key in known}
+    named = set(re.findall(r"`([a-z]+(?:\.[a-z_]+)+)`", page.read_text()))
+    assert named - {"esrag.yaml"} <= known
