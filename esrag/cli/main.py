@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "diff": ("esrag.cli.replay:diff", "Show what differs between two runs."),
     "feedback": ("esrag.cli.runs:feedback", "Rate the answer of a kept run."),
+    "compare": (
+        "esrag.cli.compare:compare",
+        "Ask a question with several settings, side by side.",
+    ),
     "calibrate": ("esrag.cli.calibrate:calibrate", "Fit answer.refusal to your own questions."),
     "docs": ("esrag.cli.stored:docs", "List the documents in the index."),
     "chunks": (

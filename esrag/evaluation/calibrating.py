@@ -126,7 +126,7 @@ def calibrate(
     `ask`.
     """
     answering = context.with_settings({"answer.refusal": 0.0, "answer.steps": 1})
-    judged = [_judge(labelled, ask(labelled.question, answering)) for labelled in questions]
+    judged = [judge(labelled, ask(labelled.question, answering)) for labelled in questions]
 
     fitted, reported = judged[::2], judged[1::2]
     _require_both_kinds(fitted)
@@ -255,7 +255,8 @@ def _are_texts(values: Any) -> bool:
     )
 
 
-def _judge(labelled: Labelled, asked: AskResult) -> Judged:
+def judge(labelled: Labelled, asked: AskResult) -> Judged:
+    """Return whether the answer to a labelled question was right."""
     is_held = not labelled.answers or any(
         holds(asked.answer.text, answer) for answer in labelled.answers
     )

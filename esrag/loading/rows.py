@@ -193,7 +193,7 @@ def _read_rows(text: str, delimiter: str) -> Iterator[Row | Skipped]:
 
     A quote that is never closed, or closed by another row's, swallows the lines below it: then its
     own line is left out and reading goes on with the next. So is a row with more or fewer cells
-    than the header: nobody knows which of them are missing.
+    than the header, since it cannot be told which are missing.
     """
     width = 0
     for line, cells in _iter_raw_rows(text, delimiter):

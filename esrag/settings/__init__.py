@@ -523,6 +523,23 @@ class RunsSettings(Section):
     )
 
 
+class CompareSettings(Section):
+    """What `esrag compare` asks a question with."""
+
+    variations: Mapping[
+        Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")], Mapping[str, Any]
+    ] = Field(
+        default={
+            "keyword": {"retrieval.method": "keyword"},
+            "vector": {"retrieval.method": "vector"},
+            "hybrid": {"retrieval.method": "hybrid"},
+        },
+        min_length=1,
+        description="Settings of retrieval, rerank and answer by the name of a variation; "
+        "compare asks a question with each of them, and tests the others against the first.",
+    )
+
+
 class Settings(Section):
     """The whole tree."""
 
@@ -547,6 +564,7 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()
     runs: RunsSettings = RunsSettings()
+    compare: CompareSettings = CompareSettings()
 
 
 def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:

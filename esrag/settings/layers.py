@@ -176,16 +176,16 @@ def _own_files(layers: Iterable[Layer], folder: Path) -> tuple[str, ...]:
     return tuple(map(str, (project_folder(folder) / SETTINGS_FILE, *named)))
 
 
-def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with some values replaced, by dotted key.
+def with_values(settings: Settings, values: Mapping[str, object], origin: str = "code") -> Settings:
+    """Return the settings with some values replaced, by dotted key; errors name their origin.
 
     Raises: SettingsError as `resolve` does.
     """
     known = dict(fields())
     for key in values:
-        _require_known(key, known, "code")
+        _require_known(key, known, origin)
     flat = {key: value_of(settings, key) for key in known}
-    return _build(flat | dict(values), dict.fromkeys(values, "code"))
+    return _build(flat | dict(values), dict.fromkeys(values, origin))
 
 
 def with_absolute_paths(settings: Settings) -> Settings:

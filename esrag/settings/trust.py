@@ -7,6 +7,7 @@ each settings file, with the hash of its content: a change ends it.
 """
 
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -53,6 +54,8 @@ _TRANSPORT = frozenset(
     )
 )
 
+VARIATIONS = "compare.variations"  # each sets other settings
+
 Standing = Literal["allowed", "changed", "unknown"]
 
 
@@ -64,7 +67,15 @@ def redirects(key: str, value: Any, folder: Path) -> bool:
     (True, False)
     >>> redirects("rerank.chain", ["mmr", "cohere"], here), redirects("rerank.chain", ["mmr"], here)
     (True, False)
+    >>> redirects(VARIATIONS, {"theirs": {"rerank.chain": ["cohere"]}}, here)
+    True
     """
+    if key == VARIATIONS:
+        overlays = value.values() if isinstance(value, Mapping) else ()
+        pairs = (
+            pair for overlay in overlays if isinstance(overlay, Mapping) for pair in overlay.items()
+        )
+        return any(redirects(str(name), given, folder) for name, given in pairs)
     if key in _ADDRESSES or key in _MODELS or key in _TRANSPORT:
         return True
     if key in _LOCAL:

@@ -110,6 +110,8 @@ PRINTED = {
     ],
     "esrag.error/1": ["chat"],  # asked for the sources of no answer
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
+    "esrag.comparison/1": ["compare", "kettle litres"],
+    "esrag.comparisons/1": ["compare", "--questions", "questions.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
     "esrag.run/1": ["runs", "export"],
     "esrag.runs/1": ["runs", "list"],
