@@ -91,7 +91,7 @@ def render_passage(item: Evidence) -> str:
     return " … ".join(["", *(split_steps(text[start:end]) for start, end in item.kept), ""]).strip()
 
 
-def documents(evidence: Iterable[Evidence], *, metadata: bool) -> tuple[PromptDocument, ...]:
+def documents(evidence: Iterable[Evidence], *, metadata: bool = True) -> tuple[PromptDocument, ...]:
     """Return the passages for a service that takes documents, with title and section or without."""
     return tuple(
         PromptDocument(
