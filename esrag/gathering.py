@@ -96,7 +96,13 @@ def retrieve(question: str, context: Context, where: Filter | None = None) -> Se
 
 
 def _leave_out(hits: Sequence[Hit], min_score: float) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """Return the hits with at least this fused score, and a note of how many had less."""
+    """Return the hits with at least this fused score, and a note of how many had less.
+
+    0 keeps them all: the score of the vector leg alone is a cosine, and may be negative.
+    """
+    if not min_score:
+        return tuple(hits), ()
+
     kept = tuple(hit for hit in hits if hit.score >= min_score)
     weak = len(hits) - len(kept)
     if not weak:

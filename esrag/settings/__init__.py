@@ -218,7 +218,7 @@ class RetrievalSettings(Section):
         default=0.0,
         ge=0,
         description="Leave out hits whose fused score is below this, before reranking; 0: none. "
-        "Scores: 0 to 1 if weighted, at most 2 / (rank_constant + 1) by rrf.",
+        "Scores: 0 to 1 if weighted, at most 2 / (rank_constant + 1) by rrf, one leg's own alone.",
     )
     spelling: bool = Field(
         default=True,

@@ -205,6 +205,14 @@ def test_weak_hits_are_left_out_and_counted(knowledge):
     assert "left out 3 hits with a score below retrieval.min_score 2" in refused.err
 
 
+def test_without_a_minimum_no_hit_is_left_out(knowledge):
+    """Nor those of negative cosines: every chunk is a hit of the vector leg."""
+    knowledge("ingest", "kb.csv")
+    found = knowledge("search", "iron pan", "--method", "vector", "--json").json
+    assert len(found["hits"]) == 3
+    assert max(hit["vector_score"] for hit in found["hits"]) < 0
+
+
 def test_the_flags_of_a_search(knowledge):
     """Each changes what it names, on ask and on search."""
     knowledge("ingest", "kb.csv")
