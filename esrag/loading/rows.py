@@ -71,7 +71,7 @@ class JsonlLoader:
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """Yield a document for each line. A line that is not an object is skipped."""
-        rows = _Rows(source, "jsonl")
+        rows = _Rows(source, "jsonl", source.columns.text)
         for number, line in enumerate(_lines(decode(source.data)), start=1):
             if line.strip():
                 fields = _read_object(line, f"line {number}", source.columns)
@@ -157,12 +157,10 @@ def _load_rows(
         if number > 0:
             line, cells = part
             fields = dict(zip(names, cells, strict=False))
-            has_text = bool(fields[documents.text].strip())
-            yield (
-                documents.document(number, fields)
-                if has_text
-                else Skipped(f"line {line}", "holds no text")
-            )
+            if fields[documents.text].strip():
+                yield documents.document(number, fields)
+            else:
+                yield Skipped(f"line {line}", "holds no text")
         number += 1
 
 
@@ -199,12 +197,16 @@ def _read_rows(text: str, delimiter: str) -> Iterator[Row | Skipped]:
     for line, cells in _iter_raw_rows(text, delimiter):
         if isinstance(cells, Skipped):
             yield cells
-        elif width and len(cells) != width and any(cell.strip() for cell in cells):
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+
+        width = width or len(cells)
+        if len(cells) == width:
+            yield line, cells
+        else:
             has = f"has {format_count(len(cells), 'cell')}"
             yield Skipped(f"line {line}", f"{has}, the header has {width}")
-        elif any(cell.strip() for cell in cells):
-            width = width or len(cells)
-            yield line, cells
 
 
 def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
@@ -294,7 +296,7 @@ def _to_text(value: object) -> str:
 class _Rows:
     """Makes documents of one source's rows."""
 
-    def __init__(self, source: Source, kind: str, text: str = "") -> None:
+    def __init__(self, source: Source, kind: str, text: str) -> None:
         self._source, self._kind, self.text = source, kind, text
         self._given: defaultdict[bytes, bytearray] = defaultdict(bytearray)
         self._repeated: Counter[str] = Counter()
@@ -303,7 +305,7 @@ class _Rows:
         """Return the row's document; its text is all strings if no field holds text."""
         names = list(fields)
         columns = self._source.columns
-        text = self.text or columns.text or _find_name(names, _TEXTS)
+        text = self.text or _find_name(names, _TEXTS)
         title = columns.title or _find_name(names, _TITLES)
         row_id = columns.id or _find_name(names, _IDS)
         layout = Layout()
