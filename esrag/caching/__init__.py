@@ -34,13 +34,7 @@ class Kind(StrEnum):
     LOCK = "l"
 
 
-# What counters call the kinds that are looked up.
-COUNTED = {
-    Kind.VECTOR: "vector",
-    Kind.ANSWER: "answer",
-    Kind.QUERY: "query",
-    Kind.RESPONSE: "response",
-}
+LOOKED_UP = (Kind.VECTOR, Kind.ANSWER, Kind.QUERY, Kind.RESPONSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +123,8 @@ class Cache(Protocol):
 
 def count_lookups(cache: Cache, kind: Kind, hits: int, misses: int) -> None:
     """Add to the hits and misses of a kind of entry."""
-    amounts = {f"{COUNTED[kind]}_hits": hits, f"{COUNTED[kind]}_misses": misses}
+    name = kind.name.lower()
+    amounts = {f"{name}_hits": hits, f"{name}_misses": misses}
     cache.count({name: amount for name, amount in amounts.items() if amount})
 
 

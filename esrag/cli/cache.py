@@ -56,9 +56,9 @@ def clear(**options: Any) -> int:
 
 def _lookups(counts: "Mapping[str, float]") -> "Iterator[str]":
     """Yield a line on the hits and misses of each kind of entry that was looked up."""
-    from esrag.caching import COUNTED
+    from esrag.caching import LOOKED_UP
 
-    for kind in COUNTED.values():
+    for kind in (kind.name.lower() for kind in LOOKED_UP):
         hits, misses = (round(counts.get(f"{kind}_{name}", 0)) for name in ("hits", "misses"))
         if hits or misses:
             counted = f"{format_count(hits, 'hit')}, {format_count(misses, 'miss')}"
