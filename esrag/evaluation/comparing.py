@@ -26,13 +26,9 @@ class Asked:
 
     variation: str
     result: AskResult
-    took_ms: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `esrag compare --json` prints of it.
-
-        Without the time, so that equal answers are equal bytes.
-        """
+        """Return what `esrag compare --json` prints of it."""
         answer = self.result.to_dict(explain=True)
         names = ("answer", "refused", "reason", "confidence", "confidence_band")
         return {
@@ -90,46 +86,58 @@ def compare_question(
     question: str, variations: Mapping[str, Context], where: Filter | None = None
 ) -> list[Asked]:
     """Return the answer to a question with each variation. Raises: as `ask`."""
-    return [_ask(question, name, context, where) for name, context in variations.items()]
+    return [Asked(name, ask(question, context, where)) for name, context in variations.items()]
 
 
-def _ask(question: str, name: str, context: Context, where: Filter | None) -> Asked:
-    start = perf_counter()
-    result = ask(question, context, where)
-    return Asked(name, result, round(1000 * (perf_counter() - start), 1))
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of a labelled question."""
+
+    answerable: bool
+    answered: bool
+    right: bool
+    took_ms: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the question was answered rightly, or refused rightly."""
+        return self.right or not (self.answerable or self.answered)
 
 
 def compare_labelled(
     questions: Iterable[Labelled], variations: Mapping[str, Context], where: Filter | None = None
 ) -> list[Row]:
     """Return a row for each variation over questions whose answers are known. Raises: as `ask`."""
-    asked: dict[str, list[tuple[Labelled, Asked]]] = {name: [] for name in variations}
+    outcomes: dict[str, list[_Outcome]] = {name: [] for name in variations}
     for labelled in questions:
-        for one in compare_question(labelled.question, variations, where):
-            asked[one.variation].append((labelled, one))
+        for name, context in variations.items():
+            outcomes[name].append(_try(labelled, context, where))
 
-    good = {name: [_is_good(*pair) for pair in pairs] for name, pairs in asked.items()}
+    good = {name: [each.is_good for each in found] for name, found in outcomes.items()}
     first = next(iter(good))
     return [
-        _count(name, pairs, None if name == first else compute_chance(good[first], good[name]))
-        for name, pairs in asked.items()
+        _count(name, found, None if name == first else compute_chance(good[first], good[name]))
+        for name, found in outcomes.items()
     ]
 
 
-def _is_good(labelled: Labelled, one: Asked) -> bool:
-    """Return whether a question was answered rightly, or refused rightly."""
-    return judge(labelled, one.result).right or (one.result.refused and not labelled.answerable)
+def _try(labelled: Labelled, context: Context, where: Filter | None) -> _Outcome:
+    start = perf_counter()
+    result = ask(labelled.question, context, where)
+    took_ms = round(1000 * (perf_counter() - start), 1)
+
+    judged = judge(labelled, result)
+    return _Outcome(labelled.answerable, judged.answered, judged.right, took_ms)
 
 
-def _count(name: str, pairs: Sequence[tuple[Labelled, Asked]], chance: float | None) -> Row:
-    judged = [(labelled, judge(labelled, one.result)) for labelled, one in pairs]
-    times = sorted(one.took_ms for _, one in pairs)
+def _count(name: str, found: Sequence[_Outcome], chance: float | None) -> Row:
+    times = sorted(each.took_ms for each in found)
     return Row(
         variation=name,
-        right=sum(verdict.right for _, verdict in judged),
-        wrong=sum(verdict.answered and not verdict.right for _, verdict in judged),
-        missed=sum(each.answerable and not verdict.answered for each, verdict in judged),
-        spared=sum(not each.answerable and not verdict.answered for each, verdict in judged),
+        right=sum(each.right for each in found),
+        wrong=sum(each.answered and not each.right for each in found),
+        missed=sum(each.answerable and not each.answered for each in found),
+        spared=sum(not each.answerable and not each.answered for each in found),
         p50_ms=times[len(times) // 2] if times else 0.0,
         chance=chance,
     )
