@@ -14,5 +14,7 @@ printf '\n? chain wear, without turns between the sources\n\n'
 esrag search "chain wear" --no-reranking
 printf '\n? chain wear, with turns\n\n'
 esrag search "chain wear"
-printf '\n'
-python "$here/../score.py" "$here"
+for half in tune held; do
+    printf '\n? the questions of questions-%s.jsonl\n\n' "$half"
+    esrag compare --questions "$here/questions-$half.jsonl"
+done
