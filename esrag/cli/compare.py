@@ -40,7 +40,7 @@ def compare(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Ask a question with several settings, and show the answers side by side.
+    """Ask a question with several settings, side by side.
 
     The settings are compare.variations: by default keyword, vector and hybrid retrieval. Nothing is
     taken from the cache. With --questions, the last column is the probability that a difference to

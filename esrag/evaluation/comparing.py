@@ -127,7 +127,12 @@ def _try(labelled: Labelled, context: Context, where: Filter | None) -> _Outcome
     took_ms = round(1000 * (perf_counter() - start), 1)
 
     judged = judge(labelled, result)
-    return _Outcome(labelled.answerable, judged.answered, judged.right, took_ms)
+    return _Outcome(
+        answerable=labelled.answerable,
+        answered=judged.answered,
+        right=judged.right,
+        took_ms=took_ms,
+    )
 
 
 def _count(name: str, found: Sequence[_Outcome], chance: float | None) -> Row:

@@ -20,6 +20,7 @@ RUNS = {  # command → its arguments, its exit code, words of what it prints
     "replay": (("a.json",), 0, "nothing differs"),
     "diff": (("a.json", "a.json"), 0, "nothing differs"),
     "feedback": (("RUN", "good"), 0, "good"),
+    "compare": ((QUESTION,), 0, "hybrid: answered"),
     "calibrate": (("none.jsonl",), 2, "none.jsonl"),
     "docs": ((), 0, "lamp"),
     "chunks": (("lamp",), 0, "The lamp takes an E27 bulb"),
