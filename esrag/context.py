@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache as once
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,16 @@ from esrag.embedding.opening import open_embedder
 from esrag.embedding.reader import open_reader
 from esrag.engines import Engine, engine_options
 from esrag.evidence.fits import Encode, Read
+from esrag.facts.finding import FactFinder
+from esrag.facts.storing import index_name
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.models.metering import MeteredModel, OnCall
 from esrag.models.profiles import NO_MODELS, Models, choose_model, open_models, with_recorder
 from esrag.reranking import RerankOptions
 from esrag.reranking.chain import Chain
+from esrag.routing import RouterOptions
+from esrag.routing import chain as routing
 from esrag.runs.opening import open_runs
 from esrag.runs.store import RunStore
 from esrag.settings import EngineSettings, Settings, is_address
@@ -37,7 +42,8 @@ class Context:
 
     `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
     `rerankers`, `models`, `generator` and `runs` are opened when a question first needs them: an
-    ingest has no use for their keys. `runs` is None if `runs.keep` is "off".
+    ingest has no use for their keys. `runs` is None if `runs.keep` is "off". `facts` is the index
+    of the facts, which may not exist.
     """
 
     settings: Settings
@@ -48,6 +54,8 @@ class Context:
     models: Callable[[], Models] = lambda: NO_MODELS
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
     runs: Callable[[], RunStore | None] = lambda: None
+    facts: Callable[[], Engine | None] = lambda: None
+    routers: Callable[[], routing.Chain] = tuple
     reader: Read | None = None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
@@ -118,6 +126,18 @@ class Context:
         return (index, model, settings.retrieval, settings.rerank, settings.rerank.url, chain)
 
     @property
+    def route_identity(self) -> tuple[object, ...]:
+        """Everything that the route of a question depends on: routers, facts and the day."""
+        names = self.settings.routing.chain
+        facts = self.facts() if names else None
+        if facts is None or not facts.exists():
+            return (names,)
+
+        plugged = [plugins.distribution_of("routers", name) for name in names]
+        day = self.settings.facts.as_of or datetime.now(UTC).date().isoformat()
+        return (names, plugged, self.settings.facts, facts.generation(), day)
+
+    @property
     def writer_identity(self) -> tuple[object, ...]:
         """Everything that a draft and its verification depend on, except the evidence."""
         section = self.settings.generator
@@ -156,6 +176,8 @@ def open_context(settings: Settings) -> Context:
         models=once(partial(open_models, settings.models, cache)),
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
+        facts=once(partial(open_facts, settings.engine)),
+        routers=once(partial(open_routers, settings)),
         reader=open_reader(embedder, options),
     )
 
@@ -213,6 +235,21 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
         "limits_url": settings.queue.url,
     }
     return EmbedderOptions(**{**settings.embedding.model_dump(exclude={"provider"}), **secrets})
+
+
+def open_facts(where: EngineSettings) -> Engine:
+    """Return the index of the facts, beside that of the documents."""
+    return open_engine(where.model_copy(update={"index": index_name(where.index)}))
+
+
+def open_routers(settings: Settings) -> routing.Chain:
+    """Return the routers of `routing.chain`. Raises: SettingsError, as `open_rerankers`."""
+    names = settings.routing.chain
+    if not names:
+        return ()
+    facts = FactFinder(open_facts(settings.engine), settings.facts)
+    options = RouterOptions(settings, facts)
+    return tuple((name, plugins.load("routers", name)(options)) for name in names)
 
 
 def open_engine(where: EngineSettings) -> Engine:

@@ -169,7 +169,7 @@ def _get_or_ask(
         return compute()
 
     clock = Clock()
-    basis = (*context.identity, *context.writer_identity)
+    basis = (*context.identity, *context.route_identity, *context.writer_identity)
     key = key_of(Kind.ANSWER, code_version(), question, where, *basis)
     result, found = get_or_compute(cache, key, AskResult, compute, lambda it: it.is_brief)
     if found:

@@ -1,8 +1,9 @@
 """The two pipelines of esrag, as two functions: `ingest` and `ask`.
 
 - ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time
-- ask: question → retrieve → select evidence → generate → verify → answer; a question about the
-  documents themselves is answered from the records of the index
+- ask: question → route → retrieve → select evidence → generate → verify → answer; a question that
+  a fact answers is answered with it, and one about the documents themselves from the records of
+  the index
 
 The decorators surround a pipeline: they check the input, cache, count and record, and answer small
 talk. They add no stage.
@@ -17,6 +18,7 @@ from esrag.citations import OnSentence, ignore
 from esrag.context import Context
 from esrag.describing.reply import answer_about_documents
 from esrag.engines import SearchResult
+from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
 from esrag.gathering import Searches, repair_spelling, retrieve, select
 from esrag.generating.followups import Turn, make_standalone
@@ -44,6 +46,8 @@ from esrag.middleware import (
 )
 from esrag.nearest import find_nearest
 from esrag.results import AskResult
+from esrag.routing import Route
+from esrag.routing.chain import choose_route
 from esrag.routing.small_talk import is_small_talk
 
 
@@ -99,7 +103,8 @@ def ask(
     """Return the cited answer to a question, or the refusal; from the cache if it is there.
 
     A question about the documents themselves is answered from the records of the index or from the
-    document in question. Small talk gets a fixed line, and nothing is searched for it.
+    document in question, and one that a fact answers with that fact. Small talk gets a fixed line,
+    and nothing is searched for it.
 
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is
     what is returned: it is a refusal if a later sentence fails.
@@ -108,8 +113,9 @@ def ask(
     SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
     writers = context.open_writers()  # a missing key is reported before anything is done
-    if about := answer_about_documents(question, context, where, on_sentence):
-        return about
+    route = find_route(question, context, where)
+    if known := _answer_without_passages(question, route, context, where, on_sentence):
+        return known
 
     spelled, corrections = repair_spelling(question, context, where)
     searches = Searches(spelled, context, where)
@@ -126,7 +132,24 @@ def ask(
     result = answering.result(writers[0])
 
     nearest = find_nearest(found, result.reason, context.engine)  # worth a look after a refusal
-    return replace(result, question=question, corrections=corrections, nearest=nearest)
+    result = replace(result, question=question, decision=route.decision, nearest=nearest)
+    return replace(result, corrections=corrections)
+
+
+def find_route(question: str, context: Context, where: Filter | None = None) -> Route:
+    """Return how the routers of `routing.chain` would have a question answered.
+
+    Raises: SettingsError, EngineError.
+    """
+    return choose_route(question, context.routers(), where)
+
+
+def _answer_without_passages(
+    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return the answer from the records of the index, or from a fact; None if neither has it."""
+    about = answer_about_documents(question, context, where, on_sentence)
+    return about or answer_from_fact(question, route, context, where, on_sentence)
 
 
 @check_input

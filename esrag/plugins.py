@@ -23,7 +23,16 @@ from urllib.parse import unquote, urlsplit
 
 from esrag.errors import SettingsError
 
-STAGES = ("loaders", "chunkers", "embedders", "engines", "rerankers", "models", "generators")
+STAGES = (
+    "loaders",
+    "chunkers",
+    "embedders",
+    "engines",
+    "rerankers",
+    "routers",
+    "models",
+    "generators",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from esrag.models import NO_PROMPT, Prompt
 from esrag.models.metering import ModelCall, Usage, sum_calls
 from esrag.records import Answer, Citation, Evidence, Hit
 from esrag.retrieving.spelling import Correction
-from esrag.routing import Kind
+from esrag.routing import NOBODY, Decision, Kind
 from esrag.runs import build_record
 from esrag.verifying.drafts import judge_sentences
 from esrag.verifying.verify import is_refusal
@@ -48,8 +48,9 @@ class AskResult:
     `took_ms` is by stage; for a `cached` answer it is the time to look it up. `calls` are those of
     language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
-    `route` is where the answer is from: passages (`documents`), the records of the index
-    (`collection`), one document (`summary`), or nowhere (`direct`). `corrections` are words of the
+    `route` is where the answer is from: passages (`documents`), a fact (`facts`), the records of
+    the index (`collection`), one document (`summary`), or nowhere (`direct`). `decision` says who
+    chose it. `corrections` are words of the
     question that were searched for in another spelling. `nearest` are places worth a look if the
     passages did not answer the question well enough.
     """
@@ -70,6 +71,7 @@ class AskResult:
     draft: str = ""
     run_id: str = ""
     route: Kind = "documents"
+    decision: Decision = NOBODY
     corrections: tuple[Correction, ...] = ()
     nearest: tuple[Place, ...] = ()
 
@@ -129,6 +131,7 @@ class AskResult:
             "confidence": self.confidence,
             "confidence_band": self.confidence_band,
             "route": self.route,
+            "routing": asdict(self.decision),
             "model": self.model,
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,

@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Ask a question with several settings, side by side.",
     ),
     "calibrate": ("esrag.cli.calibrate:calibrate", "Fit answer.refusal to your own questions."),
+    "facts": ("esrag.cli.facts:facts", "Import, list, check and remove facts."),
+    "route": ("esrag.cli.route:route", "Show how a question would be answered, and why."),
     "docs": ("esrag.cli.stored:docs", "List the documents in the index."),
     "chunks": (
         "esrag.cli.stored:chunks",

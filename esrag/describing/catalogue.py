@@ -18,7 +18,7 @@ from esrag.evidence.statements import strip_markers
 from esrag.filters import Filter
 from esrag.gathering import retrieve
 from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
-from esrag.routing import Route
+from esrag.routing.document_questions import DocumentQuestion
 from esrag.text import format_count, sentence_spans
 from esrag.text.terms import terms
 from esrag.verifying.verify import cite
@@ -47,18 +47,20 @@ class _Entry:
     score: float = 0.0
 
 
-def describe_collection(route: Route, context: Context, where: Filter | None) -> Description | None:
+def describe_collection(
+    asked: DocumentQuestion, context: Context, where: Filter | None
+) -> Description | None:
     """Return the answer to a question about the collection; None if it is about something else.
 
     Raises: IndexMissing.
     """
-    if route.wanted == "pages":
-        return _count_pages(route.about, context, where)
-    if route.about:
-        return _list_on_topic(route, context, where)
+    if asked.wanted == "pages":
+        return _count_pages(asked.about, context, where)
+    if asked.about:
+        return _list_on_topic(asked, context, where)
 
-    documents = _iter_of_format(route.format, context, where)
-    if route.wanted == "count":
+    documents = _iter_of_format(asked.format, context, where)
+    if asked.wanted == "count":
         return _count(documents, context)
     return _list_all(documents, context)
 
@@ -123,11 +125,13 @@ def _pages(document: StoredDocument) -> str:
     return f"has {format_count(count, 'page')}" if count else "is in a format without pages"
 
 
-def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Description | None:
+def _list_on_topic(
+    asked: DocumentQuestion, context: Context, where: Filter | None
+) -> Description | None:
     """Return one line per document with a passage that has all words of the topic."""
-    wanted = frozenset(terms(route.about))
+    wanted = frozenset(terms(asked.about))
     deep = context.with_settings({"retrieval.k": DEPTH})
-    found = retrieve(route.about, deep, where) if wanted else SearchResult((), "records")
+    found = retrieve(asked.about, deep, where) if wanted else SearchResult((), "records")
     best, scores = _rank(found.hits, wanted)
     least = MIN_SHARE * max(scores.values(), default=0.0)
 
@@ -142,10 +146,10 @@ def _list_on_topic(route: Route, context: Context, where: Filter | None) -> Desc
         for doc_id, chunk in best.items()
         if scores[doc_id] >= least
         and doc_id in documents
-        and (not route.format or _has_format(documents[doc_id], route.format))
+        and (not asked.format or _has_format(documents[doc_id], asked.format))
     ]
     entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
-    note = f"documents with passages that have the words of {route.about!r}"
+    note = f"documents with passages that have the words of {asked.about!r}"
     if not entries:
         return None
     return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)

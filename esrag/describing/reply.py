@@ -13,8 +13,7 @@ from esrag.evidence.confidence import Signals
 from esrag.filters import Filter
 from esrag.gathering import Gathered
 from esrag.results import AskResult
-from esrag.routing import Route
-from esrag.routing.document_questions import find_document_route
+from esrag.routing.document_questions import DocumentQuestion, read_document_question
 from esrag.verifying.source_lookup import name_sources
 from esrag.verifying.verify import Check, Rules
 
@@ -26,13 +25,13 @@ def answer_about_documents(
 
     Raises: IndexMissing, GeneratorError, SettingsError.
     """
-    route = find_document_route(question)
-    if route is None:
+    asked = read_document_question(question)
+    if asked is None:
         return None
-    if route.kind == "collection":
-        return _describe(question, route, context, where, on_sentence)
+    if asked.wanted:
+        return _describe(question, asked, context, where, on_sentence)
 
-    found = find_summary(question, route.about, context, where)
+    found = find_summary(question, asked.about, context, where)
     if found is None:
         return None
     write = _write_summary if context.generator().prompted else _quote_summary
@@ -40,11 +39,15 @@ def answer_about_documents(
 
 
 def _describe(
-    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+    question: str,
+    asked: DocumentQuestion,
+    context: Context,
+    where: Filter | None,
+    on_sentence: OnSentence,
 ) -> AskResult | None:
     """Return what the records of the index say; None if the question is about something else."""
     clock = Clock()
-    described = describe_collection(route, context, where)
+    described = describe_collection(asked, context, where)
     if described is None:
         return None
 

@@ -24,6 +24,7 @@ from esrag.text import format_count, normalise
 _TEXTS = ("text", "content", "body", "abstract", "description", "answer", "passage")
 _TITLES = ("title", "name", "headline", "subject")
 _IDS = ("id", "_id", "doc_id", "key")
+_JSONL = (".jsonl", ".ndjson")
 _LONG_CELL = 80  # characters, on average: a column of sentences
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
@@ -67,15 +68,21 @@ class JsonlLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """Return 0.5 by name, if the bytes are text."""
-        return 0.5 if name.lower().endswith((".jsonl", ".ndjson")) and is_text(data) else 0.0
+        return 0.5 if name.lower().endswith(_JSONL) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """Yield a document for each line. A line that is not an object is skipped."""
         rows = _Rows(source, "jsonl", source.columns.text)
-        for number, line in enumerate(_lines(decode(source.data)), start=1):
-            if line.strip():
-                fields = _read_object(line, f"line {number}", source.columns)
-                yield fields if isinstance(fields, Skipped) else rows.document(number, fields)
+        for part in _read_objects(decode(source.data), source.columns):
+            yield part if isinstance(part, Skipped) else rows.document(*part)
+
+
+def _read_objects(text: str, columns: Columns) -> Iterator[tuple[int, Fields] | Skipped]:
+    """Yield the number and the fields of each line that is not blank."""
+    for number, line in enumerate(_lines(text), start=1):
+        if line.strip():
+            fields = _read_object(line, f"line {number}", columns)
+            yield fields if isinstance(fields, Skipped) else (number, fields)
 
 
 def _read_object(line: str, place: str, columns: Columns) -> Fields | Skipped:
@@ -104,12 +111,9 @@ def _lines(text: str) -> Iterator[str]:
 
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
     text = decode(source.data)
-    delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
-    head = list(islice(_iter_rows(text, delimiter), HEAD_ROWS))
-    names, count = _read_header(head) if head else ([], 0)
-    _require_columns(names, source.columns)
+    delimiter, names, count = _open_table(text, source.columns, delimiter)
     column = source.columns.text
-    if head and not column:
+    if names and not column:
         column = _find_text_column(names, _iter_rows(text, delimiter, count))
 
     if column:
@@ -118,8 +122,20 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
         return
 
     yield from (part for part in _read_rows(text, delimiter) if isinstance(part, Skipped))
-    if head:
+    if names:
         yield _to_document(source, kind, names, _iter_rows(text, delimiter, count))
+
+
+def _open_table(text: str, columns: Columns, delimiter: str = "") -> tuple[str, list[str], int]:
+    """Return the delimiter, the names of the columns, and the number of header rows.
+
+    There are no names without a row. Raises: ParsingError for a missing column.
+    """
+    delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
+    head = list(islice(_iter_rows(text, delimiter), HEAD_ROWS))
+    names, count = _read_header(head) if head else ([], 0)
+    _require_columns(names, columns)
+    return delimiter, names, count
 
 
 def _named(columns: Columns) -> list[str]:
@@ -149,19 +165,46 @@ def _load_rows(
     documents: "_Rows", parts: Iterable[Row | Skipped], names: Sequence[str], count: int
 ) -> Iterator[Document | Skipped]:
     """Yield a document for each row below the header, and what is not a row or has no text."""
-    number = 1 - count
-    for part in parts:
+    number = 0
+    for part in _iter_fields(parts, names, count):
         if isinstance(part, Skipped):
             yield part
             continue
-        if number > 0:
-            line, cells = part
-            fields = dict(zip(names, cells, strict=False))
-            if fields[documents.text].strip():
-                yield documents.document(number, fields)
-            else:
-                yield Skipped(f"line {line}", "holds no text")
         number += 1
+        line, fields = part
+        if fields[documents.text].strip():
+            yield documents.document(number, fields)
+        else:
+            yield Skipped(f"line {line}", "holds no text")
+
+
+def _iter_fields(
+    parts: Iterable[Row | Skipped], names: Sequence[str], count: int
+) -> Iterator[tuple[int, Fields] | Skipped]:
+    """Yield the line and the fields of each row below the header, and what is not a row."""
+    header_rows = count
+    for part in parts:
+        if isinstance(part, Skipped):
+            yield part
+        elif header_rows:
+            header_rows -= 1
+        else:
+            line, cells = part
+            yield line, dict(zip(names, cells, strict=False))
+
+
+def iter_records(source: Source) -> Iterator[tuple[int, Fields] | Skipped]:
+    """Yield the line and the fields of each row of a table, or of each object of a JSONL file.
+
+    What is no row or object is yielded as skipped. Raises: ParsingError for a missing column.
+    """
+    text = decode(source.data)
+    if source.name.lower().endswith(_JSONL):
+        yield from _read_objects(text, source.columns)
+        return
+
+    delimiter, names, count = _open_table(text, source.columns)
+    yield from _iter_fields(_read_rows(text, delimiter), names, count)
 
 
 class _Lines:

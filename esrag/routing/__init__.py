@@ -1,27 +1,75 @@
-"""Routing: which way a question goes.
+"""Routing: which way a question goes, and who decided it.
 
-Rules over the words of the question choose the route. They are conservative: whatever they do not
-recognise as a whole is a question to the documents, which is the last resort. A rule reads neither
-the index nor a model, so that it costs nothing.
+The contract, for every class registered under `esrag.routers`:
+
+- `Router(options)` does nothing slow. Raises: SettingsError if something is missing that it needs.
+- `route(question, where)` → a `Route`, or a `Pass` if no route of this router fits. The same
+  question, index and settings give the same route.
+- It never raises because a service is away: then it passes, and says why.
+
+The routers of `routing.chain` are asked in turn, and the first route counts; `chain.choose_route`
+is the one way in. Small talk and questions about the documents themselves are recognised before
+that, by rules that recognise whole questions only.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
-Kind = Literal["documents", "collection", "summary", "direct"]
-Wanted = Literal["", "list", "count", "pages"]
+from esrag.facts.finding import FactFinder
+from esrag.filters import Filter
+from esrag.settings import Settings
+
+Kind = Literal["documents", "facts", "collection", "summary", "direct"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Who chose a route and why; `confidence` is 0..1, and `router` is "" if none was sure."""
+
+    router: str = ""
+    confidence: float = 1.0
+    reason: str = ""
+
+
+NOBODY = Decision()
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way to answer: from passages, the records of the index, one document, or not at all.
+    """A way to answer: from passages, from facts, the records of the index, one document, or not.
 
-    `wanted` says what a question about the collection asks for. `about` is the topic of the
-    documents, or the name of the one document, as the question words it; "" means all documents.
-    `format` restricts them to those of one format, such as "pdf".
+    `doc_ids` are the facts that answer. `overrides` are settings of this question alone, by dotted
+    key.
     """
 
     kind: Kind
-    wanted: Wanted = ""
-    about: str = ""
-    format: str = ""
+    decision: Decision = NOBODY
+    doc_ids: tuple[str, ...] = ()
+    overrides: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """No route of a router fits; `reason` says why, and `confidence` how sure that is, 0..1."""
+
+    reason: str = ""
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RouterOptions:
+    """What a router may use: the settings, and the facts of the index."""
+
+    settings: Settings
+    facts: FactFinder
+
+
+class Router(Protocol):
+    """Chooses a way to answer; see the module for the promises."""
+
+    def __init__(self, options: RouterOptions) -> None: ...
+
+    def route(self, question: str, where: Filter | None) -> Route | Pass:
+        """Return how to answer a question, or why this router does not say."""
+        ...

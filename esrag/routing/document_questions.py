@@ -1,8 +1,10 @@
 """Recognise questions about the documents themselves: which there are, and what one is about."""
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
-from esrag.routing import Route, Wanted
+Wanted = Literal["", "list", "count", "pages"]
 
 MAX_CHARACTERS = 300
 
@@ -84,14 +86,28 @@ _COMPILED = tuple(
 )
 
 
-def find_document_route(question: str) -> Route | None:
-    """Return the route of a question about the documents themselves, else None.
+@dataclass(frozen=True, slots=True)
+class DocumentQuestion:
+    """A question about the documents: what the index records of them, or what one says in short.
+
+    `wanted` is what it asks the records for; "" asks for a summary. `about` is the topic of the
+    documents, or the name of the one document, as the question words it; "" means all documents.
+    `format` restricts them to those of one format, such as "pdf".
+    """
+
+    wanted: Wanted
+    about: str = ""
+    format: str = ""
+
+
+def read_document_question(question: str) -> DocumentQuestion | None:
+    """Return what a question asks about the documents themselves; None if it asks them.
 
     Whether a document has the name in question is for the index to say.
 
-    >>> find_document_route("Summarise FIPS 203 in two sentences.").about
+    >>> read_document_question("Summarise FIPS 203 in two sentences.").about
     'FIPS 203'
-    >>> find_document_route("How many pages may a brief have?")
+    >>> read_document_question("How many pages may a brief have?")
     """
     if len(question) > MAX_CHARACTERS:
         return None
@@ -101,12 +117,7 @@ def find_document_route(question: str) -> Route | None:
         if match := rule.match(line):
             about = (match.groupdict().get("about") or "").strip(" \"'“”`")
             if wanted is None:
-                return Route("summary", about=about)
+                return DocumentQuestion("", about=about)
             form = _FORMAT.search(line.removesuffix(about)) if wanted != "pages" else None
-            return Route(
-                "collection",
-                wanted=wanted,
-                about=about,
-                format=form[1].lower() if form else "",
-            )
+            return DocumentQuestion(wanted, about, form[1].lower() if form else "")
     return None

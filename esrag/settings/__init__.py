@@ -366,6 +366,80 @@ class GeneratorSettings(Section):
     )
 
 
+class RoutingSettings(Section):
+    """The routers, which choose how a question is answered."""
+
+    chain: Names = Field(
+        default=("facts",),
+        description="Routers in order; the first that is sure decides. None: from the documents.",
+    )
+
+
+Weight = Annotated[float, Field(ge=-1, le=1)]
+Phrase = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class FactsSettings(Section):
+    """When a fact answers a question: its words decide, and cues of the question."""
+
+    similarity: float = Field(
+        default=0.85,
+        ge=0,
+        le=1,
+        description="Likeness to a fact's question from which its fact answers, whatever the cues.",
+    )
+    overlap: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of common words above which a fact may answer, if the cues suffice.",
+    )
+    threshold: float = Field(
+        default=0.0, ge=0, le=1, description="Sum of the cues from which a fact may answer."
+    )
+    openings: Mapping[Phrase, Weight] = Field(
+        default={"what is": 0.3, "what are": 0.3},
+        description="Cues that count if a question begins with them.",
+    )
+    cues: Mapping[Phrase, Weight] = Field(
+        default={
+            "how much": 0.3,
+            "how many": 0.3,
+            "$": 0.3,
+            **dict.fromkeys(
+                ("cap", "fee", "cost", "price", "number", "amount", "date", "when"), 0.2
+            ),
+            **dict.fromkeys(("am I", "can I", "should I", "how do I"), -0.3),
+        },
+        description="Cues that count anywhere in a question; $ stands for a sum of dollars.",
+    )
+    synonyms: Annotated[
+        tuple[Annotated[Names, Field(min_length=2)], ...], AfterValidator(_require_unique)
+    ] = Field(
+        default=(("fee", "cost", "price", "charge"),),
+        description="Lists of words that mean the same in questions and facts.",
+    )
+    fillers: Names = Field(
+        default=(
+            "much",
+            "many",
+            "exactly",
+            "currently",
+            "current",
+            "now",
+            "today",
+            "please",
+            "tell",
+        ),
+        description="Words of a question that its fact need not have.",
+    )
+    as_of: str = Field(
+        default="",
+        pattern=r"^(?:\d{4}-\d\d-\d\d)?$",
+        description="Day on which facts have to hold, such as 2025-01-31; empty: today.",
+    )
+
+
 class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
@@ -561,6 +635,8 @@ class Settings(Section):
     rerank: RerankSettings = RerankSettings()
     models: ModelsSettings = ModelsSettings()
     generator: GeneratorSettings = GeneratorSettings()
+    routing: RoutingSettings = RoutingSettings()
+    facts: FactsSettings = FactsSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()
     runs: RunsSettings = RunsSettings()

@@ -51,6 +51,8 @@ _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
+_PLURAL = re.compile("(?<=[A-Z0-9])s$")  # of an abbreviation
+_JOINTS = str.maketrans("", "", "-.'")
 # Letters and digits of formulas, because users do not type 𝑘 or ℎ. Other signs stay.
 _FORMULA = re.compile("[\u2102-\u2149\U0001d400-\U0001d7ff]")
 
@@ -72,6 +74,28 @@ def terms(text: str) -> list[str]:
 def question_terms(question: str) -> list[str]:
     """Return the distinct search terms of a question, in order of appearance."""
     return list(dict.fromkeys(terms(question[:MAX_QUESTION])))[:MAX_TERMS]
+
+
+def whole_words(text: str) -> list[str]:
+    """Return the stems of a text's words in order, without stop words, each compound as one word.
+
+    It is written without its hyphens, because people do: H1B, H-1B and H-1Bs are one word.
+
+    >>> whole_words("How many H-1Bs were issued, and is the H1B fee $2,805?")
+    ['mani', 'h1b', 'issu', 'h1b', 'fee', '2805']
+    """
+    return [word for piece in _pieces(text) for word in _whole_words_of(piece)]
+
+
+def _whole_words_of(piece: str) -> Iterator[str]:
+    number = piece.replace(",", "")
+    if _NUMBER.fullmatch(number):
+        yield number[:MAX_TERM]
+        return
+    for part in re.split(r"[/:@&+#_]+", number):
+        closed = _PLURAL.sub("", _trim(part)).translate(_JOINTS).lower()
+        if closed and closed not in STOP_WORDS:
+            yield _stem(closed)[:MAX_TERM]
 
 
 def compounds(text: str) -> set[str]:

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from esrag.cli.main import COMMANDS, cli
+from esrag.plugins import STAGES
 from esrag.settings import fields
 
 HEAVY = {
@@ -256,8 +257,7 @@ def test_plugins_lists_every_stage(esrag):
     """Built-ins come from the package itself."""
     listed = esrag("plugins", "--json").lines
 
-    stages = {"loaders", "chunkers", "embedders", "engines", "rerankers", "models", "generators"}
-    assert {plugin["stage"] for plugin in listed} == stages
+    assert {plugin["stage"] for plugin in listed} == {*STAGES}
     assert {"name": "embedded", "package": "esrag"}.items() <= next(
         p for p in listed if p["stage"] == "engines"
     ).items()

@@ -22,6 +22,8 @@ RUNS = {  # command → its arguments, its exit code, words of what it prints
     "feedback": (("RUN", "good"), 0, "good"),
     "compare": ((QUESTION,), 0, "hybrid: answered"),
     "calibrate": (("none.jsonl",), 2, "none.jsonl"),
+    "facts": (("list",), 0, "no facts"),
+    "route": ((QUESTION,), 0, "documents"),
     "docs": ((), 0, "lamp"),
     "chunks": (("lamp",), 0, "The lamp takes an E27 bulb"),
     "index": (("info",), 0, "hashing"),

@@ -96,10 +96,13 @@ def require_as_listed(printed, without=()):
 def filled(esrag, corpus):
     """An index, and beside it a file that is empty."""
     (corpus / "empty.txt").touch()
+    rows = "What is the fee?,It is $4.,the tariff,,2020-01-01\nWho pays?,I do.,,,\n"
+    (esrag.folder / "facts.csv").write_text(f"{FACT_COLUMNS}\n{rows}")
     esrag("ingest", "docs")
     return esrag
 
 
+FACT_COLUMNS = "question,answer,source_url,valid_from,valid_until"
 PRINTED = {
     "esrag.answer/1": [
         "ask",
@@ -112,6 +115,11 @@ PRINTED = {
     "esrag.calibration/1": ["calibrate", "questions.jsonl"],
     "esrag.comparison/1": ["compare", "kettle litres"],
     "esrag.comparisons/1": ["compare", "--questions", "questions.jsonl"],
+    "esrag.fact_import/1": ["facts", "import", "facts.csv"],
+    "esrag.fact/1": ["facts", "list"],
+    "esrag.fact_check/1": ["facts", "check"],
+    "esrag.fact_removal/1": ["facts", "remove", "--all"],
+    "esrag.route/1": ["route", "What is the fee?"],
     "esrag.hits/1": ["search", "kettle"],
     "esrag.run/1": ["runs", "export"],
     "esrag.runs/1": ["runs", "list"],

@@ -2,13 +2,13 @@
 
 import pytest
 
-from esrag.routing.document_questions import find_document_route
+from esrag.routing.document_questions import read_document_question
 
 
 def found(question):
     """The route in short."""
-    route = find_document_route(question)
-    return route and (route.wanted or route.kind, route.about)
+    route = read_document_question(question)
+    return route and (route.wanted or "summary", route.about)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_a_question_about_the_documents_is_recognised(question, expected):
 )
 def test_a_question_about_a_topic_goes_to_the_passages(question):
     """Though it has the same words."""
-    assert find_document_route(question) is None
+    assert read_document_question(question) is None
 
 
 def test_a_pasted_text_is_no_question_about_documents():
     """A limit in characters."""
-    assert find_document_route(f"Summarise {'this ' * 100}") is None
-    assert find_document_route("Which PDFs do you have?").format == "pdf"
+    assert read_document_question(f"Summarise {'this ' * 100}") is None
+    assert read_document_question("Which PDFs do you have?").format == "pdf"
