@@ -40,7 +40,7 @@ FUSED = "rrf"
 CHAINS = (
     "exact-tokens",
     "lexical",
-    "quality",
+    "scale,quality",
     "round-robin",
     "late-interaction@20",
     "late-interaction@50",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from esrag.citations import REFUSAL, OnSentence
 from esrag.context import Context
 from esrag.engines.clock import Clock
-from esrag.evidence.confidence import band
+from esrag.evidence.confidence import band, rate_sources
 from esrag.evidence.contradiction import contradiction
 from esrag.evidence.selection import documents
 from esrag.gathering import Gathered
@@ -129,7 +129,10 @@ class Answering:
             draft=written.draft.text,
         )
         took_ms = {**result.took_ms, **self._clock.took_ms}
-        return replace(result, prompt=written.prompt, took_ms=took_ms)
+        result = replace(result, prompt=written.prompt, took_ms=took_ms)
+        if self._context.settings.answer.confidence == "fitted":
+            return result
+        return _rate_by_sources(result)
 
     def _finish(self) -> _Written:
         """Return the answer with sources and notes, or an algorithm's steps for a refusal."""
@@ -164,6 +167,14 @@ def build_result(
         steps=found.steps,
         draft=draft,
     )
+
+
+def _rate_by_sources(result: AskResult) -> AskResult:
+    """Return the result with the confidence that its hits and their origin give it."""
+    hits = result.retrieved.hits
+    official = [hit.added.get("authority", 0.0) > 0 for hit in hits]
+    rated = rate_sources([hit.score for hit in hits], official)
+    return replace(result, confidence=rated, confidence_band=band(rated))
 
 
 def _refuse(question: str, found: Gathered) -> Answer | None:

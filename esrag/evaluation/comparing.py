@@ -15,7 +15,13 @@ from esrag.results import AskResult
 from esrag.settings import Settings
 from esrag.settings.layers import with_values
 
-SECTIONS = ("retrieval", "rerank", "answer")  # what a question is asked with; others need an index
+SECTIONS = (
+    "routing",
+    "facts",
+    "retrieval",
+    "rerank",
+    "answer",
+)  # what a question is asked with; others need an index
 # Nothing is taken from an earlier run, and nothing is kept of this one.
 _FRESH = {"cache.url": "", "runs.keep": "off"}
 
@@ -30,7 +36,7 @@ class Asked:
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag compare --json` prints of it."""
         answer = self.result.to_dict(explain=True)
-        names = ("answer", "refused", "reason", "confidence", "confidence_band")
+        names = ("answer", "refused", "reason", "route", "confidence", "confidence_band")
         return {
             "variation": self.variation,
             **{name: answer[name] for name in names},

@@ -1,6 +1,7 @@
 """Estimate how likely the evidence answers the question, 0..1, with a band in words."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Logistic curves: the share of answers that were good. They were fitted to answers over manuals,
@@ -65,6 +66,20 @@ def confidence(signals: Signals) -> float:
     is_doubtful = signals.is_unknown or (signals.lacks_unit and signals.cell != "named")
     least = max(CELLS.get(signals.cell, 0.0), STEPS if signals.has_steps else 0.0)
     return round(max(1 / (1 + math.exp(-z)), 0.0 if is_doubtful else least), 4)
+
+
+def rate_sources(scores: Sequence[float], official: Sequence[bool]) -> float:
+    """Return 0.6 of the mean score of the hits and 0.4 of their official share, at most 1.
+
+    Without hits it is 0. Scores are 0..1, perhaps with bonuses.
+
+    >>> rate_sources([1.0, 0.5], [True, False]), rate_sources([1.2], [True]), rate_sources([], [])
+    (0.65, 1.0, 0.0)
+    """
+    if not scores:
+        return 0.0
+    mean, share = math.fsum(scores) / len(scores), sum(official) / len(official)
+    return round(min(1.0, max(0.0, 0.6 * mean + 0.4 * share)), 4)
 
 
 def band(value: float) -> str:

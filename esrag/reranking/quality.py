@@ -1,6 +1,6 @@
 """Quality: small bonuses for a hit's origin and content, each set by a setting and shown.
 
-The score is first scaled to 0..1 over the hits: such bonuses would swamp an RRF score of 0.03.
+They suit scores of 0 to 1, and would swamp an RRF score of 0.03: so `scale` goes before them.
 """
 
 import re
@@ -9,12 +9,27 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from esrag.records import Hit
-from esrag.reranking import Added, Cost, RerankOptions
+from esrag.reranking import Added, Cost, RerankOptions, in_place
 
 _DIGIT = "digit"
 _ADDRESSES = ("url", "source_url")  # of a hit's metadata
 # No user, and nothing that programs read in several ways.
 _ADDRESS = re.compile(r"https?://[^\s\\@]+", re.IGNORECASE)
+
+
+class Scale:
+    """Scales the scores to 0..1 over the hits: the best has 1, the last 0."""
+
+    cost: ClassVar[Cost] = "free"
+
+    def __init__(self, options: RerankOptions) -> None:
+        """Accept the options; none is used."""
+
+    def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
+        """Return the changes; of equal scores each becomes 1."""
+        scores = [hit.score for hit in hits]
+        low, width = min(scores), max(scores) - min(scores)
+        return in_place("scale", hits, [(s - low) / width if width else 1.0 for s in scores])
 
 
 class Quality:
@@ -28,15 +43,10 @@ class Quality:
         self._indicators = options.indicators
 
     def score(self, question: str, hits: Sequence[Hit], left_s: float) -> Sequence[Added]:  # noqa: ARG002 -- free
-        """Return the bonuses by name, and the change that scales scores to 0..1 under `scale`."""
-        scores = [hit.score for hit in hits]
-        low, width = min(scores), (max(scores) - min(scores)) or 1.0
-        return [
-            {"scale": (hit.score - low) / width - hit.score, **self._bonuses_of(hit)}
-            for hit in hits
-        ]
+        """Return the bonuses of each hit by name."""
+        return [self._score(hit) for hit in hits]
 
-    def _bonuses_of(self, hit: Hit) -> Added:
+    def _score(self, hit: Hit) -> Added:
         text = hit.chunk.text
         return {
             "authority": _of_host(_host(hit), self._authority),

@@ -26,7 +26,7 @@ Verdict = Literal["good", "bad"]
 
 # Sections whose values decide what an answer is, and can be applied again without sending anything
 # anywhere.
-_REPLAYED = ("retrieval", "rerank", "answer")
+_REPLAYED = ("routing", "facts", "retrieval", "rerank", "answer")
 _ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
 
 
@@ -72,6 +72,7 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
     answer["citations"] = _drop_texts(answer["citations"])
     answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
+    answer["routing"] = {**answer["routing"], "reason": ""}
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
     bare["sentences"] = [
         each | {"text": "", "note": "", "citations": _drop_texts(each["citations"])}

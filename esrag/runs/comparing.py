@@ -124,7 +124,7 @@ def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _fields(answer: Mapping[str, Any]) -> dict[str, str]:
-    names = ("question", "refused", "reason", "confidence", "model")
+    names = ("question", "refused", "reason", "route", "confidence", "model")
     return {name: str(answer[name]) for name in names}
 
 

@@ -482,6 +482,12 @@ class AnswerSettings(Section):
         default=True,
         description='Answer a question about an "Algorithm N" with its steps, whole and in order.',
     )
+    confidence: Literal["fitted", "sources"] = Field(
+        default="fitted",
+        description="Formula of the stated confidence: the fitted probability of a good answer, or "
+        "0.6 of the hits' mean score and 0.4 of their official share (rerank.authority). Refusals "
+        "go by the fitted one.",
+    )
     min_hits: int = Field(
         default=1, ge=1, description="Minimum number of hits; fewer are a refusal."
     )
@@ -609,8 +615,8 @@ class CompareSettings(Section):
             "hybrid": {"retrieval.method": "hybrid"},
         },
         min_length=1,
-        description="Settings of retrieval, rerank and answer by the name of a variation; "
-        "compare asks a question with each of them, and tests the others against the first.",
+        description="Settings of routing, facts, retrieval, rerank and answer by the name of a "
+        "variation; compare asks with each of them, and tests the others against the first.",
     )
 
 

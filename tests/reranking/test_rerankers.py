@@ -128,10 +128,7 @@ def test_what_says_the_same_comes_later():
 
 
 def test_bonuses_are_shown_one_by_one():
-    """By host and not by what else stands in an address; by length; by words as words.
-
-    The score is 0..1 before.
-    """
+    """By host and not by what else stands in an address; by length; by words as words."""
     bonuses = {
         "authority": {"gov": 0.05, "USCIS.gov": 0.15},
         "completeness": {600: 0.1, 400: 0.05},
@@ -146,11 +143,18 @@ def test_bonuses_are_shown_one_by_one():
         hit(3, 0.01, "x" * 401, url="http://[broken"),
     ]
     order, added = ordered("quality", "?", hits, **bonuses)
-    assert order == [1, 2, 3]
-    assert added[0] == {"scale": 0.97, "authority": 0.0, "completeness": 0.0, "indicators": 0.0}
-    assert added[1] == {"scale": 0.48, "authority": 0.15, "completeness": 0.1, "indicators": 0.05}
-    assert added[2] == {"scale": -0.01, "authority": 0.0, "completeness": 0.05, "indicators": 0.0}
-    assert ordered("quality", "?", hits[:1], **bonuses)[1][0]["scale"] == -0.03
+    assert order == [2, 3, 1]
+    assert added[0] == {"authority": 0.15, "completeness": 0.1, "indicators": 0.05}
+    assert added[1] == {"authority": 0.0, "completeness": 0.05, "indicators": 0.0}
+    assert added[2] == {"authority": 0.0, "completeness": 0.0, "indicators": 0.0}
+
+
+def test_scores_are_scaled_to_one():
+    """A step of its own, so that what comes after it has scores of a known range."""
+    hits = [hit(1, 0.03, "a"), hit(2, 0.02, "b"), hit(3, 0.01, "c")]
+    order, added = ordered("scale", "?", hits)
+    assert (order, [each["scale"] for each in added]) == ([1, 2, 3], [0.97, 0.48, -0.01])
+    assert ordered("scale", "?", hits[:1])[1][0]["scale"] == 0.97
 
 
 @pytest.mark.parametrize(

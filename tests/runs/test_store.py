@@ -72,7 +72,13 @@ def record(run_id, *, minutes=0.0, text="a kettle"):
         "run_id": run_id,
         "at": at.isoformat(timespec="milliseconds"),
         "where": {},
-        "answer": {"question": text, "citations": [], "hits": [], "steps": []},
+        "answer": {
+            "question": text,
+            "routing": {"reason": text[:8]},
+            "citations": [],
+            "hits": [],
+            "steps": [],
+        },
         "sentences": [],
     }
 
