@@ -9,18 +9,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import accumulate, chain
 
 from esrag.engines import Engine, SearchRequest
 from esrag.evidence.questions import read_question
 from esrag.facts import Fact, question_key
-from esrag.facts.storing import to_fact
+from esrag.facts.storing import key_term, to_fact
 from esrag.filters import Filter
 from esrag.records import Chunk
 from esrag.settings import FactsSettings
-from esrag.text.terms import whole_words
+from esrag.text.terms import terms, whole_words
 
 CANDIDATES = 20
+# Of frequent words the question's own fact alone is found: scoring a row takes microseconds.
+MAX_ROWS_SEARCHED = 1_000
 _WHAT = frozenset(("count", "definition", "other"))
 _NEGATIVE = re.compile(r"\b(?:not|no|never|without|except|neither|nor)\b|n['’]t\b", re.IGNORECASE)
 _DAY = re.compile(r"\b(?:as of|on|at) (\d{4}-\d\d-\d\d)\b", re.IGNORECASE)
@@ -58,17 +60,27 @@ class _Period:
         return is_known and fact.holds_on(self.first) and fact.holds_on(self.last)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question without its time: its words under the names of their synonyms, and its kind."""
+
+    key: str
+    words: frozenset[str]
+    kind: str
+    is_negative: bool
+    period: _Period
+
+
 class FactFinder:
     """Finds facts in their index; one that was never made holds none."""
 
     def __init__(self, engine: Engine, settings: FactsSettings) -> None:
         self._engine, self._settings = engine, settings
-        self._names = {
-            word: group[0]
-            for group in (whole_words(" ".join(each)) for each in settings.synonyms)
-            for word in group
-        }
         self._fillers = frozenset(whole_words(" ".join(settings.fillers)))
+        self._groups = {
+            group[0]: group for group in (whole_words(" ".join(it)) for it in settings.synonyms)
+        }
+        self._names = {word: name for name, group in self._groups.items() for word in group}
 
     def find(self, question: str, where: Filter | None = None) -> Match | None:
         """Return the fact that fits the question best; None without one, or if two fit alike.
@@ -78,52 +90,66 @@ class FactFinder:
         if not self._engine.exists():
             return None
 
-        asked, period = _read_period(question, self._today())
-        hits = self._engine.search(self._request(asked, where)).hits
-        fitting = [each for hit in hits if (each := self._match(asked, period, hit.chunk))]
-        return _choose(fitting)
+        asked = self._read(question)
+        hits = self._engine.search(request).hits if (request := self._request(asked, where)) else ()
+        return _choose(match for hit in hits if (match := self._match(asked, hit.chunk)))
+
+    def _read(self, question: str) -> _Asked:
+        rest, period = _read_period(question, self._today())
+        return _Asked(
+            key=question_key(rest),
+            words=self._name(rest),
+            kind=read_question(rest).kind,
+            is_negative=bool(_NEGATIVE.search(rest)),
+            period=period,
+        )
 
     def _today(self) -> date:
         as_of = self._settings.as_of
         return date.fromisoformat(as_of) if as_of else datetime.now(UTC).date()
 
-    def _request(self, question: str, where: Filter | None) -> SearchRequest:
-        """Return a search for the words of a question and their synonyms."""
-        asked = set(whole_words(question))
-        groups = (
-            each for each in self._settings.synonyms if asked & {*whole_words(" ".join(each))}
-        )
-        text = " ".join((question, *chain.from_iterable(groups)))
+    def _request(self, asked: _Asked, where: Filter | None) -> SearchRequest | None:
+        """Return a search for the question itself and its rarest words; None if no fact has one.
+
+        A fact that answers has all words, so frequent ones need not be searched for.
+        """
+        spelled = {word: terms(" ".join(self._groups.get(word, [word]))) for word in asked.words}
+        counts = self._engine.count_terms([*chain.from_iterable(spelled.values())])
+        rows = {word: sum(counts.get(term, 0) for term in spelled[word]) for word in spelled}
+        if not all(rows.values()):
+            return None
+
+        rarest = sorted(rows, key=lambda word: (rows[word], word))
+        totals = accumulate(rows[word] for word in rarest)
+        chosen = [w for w, total in zip(rarest, totals, strict=True) if total <= MAX_ROWS_SEARCHED]
+        text = " ".join((key_term(asked.key), *chain.from_iterable(spelled[w] for w in chosen)))
         return SearchRequest(
             text=text, method="keyword", filter=where, size=CANDIDATES, candidates=CANDIDATES
         )
 
-    def _match(self, question: str, period: _Period, chunk: Chunk) -> Match | None:
+    def _match(self, asked: _Asked, chunk: Chunk) -> Match | None:
         """Return how a fact fits a question; None if it does not."""
         fact = to_fact(chunk)
-        key, other = question_key(question), question_key(fact.question)
-        if key != other and not self._may_answer(question, fact):
+        key, told = question_key(fact.question), self._name(fact.question)
+        if key != asked.key and not self._may_answer(asked, fact, told):
             return None
 
-        asked, told = self._name(question), self._name(fact.question)
         return Match(
             chunk=chunk,
             fact=fact,
-            is_exact=key == other,
-            similarity=SequenceMatcher(None, key, other, autojunk=False).ratio(),
-            overlap=len(asked & told) / (max(len(asked), len(told)) or 1),
-            holds=period.fits(fact),
+            is_exact=key == asked.key,
+            similarity=SequenceMatcher(None, asked.key, key, autojunk=False).ratio(),
+            overlap=len(asked.words & told) / (max(len(asked.words), len(told)) or 1),
+            holds=asked.period.fits(fact),
         )
 
-    def _may_answer(self, question: str, fact: Fact) -> bool:
+    def _may_answer(self, asked: _Asked, fact: Fact, told: frozenset[str]) -> bool:
         """Return whether a fact has every word of a question, and answers one of its kind."""
-        known = self._name(f"{fact.question} {fact.answer}")
-        has_all = self._name(question) <= known
-        is_negative = bool(_NEGATIVE.search(question))
+        missing = asked.words - told
         return (
-            has_all
-            and is_negative == bool(_NEGATIVE.search(fact.question))
-            and _ask_alike(question, fact.question)
+            not (missing and missing - self._name(fact.answer))
+            and asked.is_negative == bool(_NEGATIVE.search(fact.question))
+            and _ask_alike(asked.kind, read_question(fact.question).kind)
         )
 
     def _name(self, text: str) -> frozenset[str]:
@@ -132,16 +158,13 @@ class FactFinder:
         return frozenset(self._names.get(word, word) for word in words)
 
 
-def _ask_alike(question: str, other: str) -> bool:
+def _ask_alike(kind: str, other: str) -> bool:
     """Return whether two questions want the same kind of answer: a "what", or the same other one.
 
-    >>> _ask_alike("How much is the fee?", "What is the fee?")
-    True
-    >>> _ask_alike("Who pays the fee?", "What is the fee?")
-    False
+    >>> _ask_alike("count", "definition"), _ask_alike("who", "count"), _ask_alike("who", "who")
+    (True, False, True)
     """
-    kinds = {read_question(question).kind, read_question(other).kind}
-    return len(kinds) == 1 or kinds <= _WHAT
+    return kind == other or {kind, other} <= _WHAT
 
 
 def _choose(matches: Iterable[Match]) -> Match | None:

@@ -6,14 +6,15 @@ on every engine. The index has no vectors: facts are found by their words.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from esrag.chunking.cut import text_to_index
 from esrag.engines import Engine, Prepared
 from esrag.engines.preconditions import text_hash
 from esrag.errors import EngineError
-from esrag.facts import Fact
+from esrag.facts import Fact, question_key
 from esrag.records import Chunk, Fingerprint, StoredDocument
-from esrag.text.terms import find_technical_words
+from esrag.text.terms import find_technical_words, whole_words
 
 FINGERPRINT = Fingerprint(model="", dimensions=0, chunker="facts/1")
 KIND = "fact"
@@ -108,8 +109,20 @@ def _prepare(fact: Fact) -> Prepared:
         metadata=chunk.metadata,
     )
     return Prepared(
-        document=document, chunks=(chunk,), indexed_texts=(text_to_index(chunk),), vectors=None
+        document=document, chunks=(chunk,), indexed_texts=(_text_to_find(chunk),), vectors=None
     )
+
+
+def _text_to_find(chunk: Chunk) -> str:
+    """Return what a fact is found by: its words, compounds also as one, and its whole question."""
+    text = text_to_index(chunk)
+    key = key_term(question_key(chunk.title))
+    return " ".join((text, *whole_words(text), key))
+
+
+def key_term(key: str) -> str:
+    """Return the search term of a whole question, by its key."""
+    return f"q{blake2b(key.encode(), digest_size=8).hexdigest()}"
 
 
 def _to_chunk(fact: Fact) -> Chunk:
