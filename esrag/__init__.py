@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from esrag.evidence.confidence import Signals
+    from esrag.facts.importing import FactsReport
+    from esrag.facts.reading import Fault
     from esrag.filters import Filter, Where
     from esrag.ingesting import Progress, Skip
     from esrag.jobs.reporting import IngestReport
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from esrag.records import Answer, Chunk, Citation, Evidence, Hit, StoredDocument
     from esrag.results import AskResult, Hits, Place, Step
     from esrag.retrieving.spelling import Correction
+    from esrag.routing import Decision, Route
     from esrag.settings import Settings
     from esrag.verifying.drafts import DraftVerdict, Passage, SentenceVerdict
 
@@ -64,6 +67,8 @@ _HOMES = {
         "UsageError",
     ),
     "esrag.evidence.confidence": ("Signals",),
+    "esrag.facts.importing": ("FactsReport",),
+    "esrag.facts.reading": ("Fault",),
     "esrag.filters": ("Filter", "Where"),
     "esrag.ingesting": ("Progress", "Skip"),
     "esrag.jobs.reporting": ("IngestReport",),
@@ -72,6 +77,7 @@ _HOMES = {
     "esrag.records": ("Answer", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
     "esrag.results": ("AskResult", "Hits", "Place", "Step"),
     "esrag.retrieving.spelling": ("Correction",),
+    "esrag.routing": ("Decision", "Route"),
     "esrag.settings": ("Settings",),
     "esrag.verifying.drafts": ("DraftVerdict", "Passage", "SentenceVerdict"),
 }
@@ -84,12 +90,15 @@ __all__ = [
     "Citation",
     "ContextTooLarge",
     "Correction",
+    "Decision",
     "DraftVerdict",
     "EmbeddingError",
     "EngineError",
     "EngineUnreachable",
     "EsragError",
     "Evidence",
+    "FactsReport",
+    "Fault",
     "Filter",
     "GeneratorError",
     "Hit",
@@ -108,6 +117,7 @@ __all__ = [
     "Place",
     "Progress",
     "Prompt",
+    "Route",
     "SearchResult",
     "SentenceVerdict",
     "Settings",

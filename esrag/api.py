@@ -11,6 +11,7 @@ from typing import Self
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context, open_context
 from esrag.errors import UsageError
+from esrag.facts.importing import FactsReport, import_facts
 from esrag.filters import Where, to_filter
 from esrag.ingesting import Progress, Silent
 from esrag.jobs.removing import Removal, find_documents
@@ -18,9 +19,10 @@ from esrag.jobs.removing import remove as remove_documents
 from esrag.jobs.reporting import IngestReport
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
-from esrag.pipeline import ask, ingest, search
+from esrag.pipeline import ask, find_route, ingest, search
 from esrag.records import Chunk, StoredDocument
 from esrag.results import AskResult, Hits
+from esrag.routing import Route
 from esrag.settings import Settings
 from esrag.settings.layers import flatten, resolve, with_absolute_paths
 from esrag.verifying.drafts import DraftVerdict, Passage, verify_draft
@@ -103,6 +105,10 @@ class Index:
             raise _unexpected_error("a function of a sentence", on_sentence)
         return ask(_to_text(question, "a question"), context, to_filter(where), on_sentence)
 
+    def route(self, question: str, *, where: Where = None) -> Route:
+        """Return how a question would be answered, and who decided it. Raises: as `ask`."""
+        return find_route(_to_text(question, "a question"), self._context, to_filter(where))
+
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
         """Return an iterable over the sentences of an answer. Raises: as `ask`, when iterated."""
         return AnswerStream(self, question, where)
@@ -148,6 +154,19 @@ class Index:
         )
         with self._writing:
             return ingest(request, self._work, progress or Silent())
+
+    def import_facts(self, path: StrPath) -> FactsReport:
+        """Make the index hold the facts of a CSV, TSV or JSONL file; see `esrag facts import`.
+
+        Rows that are no facts or cannot stand are in the report. Raises: UsageError, EngineError.
+        """
+        facts = self._context.facts()
+        if facts is None:
+            raise AssertionError("an opened index has facts, which may not exist yet")
+
+        file = Path(_to_path(path, "the path of a file"))
+        with self._writing:
+            return import_facts(file, facts, self.settings.loading.max_bytes)
 
     def documents(self) -> Iterator[StoredDocument]:
         """Yield the stored documents in the order of their ids. Raises: IndexMissing."""

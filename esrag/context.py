@@ -166,7 +166,7 @@ def open_context(settings: Settings) -> Context:
     """
     options = embedder_options(settings)
     embedder = open_embedder(settings.embedding.provider, options)
-    cache = open_cache(settings.cache)
+    cache, facts = open_cache(settings.cache), once(partial(open_facts, settings.engine))
     return Context(
         settings=settings,
         engine=open_engine(settings.engine),
@@ -176,8 +176,8 @@ def open_context(settings: Settings) -> Context:
         models=once(partial(open_models, settings.models, cache)),
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
-        facts=once(partial(open_facts, settings.engine)),
-        routers=once(partial(open_routers, settings)),
+        facts=facts,
+        routers=once(lambda: open_routers(settings, facts())),
         reader=open_reader(embedder, options),
     )
 
@@ -242,13 +242,10 @@ def open_facts(where: EngineSettings) -> Engine:
     return open_engine(where.model_copy(update={"index": index_name(where.index)}))
 
 
-def open_routers(settings: Settings) -> routing.Chain:
+def open_routers(settings: Settings, facts: Engine) -> routing.Chain:
     """Return the routers of `routing.chain`. Raises: SettingsError, as `open_rerankers`."""
     names = settings.routing.chain
-    if not names:
-        return ()
-    facts = FactFinder(open_facts(settings.engine), settings.facts)
-    options = RouterOptions(settings, facts)
+    options = RouterOptions(settings, FactFinder(facts, settings.facts)) if names else None
     return tuple((name, plugins.load("routers", name)(options)) for name in names)
 
 

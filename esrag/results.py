@@ -213,7 +213,8 @@ def hit_to_dict(hit: Hit) -> dict[str, Any]:
     names = ("chunk_id", "doc_id", "title", "section", "start_page", "end_page", "text")
     scores = asdict(hit)
     del scores["chunk"]
-    return {**{name: getattr(hit.chunk, name) for name in names}, **scores}
+    chunk = {name: getattr(hit.chunk, name) for name in names}
+    return {**chunk, "metadata": dict(hit.chunk.metadata), **scores}
 
 
 def _evidence_to_dict(item: Evidence) -> dict[str, Any]:

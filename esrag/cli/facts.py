@@ -12,12 +12,11 @@ from esrag.errors import UsageError
 from esrag.text import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from esrag.engines import Engine
     from esrag.facts import Fact
+    from esrag.facts.importing import FactsReport
     from esrag.facts.reading import Fault
-    from esrag.facts.storing import Change
+    from esrag.settings import Settings
 
 
 @click.group()
@@ -42,14 +41,15 @@ def import_facts(file: Path, *, dry_run: bool, as_json: bool, **options: Any) ->
     import of FILE stored and that FILE has no more are removed. Rows without a source, repetitions
     and contradictions are left out and named by line.
     """
-    from esrag.facts.storing import write_change
+    from esrag.facts.importing import import_facts as run
 
     engine, settings = _open(options)
-    sound, faults, stored = _read(file, engine, settings.loading.max_bytes)
-    change = _compare(sound, stored, file)
-    if not dry_run:
-        write_change(change, engine)
-    return _report(change, faults, as_json=as_json)
+    report = run(file, engine, settings.loading.max_bytes, dry_run=dry_run)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _show(report)
+    return 1 if report.left_out else 0
 
 
 @facts.command("list")
@@ -83,12 +83,7 @@ def check(file: Path | None, *, as_json: bool, **options: Any) -> int:
     repetition, two answers to one question, or a fact that does not hold now.
     """
     engine, settings = _open(options)
-    faults: Sequence[Fault]
-    if file:
-        sound, faults, _ = _read(file, engine, settings.loading.max_bytes)
-        count = len(sound)
-    else:
-        faults, count = _check_stored(engine, settings.facts.as_of)
+    faults, count = _check(file, engine, settings)
     if as_json:
         shown = [asdict(fault) for fault in faults]
         print_json({"schema": "esrag.fact_check/1", "facts": count, "problems": shown})
@@ -125,65 +120,37 @@ def remove(fact_ids: tuple[str, ...], *, everything: bool, as_json: bool, **opti
     return 0
 
 
-def _open(options: dict[str, Any]) -> "tuple[Engine, Any]":
+def _open(options: dict[str, Any]) -> "tuple[Engine, Settings]":
     from esrag.context import open_facts
 
     settings = settings_of(**options)
     return open_facts(settings.engine), settings
 
 
-def _read(
-    file: Path, engine: "Engine", max_bytes: int
-) -> "tuple[list[Fact], list[Fault], list[Fact]]":
-    """Return the facts of a file that can stand, what is wrong with the rest, and the stored ones.
-
-    Raises: UsageError.
-    """
-    from esrag.facts.checking import split_sound
-    from esrag.facts.reading import Fault, read_facts
-    from esrag.facts.storing import list_facts
-
-    read = [*read_facts(file, max_bytes)]
-    rows = [part for part in read if not isinstance(part, Fault)]
-    stored = [*list_facts(engine)]
-    sound, conflicts = split_sound(rows, [fact for fact in stored if fact.file != file.name])
-    return sound, [*(part for part in read if isinstance(part, Fault)), *conflicts], stored
-
-
-def _compare(sound: "Sequence[Fact]", stored: "Sequence[Fact]", file: Path) -> "Change":
-    from esrag.facts.storing import compare_with_stored
-
-    return compare_with_stored(sound, stored, file.name)
-
-
-def _check_stored(engine: "Engine", as_of: str) -> "tuple[list[Fault], int]":
+def _check(file: Path | None, engine: "Engine", settings: "Settings") -> "tuple[list[Fault], int]":
+    """Return what is wrong with the facts of a file or the stored ones, and how many can stand."""
     from datetime import UTC, date, datetime
 
     from esrag.facts.checking import find_problems
+    from esrag.facts.importing import read_sound
     from esrag.facts.storing import list_facts
 
     stored = [*list_facts(engine)]
+    if file:
+        sound, faults = read_sound(file, stored, settings.loading.max_bytes)
+        return faults, len(sound)
+    as_of = settings.facts.as_of
     today = date.fromisoformat(as_of) if as_of else datetime.now(UTC).date()
     return [*find_problems(stored, today)], len(stored)
 
 
-def _report(change: "Change", faults: "Sequence[Fault]", *, as_json: bool) -> int:
-    """Print what an import changed, and return exit code 1 if a row was left out."""
-    counts = {
-        "added": len(change.added),
-        "changed": len(change.changed),
-        "removed": len(change.removed),
-        "unchanged": change.unchanged,
-    }
-    if as_json:
-        left_out = [asdict(fault) for fault in faults]
-        print_json({"schema": "esrag.fact_import/1", **counts, "left_out": left_out})
-    else:
-        for fault in faults:
-            remark(f"left out: {fault.place} {fault.reason}")
-        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-        print_text(f"{shown}, {len(faults)} left out")
-    return 1 if faults else 0
+def _show(report: "FactsReport") -> None:
+    for fault in report.left_out:
+        remark(f"left out: {fault.place} {fault.reason}")
+    print_text(
+        f"{report.added} added, {report.changed} changed, {report.removed} removed, "
+        f"{report.unchanged} unchanged, {len(report.left_out)} left out"
+    )
 
 
 def _line(fact: "Fact") -> str:

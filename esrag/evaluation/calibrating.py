@@ -109,7 +109,7 @@ def read_labelled(path: Path) -> list[Labelled]:
     return (
         [*_join(path)]
         if path.is_dir()
-        else [_to_labelled(row, place) for place, row in _iter_rows(path)]
+        else [_to_labelled(row, place) for place, row in iter_rows(path)]
     )
 
 
@@ -181,8 +181,11 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
     return tuple(_point(judged, step / STEPS) for step in range(STEPS + 1))
 
 
-def _iter_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each line's place and its JSON object; an empty object for any other value."""
+def iter_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each line's place and its JSON object; an empty object for any other value.
+
+    Raises: UsageError for a file that cannot be read.
+    """
     for number, line in enumerate(_read_lines(path), 1):
         if line.strip():
             try:
@@ -207,9 +210,9 @@ def _read_lines(path: Path) -> list[str]:
 def _join(folder: Path) -> Iterator[Labelled]:
     """Yield a collection's questions, each with its answer from the row of its `_id`."""
     file = folder / "answers.jsonl"
-    answers = {str(row.get("_id")): _read_answer(row, place) for place, row in _iter_rows(file)}
+    answers = {str(row.get("_id")): _read_answer(row, place) for place, row in iter_rows(file)}
 
-    for place, row in _iter_rows(folder / "queries.jsonl"):
+    for place, row in iter_rows(folder / "queries.jsonl"):
         key, question = str(row.get("_id")), row.get("text", "")
         if not (_are_texts([question]) and "_id" in row):
             raise UsageError(

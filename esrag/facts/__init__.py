@@ -3,6 +3,7 @@
 - `reading`: a table or lines of JSON → facts, and the rows that are none
 - `storing`: facts ↔ the index `NAME-facts`
 - `checking`: two answers to one question, repetitions, and facts that hold no more
+- `wording`, `periods`: the words of a question, what it asks for, and when
 - `finding`: a question → the fact that answers it, or none
 """
 
@@ -69,9 +70,10 @@ class Fact:
 
 
 def question_key(question: str) -> str:
-    """Return what equal questions share: their words without case, and no mark at the end.
+    """Return what equal questions share: words without case, numbers without hyphens, no mark.
 
-    >>> question_key("What is  the H-1B cap?") == question_key("what is the h-1b cap")
+    >>> question_key("What is  the H-1B cap?") == question_key("what is the h1b cap")
     True
     """
-    return " ".join(question.split()).casefold().rstrip(" ?!.")
+    key = " ".join(question.split()).casefold().rstrip(" ?!.")
+    return re.sub(r"(?<=\w)-(?=\w*\d)|(?<=\d)-(?=\w)", "", key)

@@ -69,8 +69,10 @@ class Work:
 
 
 def _close_context(context: Context) -> None:
-    """Close the engine, the cache and the runs of a context."""
+    """Close the engine, the facts, the cache and the runs of a context."""
     context.engine.close()
+    if facts := context.facts():
+        facts.close()
     if context.cache:
         context.cache.close()
     with suppress(SettingsError):  # a wrong runs.url, which an ingest does not need

@@ -1,7 +1,8 @@
 """Repair the spelling of a question with words of the index.
 
 Only a word that occurs in no document is repaired, and only to a word that does. Names, numbers and
-compounds stay as they are, except that `pep8` becomes `pep 8` if only its parts occur.
+compounds stay as they are, except that `pep8` becomes `pep 8` if only its parts occur, and `H1B`
+becomes `H-1B` if only that occurs.
 """
 
 import re
@@ -26,6 +27,9 @@ MIN_CUT = 2  # characters that the stemmer cuts off: a slip in them hides the st
 # Lower case: a name has a capital. No part of a compound, an address or an identifier.
 _WORD = re.compile(r"(?<![\w.\-/:@'’])[a-z]++(?![\w\-/:@'’]|\.\w)")
 _JOINED = re.compile(r"(?<![\w.\-/:@])([^\W\d_]{2,15})(\d{1,6})(?![\w\-/:@]|\.\d)")
+_CLOSED = re.compile(
+    r"(?<![\w.\-/:@])(?=[^\W_]*?[^\W\d_])(?=[^\W_]*?\d)[^\W_]{3,30}(?![\w\-/:@]|\.\d)"
+)
 _PROBES = "question", "qzxvkjwq"  # a word and none, to tell whether a tokeniser knows words
 
 IsKnown = Callable[[str], bool]
@@ -54,7 +58,10 @@ def repair(
     because more often makes another word. Raises: IndexMissing, EngineError.
     """
     knows = _read_vocabulary(embedder)
+    hyphenated = [*_iter_hyphenated([*dict.fromkeys(_CLOSED.findall(question))], engine)]
     joined = {match[0]: f"{match[1]} {match[2]}" for match in _JOINED.finditer(question)}
+    for each in hyphenated:
+        joined.pop(each.typed, None)
     words = [word for word in _iter_words(question) if not (knows and knows(word))]
     missing = _find_missing(words, joined, engine)
 
@@ -63,6 +70,7 @@ def repair(
         for typed in missing
         if (searched := joined.get(typed) or _find_word(typed, engine, where, free=bool(knows)))
     ]
+    corrections = [*hyphenated, *corrections]
     for each in corrections:
         question = re.sub(rf"(?<!\w){re.escape(each.typed)}(?!\w)", each.searched, question)
     return question, tuple(corrections)
@@ -100,6 +108,29 @@ def _find_missing(words: Sequence[str], joined: Mapping[str, str], engine: Engin
     return [word for word in words if not occurs(word)] + [
         typed for typed, parts in joined.items() if occurs(parts) and not occurs(typed)
     ]
+
+
+def _iter_hyphenated(words: Sequence[str], engine: Engine) -> Iterator[Correction]:
+    """Yield the compounds of the documents for words that occur only with hyphens in them."""
+    counts = engine.count_terms([word.lower() for word in words]) if words else {}
+    for typed in words[:MAX_WORDS]:
+        if counts.get(typed.lower()):
+            continue
+        alike = engine.count_terms([], like=[typed.lower()])
+        found = [term for term in alike if "-" in term and term.replace("-", "") == typed.lower()]
+        if found:
+            best = min(found, key=lambda term: (-alike[term], term))
+            yield Correction(typed, _hyphenate(typed, best))
+
+
+def _hyphenate(typed: str, compound: str) -> str:
+    """Return a word with the hyphens of a compound.
+
+    >>> _hyphenate("H1B", "h-1b")
+    'H-1B'
+    """
+    letters = iter(typed)
+    return "".join(sign if sign == "-" else next(letters) for sign in compound)
 
 
 def _find_word(typed: str, engine: Engine, where: Filter | None, *, free: bool) -> str:

@@ -36,7 +36,7 @@ class FactsRouter:
     def _weigh(self, question: str, match: Match, asked: str) -> Route | Pass:
         """Return the route to a fact of a similar question, if the cues suffice."""
         score = self.score(question)
-        if match.overlap <= self._settings.overlap:
+        if match.covered <= self._settings.overlap:
             return Pass(f"{asked} has too few words in common with it", 1 - score)
         if score < self._settings.threshold:
             return Pass(f"it does not ask for a fact (cues {score:g})", 1 - score)

@@ -71,7 +71,9 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     bare["where"] = {}
     answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
     answer["citations"] = _drop_texts(answer["citations"])
-    answer["hits"] = [each | {"text": "", "title": "", "section": ""} for each in answer["hits"]]
+    answer["hits"] = [
+        each | {"text": "", "title": "", "section": "", "metadata": {}} for each in answer["hits"]
+    ]
     answer["routing"] = {**answer["routing"], "reason": ""}
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
     bare["sentences"] = [

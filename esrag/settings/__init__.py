@@ -417,21 +417,11 @@ class FactsSettings(Section):
         tuple[Annotated[Names, Field(min_length=2)], ...], AfterValidator(_require_unique)
     ] = Field(
         default=(("fee", "cost", "price", "charge"),),
-        description="Lists of words that mean the same in questions and facts.",
+        description="Lists of words or phrases that mean the same in questions and facts.",
     )
-    fillers: Names = Field(
-        default=(
-            "much",
-            "many",
-            "exactly",
-            "currently",
-            "current",
-            "now",
-            "today",
-            "please",
-            "tell",
-        ),
-        description="Words of a question that its fact need not have.",
+    topic: Names = Field(
+        default=(),
+        description="Words that all facts are about, such as [H-1B]; they distinguish none.",
     )
     as_of: str = Field(
         default="",

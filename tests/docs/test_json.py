@@ -98,6 +98,7 @@ def filled(esrag, corpus):
     (corpus / "empty.txt").touch()
     rows = "What is the fee?,It is $4.,the tariff,,2020-01-01\nWho pays?,I do.,,,\n"
     (esrag.folder / "facts.csv").write_text(f"{FACT_COLUMNS}\n{rows}")
+    (esrag.folder / "routes.jsonl").write_text('{"question": "Who?", "route": "facts"}')
     esrag("ingest", "docs")
     return esrag
 
@@ -120,6 +121,7 @@ PRINTED = {
     "esrag.fact_check/1": ["facts", "check"],
     "esrag.fact_removal/1": ["facts", "remove", "--all"],
     "esrag.route/1": ["route", "What is the fee?"],
+    "esrag.routes/1": ["route", "--questions", "routes.jsonl"],
     "esrag.hits/1": ["search", "kettle"],
     "esrag.run/1": ["runs", "export"],
     "esrag.runs/1": ["runs", "list"],

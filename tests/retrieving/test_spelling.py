@@ -39,11 +39,13 @@ class Vocabulary:
 @pytest.mark.parametrize(
     ("question", "repaired"),
     [
+        ("Is SHA3 the same as mlkem768?", "Is SHA-3 the same as ml-kem-768?"),
+        ("Is SHA4 the same as mlkem512?", "Is SHA4 the same as mlkem512?"),
         ("pep8 indentaton how many spaces", "pep 8 indentation how many spaces"),
         ("the reccommended parameter", "the recommended parameter"),
         ("is the continuaton line aligned", "is the continuation line aligned"),
         ("who recieved it", "who received it"),
-        ("sha3 volume", "sha 3 volume"),
+        ("sha3 volume", "sha-3 volume"),
         ("two vollumes", "two volumes"),
         ("indentations", "indentations"),  # its stem occurs
         ("a reccommmended set", "a reccommmended set"),  # two slips
