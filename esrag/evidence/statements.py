@@ -39,6 +39,7 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
+_EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z]|means )")
 _CLOSERS = "\"'”’)"
@@ -282,7 +283,7 @@ def _name_term(text: str, start: int, said: str) -> str:
     ('key: A secret.', 'a\n b')
     """
     found, before = _DEFINITION.match(said), text[:start].rpartition("\n")[2]
-    if not found or before.strip() or len(before) >= len(found[2]):
+    if not found or before.strip() or len(before) >= len(found[2]) or _FIELD.match(said):
         return said
     is_open = found[1].split()[-1].lower() in STOP_WORDS
     return said if is_open else f"{found[1]}: {said[found.end() :]}"
@@ -310,19 +311,21 @@ def _joined(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _split_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""Yield each line of a span that has nothing but fields, or the span itself.
+    r"""Yield each field of a span that has nothing but fields, or the span itself.
 
-    >>> text = "Title: Keys\nAuthor: Ada"
+    A field goes on in indented lines, and may be empty.
+
+    >>> text = "Title: Keys\nAuthor: Ada,\n  Ben\nReplaces:"
     >>> [text[first:last] for first, last in _split_fields(text, 0, len(text))]
-    ['Title: Keys', 'Author: Ada']
+    ['Title: Keys', 'Author: Ada,\n  Ben', 'Replaces:']
     """
-    lines = text[start:end].split("\n")
-    if len(lines) == 1 or not all(map(_FIELD.match, lines)):
+    fields = re.split(r"\n(?!\s)", text[start:end])
+    if len(fields) == 1 or not all(_FIELD.match(each) or _EMPTY.match(each) for each in fields):
         yield start, end
         return
-    for line in lines:
-        yield start, start + len(line)
-        start += len(line) + 1
+    for field in fields:
+        yield start, start + len(field)
+        start += len(field) + 1
 
 
 def _is_short_item(text: str, start: int, end: int) -> bool:

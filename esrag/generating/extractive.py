@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.citations import REFUSAL
-from esrag.evidence import NEAR, Statement, find_best
+from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.questions import read_question
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
@@ -24,12 +24,6 @@ ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
-_AUTHORED = re.compile(
-    r"\b(?:wr(?:ote|itten|ite)|author\w*|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
-    re.IGNORECASE,
-)
-_AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
-_BY_NAME = re.compile(r"(?:ed|written) by [A-Z]")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
@@ -44,7 +38,7 @@ class ExtractiveGenerator:
 
     def generate(self, task: GenerationTask) -> Draft:
         """Return up to `max_sentences` sentences, each with its marker."""
-        text = _steps(task) or _cells(task) or _author(task) or _sentences(task) or REFUSAL
+        text = _steps(task) or _cells(task) or _sentences(task) or REFUSAL
         task.on_piece(text)
         return Draft(text)
 
@@ -55,7 +49,7 @@ def _steps(task: GenerationTask) -> str:
 
 
 def _cells(task: GenerationTask) -> str:
-    """Return the labelled cells of tables that the question asks for; "" without any.
+    """Return the labelled cells of tables, or the author, that the question asks for; else "".
 
     Cells that their passage would not support, such as one that repeats a number, are left to the
     whole row.
@@ -67,23 +61,6 @@ def _cells(task: GenerationTask) -> str:
     except Unsupported:
         return ""
     return " ".join(f"{text} [{key}]" for key, text in task.cells.found)
-
-
-def _author(task: GenerationTask) -> str:
-    """Return the line of the best document that names its author, if the question asks for that."""
-    if read_question(task.question).kind != "who" or not _AUTHORED.search(task.question):
-        return ""
-
-    best = find_best(task.statements)
-    if best is None or _BY_NAME.search(best.text):
-        return ""
-    documents = {item.key: item.chunk.doc_id for item in task.evidence}
-    lines = (
-        each
-        for each in task.statements
-        if documents[each.key] == documents[best.key] and _AUTHOR.match(each.text)
-    )
-    return next(map(_cite, lines), "")
 
 
 def _sentences(task: GenerationTask) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from esrag.citations import REFUSAL
+from esrag.evidence.authors import answer_author
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import iter_statements, statements
 from esrag.generating import GenerationTask, GeneratorOptions
@@ -51,12 +52,13 @@ def answer(question, *texts, max_sentences=1, encode=None):
 def draft(question, given, max_sentences=1, encode=None):
     """What the generator writes of this evidence."""
     found = statements(question, given, encode)
+    cells = answer_cells(question, given, found)
     task = GenerationTask(
         question=question,
         evidence=given,
         statements=found,
         max_sentences=max_sentences,
-        cells=answer_cells(question, given, found),
+        cells=cells if cells.found else answer_author(question, given, found),
     )
     return ExtractiveGenerator(GeneratorOptions()).generate(task)
 
@@ -442,5 +444,7 @@ def test_the_author_is_in_the_line_that_names_one():
 
     found = answer(question, f"{header}\n\nThis document proposes kettles.")
     assert found.text == "Author: Ada Park [c1]"
+    used = "This document proposes kettles, as used by Finns."
+    assert answer(question, f"{header}\n\n{used}").text == "Author: Ada Park [c1]"
     said = "Kettles were proposed by Ben Fox. [c1]"
     assert answer(question, f"{header}\n\nKettles were proposed by Ben Fox.").text == said
