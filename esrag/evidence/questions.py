@@ -51,6 +51,8 @@ _PLURAL = r"(?!does\b|was\b|has\b|this\b)[a-z]{2,}(?:[^suia\W]|ie|ue)s"
 _NOUNS = (
     "steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods|reasons"
     "|examples|functions|conditions|categories|features|rules|factors|items|values"
+    "|levels|tests|modes|roles|fields|attributes|arguments|criteria|goals|duties|exceptions"
+    "|limitations|advantages|disadvantages|consequences"
 )
 _HOLDS = (
     "(?:includes?d?|contains?|consists?|made of|need|supposed to|allowed to|required|not"
@@ -72,9 +74,10 @@ _LISTS = re.compile(
     ),
     re.IGNORECASE,
 )
-# "What are the four transformations?", "How is a key checked?"
+# "What are the four transformations?", "What are the steps of it?", "How is a key checked?"
 _ENUMERATES = re.compile(
-    r"\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
+    rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b"
+    r"|\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
     r"|various)\b|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
     re.IGNORECASE,
 )

@@ -22,6 +22,7 @@ from esrag.verifying.drafts import to_evidence
         ("list", ["What are the four transformations?", "How do I install the plugin?"]),
         ("list", ["Which kinds of lamp are there?", "How is a key checked?"]),
         ("list", ["What severity levels does it have?", "Which metadata must it carry?"]),
+        ("list", ["What are the steps for leaving?", "What were the logging levels?"]),
         ("list", ["Which operations make up a round?", "In which ways can it be signed?"]),
         ("list", ["What are guests not supposed to do here?", "Which date formats must it read?"]),
         ("definition", ["What exactly is a key?", "How does the law define income?"]),
