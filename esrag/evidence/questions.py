@@ -74,9 +74,10 @@ _LISTS = re.compile(
     ),
     re.IGNORECASE,
 )
-# "What are the four transformations?", "What are the steps of it?", "How is a key checked?"
+# "What are the four transformations?", "What are the steps of it?", "How is a key checked?"; the
+# steps of an algorithm are told by its number.
 _ENUMERATES = re.compile(
-    rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b"
+    rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b(?![^?]{{1,80}}\balgorithm \d)"
     r"|\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
     r"|various)\b|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
     re.IGNORECASE,
