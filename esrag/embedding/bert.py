@@ -26,8 +26,8 @@ Floats = npt.NDArray[np.float32]
 TOKEN_IDS, TOKEN_TYPES = "input_ids", "token_type_ids"
 SENTENCE, TOKENS, LOGITS = "sentence_embedding", "token_embeddings", "logits"
 
-# Of weights that are multiplied. Processors without VNNI add two products in 16 bits, and those of
-# larger weights overflow: 2 × 255 × 63 is less than 2^15. So every processor gives one result.
+# The largest weight that is multiplied. Processors without VNNI add two products in 16 bits, and
+# larger weights would overflow there: 2 × 255 × 63 is less than 2^15, 2 × 255 × 127 is not.
 _FACTOR_LIMIT = 63
 _FLOAT32 = 1  # ONNX's number for the type, for Cast
 _GELU_FORM: Mapping[Activation, str] = {
