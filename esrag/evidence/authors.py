@@ -27,7 +27,7 @@ def answer_author(
     statement itself says who it was, the line of its document is left out.
     """
     best = find_best(statements)
-    if best is None or read_question(question).kind != "who" or not _AUTHORED.search(question):
+    if best is None or not _AUTHORED.search(question) or read_question(question).kind != "who":
         return NO_CELLS
 
     chunks = {item.key: item.chunk for item in evidence}
