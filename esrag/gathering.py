@@ -31,6 +31,7 @@ from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
 from esrag.retrieving.legs import query_vector, search_legs
 from esrag.retrieving.neighbours import with_neighbours
+from esrag.retrieving.scopes import Ladder, Scope, Scoped, search_scopes
 from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.text import format_count, word_spans
@@ -69,14 +70,23 @@ def repair_spelling(
     return repair(question, context.engine, context.embedder, where)
 
 
-def retrieve(question: str, context: Context, where: Filter | None = None) -> SearchResult:
+def retrieve(
+    question: str,
+    context: Context,
+    where: Filter | None = None,
+    scopes: Sequence[Scope] = (),
+    *,
+    is_closed: bool = False,
+) -> SearchResult:
     """Return the hits of both legs, fused, in the order of the rerankers of `rerank.chain`.
 
-    The rerankers look at more hits than come back.
+    The rerankers look at more hits than come back. Scopes are searched as `search_scopes` says.
     """
     wanted, rerankers = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
-    found = _search_wordings(question, context, where, rerankers.depth if chain else 0)
+    depth = rerankers.depth if chain else 0
+    scoped = _search_scopes(question, context, Ladder(scopes, where, is_closed), depth)
+    found = scoped.found
 
     clock = Clock()
     hits, left_out = _leave_out(
@@ -91,9 +101,17 @@ def retrieve(question: str, context: Context, where: Filter | None = None) -> Se
     return SearchResult(
         hits=reranked.hits[: wanted.k],
         path=found[0].path,
-        notes=(*left_out, *reranked.notes),
+        notes=(*scoped.notes, *left_out, *reranked.notes),
         took_ms=took_ms,
+        scope=scoped.label,
     )
+
+
+def _search_scopes(question: str, context: Context, ladder: Ladder, depth: int) -> Scoped:
+    def search(within: Filter | None) -> list[SearchResult]:
+        return _search_wordings(question, context, within, depth)
+
+    return search_scopes(ladder, search, context.engine)
 
 
 def _leave_out(hits: Sequence[Hit], min_score: float) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
