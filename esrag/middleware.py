@@ -186,7 +186,9 @@ def cache_hits(search: Search) -> Search:
         if context.cache is None:
             return search(question, context, where)
 
-        key = key_of(Kind.QUERY, code_version(), question, where, *context.identity)
+        key = key_of(
+            Kind.QUERY, code_version(), question, where, *context.identity, *context.route_identity
+        )
         found, _ = get_or_compute(
             context.cache, key, SearchResult, lambda: search(question, context, where), is_brief
         )

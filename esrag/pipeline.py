@@ -120,7 +120,8 @@ def ask(
     spelled, corrections = repair_spelling(question, context, where)
     searches = Searches(spelled, context, where)
     for query in searches.iter_queries():  # the question, then other words if it finds too little
-        hits = retrieve(query, context, where)  # both legs, fused; then the rerankers in turn
+        # Both legs, fused; then the rerankers in turn.
+        hits = retrieve(query, context, where, route.scopes)
         searches.add(query, select(spelled, query, hits, context))
     found = searches.result()
 
@@ -156,8 +157,9 @@ def _answer_without_passages(
 @cache_hits
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
+    route = find_route(question, context, where)
     spelled, corrections = repair_spelling(question, context, where)
-    hits = retrieve(spelled, context, where)
+    hits = retrieve(spelled, context, where, route.scopes)
     return hits.with_notes([correction.note for correction in corrections])
 
 

@@ -132,6 +132,7 @@ class AskResult:
             "confidence_band": self.confidence_band,
             "route": self.route,
             "routing": asdict(self.decision),
+            "scope": self.retrieved.scope,
             "model": self.model,
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,
@@ -204,6 +205,7 @@ class Hits(Sequence[Hit]):
             "query": self.query,
             "path": self.found.path,
             "notes": [*self.found.notes],
+            "scope": self.found.scope,
             "hits": [hit_to_dict(hit) for hit in self],
         }
 

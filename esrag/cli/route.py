@@ -65,7 +65,12 @@ def _show(question: str, context: "Context", where: "Filter | None", *, as_json:
     question = prepare_question(question)
     found = find_route(question, context, where)
     if as_json:
-        shown = {"route": found.kind, "routing": asdict(found.decision), "facts": [*found.doc_ids]}
+        shown = {
+            "route": found.kind,
+            "routing": asdict(found.decision),
+            "scopes": [scope.label for scope in found.scopes],
+            "facts": [*found.doc_ids],
+        }
         print_json({"schema": "esrag.route/1", "question": question, **shown})
     else:
         print_text(_line(found.kind, asdict(found.decision)))

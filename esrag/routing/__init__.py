@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 
 from esrag.facts.finding import FactFinder
 from esrag.filters import Filter
+from esrag.retrieving.scopes import Scope
 from esrag.settings import Settings
 
 Kind = Literal["documents", "facts", "collection", "summary", "direct"]
@@ -39,12 +40,14 @@ NOBODY = Decision()
 class Route:
     """A way to answer: from passages, from facts, the records of the index, one document, or not.
 
+    `scopes` are the parts of the index to look in, the narrowest first; the whole index comes last.
     `doc_ids` are the facts that answer. `overrides` are settings of this question alone, by dotted
     key.
     """
 
     kind: Kind
     decision: Decision = NOBODY
+    scopes: tuple[Scope, ...] = ()
     doc_ids: tuple[str, ...] = ()
     overrides: Mapping[str, object] = field(default_factory=dict)
 

@@ -51,7 +51,9 @@ class FactsRouter:
 
 
 def _to(match: Match, confidence: float, reason: str) -> Route:
-    return Route("facts", Decision(confidence=confidence, reason=reason), (match.chunk.doc_id,))
+    return Route(
+        "facts", Decision(confidence=confidence, reason=reason), doc_ids=(match.chunk.doc_id,)
+    )
 
 
 def _sum(weights: Mapping[str, float], line: str, start: str) -> float:
