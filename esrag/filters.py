@@ -33,6 +33,18 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """The field has every word, as keyword search compares words; no word at all holds never.
+
+    The field `text` is a passage with its headings. Of other texts the first 1,000 characters are
+    compared.
+    """
+
+    field: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """The field lies between two bounds of its own kind.
 
@@ -67,9 +79,10 @@ class Not:
     part: "Filter"
 
 
-Filter = Terms | Prefix | Range | And | Or | Not
+Filter = Terms | Prefix | Match | Range | And | Or | Not
 Where = Filter | Mapping[str, Scalar | Sequence[Scalar]] | Sequence[str] | str | None
 
+MATCHED_CHARACTERS = 1_000  # of a value
 MAX_FILTER_PARTS = 500  # parts; SQLite refuses expressions deeper than 1,000
 MAX_SHOWN = 60  # characters of a condition in a message
 MAX_FILTER_DEPTH = 20  # parts in parts; a search server refuses more than 30
@@ -126,6 +139,8 @@ def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -
             return {"not": filter_to_dict(part)}
         case Prefix(field, value):
             return {"field": field, "prefix": value}
+        case Match(field, words):
+            return {"field": field, "match": words}
         case Terms(field, values):
             return {"field": field, "values": [*values]}
     return {
@@ -134,7 +149,7 @@ def filter_to_dict(filter_: Filter | None) -> dict[str, Any]:  # noqa: PLR0911 -
     }
 
 
-def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PLR0911 -- one for each form
+def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: C901, PLR0911 -- one for each form
     """Return the filter that JSON holds; {} means no filter. Raises: UsageError for anything else.
 
     >>> filter_from_dict(filter_to_dict(parse("year>=2024")))
@@ -157,6 +172,8 @@ def filter_from_dict(written: Any, depth: int = 1) -> Filter | None:  # noqa: PL
             return Not(part)
         case {"field": str(field), "prefix": str(value)}:
             return Prefix(field, value)
+        case {"field": str(field), "match": str(words)}:
+            return Match(field, words)
         case {"field": str(field), "values": [*values]} if values:
             return Terms(field, _values(field, values))
         case {"field": str(field), "range": [low, high, bool(low_open), bool(high_open)]} if (
@@ -191,7 +208,7 @@ def to_filter(where: Where) -> Filter | None:
             return _parse_fields(where)
         case Sequence() if all(isinstance(condition, str) for condition in where):
             return parse_all(where)
-        case Terms() | Prefix() | Range() | And() | Or() | Not():
+        case Terms() | Prefix() | Match() | Range() | And() | Or() | Not():
             return where
     hint = 'write {"folder": "nist"}, "year>=2024" or a list of such conditions'
     raise UsageError(f"expected a filter, found {str(where)[:MAX_SHOWN]!r}", hint=hint)

@@ -12,6 +12,7 @@ from esrag.filters import (
     MAX_SHOWN,
     And,
     Filter,
+    Match,
     Not,
     Or,
     Prefix,
@@ -30,11 +31,12 @@ MAX_DOCUMENTS = 10_000  # that are read for fields and values to suggest
 
 _IDENTIFYING = ("doc_id", "source", "title")  # each document has its own
 _OWN_FIELDS = ("chunk_id", *_IDENTIFYING, "folder", "keywords", "kind", "page", "section")
-_OF_PASSAGES = ("chunk_id", "keywords", "page", "section")
+_OF_PASSAGES = ("chunk_id", "keywords", "page", "section", "text")
+_TEXT = frozenset({"text"})
 # The lowest value of each kind.
 _LOWEST: dict[str, Scalar] = {"number": -math.inf, "text": "", "boolean": False}
 
-Leaf = Terms | Prefix | Range
+Leaf = Terms | Prefix | Match | Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +135,13 @@ class _Stored:
 def _explain(condition: _Condition, stored: _Stored) -> str:
     """Say why nothing meets a condition. Raises: UsageError if it cannot have been meant."""
     leaf = condition.leaf
-    kinds = stored.kinds(leaf.field)
+    kinds = _TEXT if _is_in_passages(leaf) else stored.kinds(leaf.field)
     if not kinds:
         raise _unknown_field(leaf.field, stored.fields())
     _require_kind(leaf, kinds, stored)
 
     note = f"no passage has {_shown(leaf)}"
-    if isinstance(leaf, Range):
+    if isinstance(leaf, Range | Match):
         return note
     values = stored.values(leaf.field)
     alike = find_closest(_text(leaf), values)
@@ -156,6 +158,10 @@ def _explain(condition: _Condition, stored: _Stored) -> str:
             note, hint=f"{suggestion} {leaf.field} is one of {', '.join(values)}".strip()
         )
     return f"{note}; {suggestion}" if alike else note
+
+
+def _is_in_passages(leaf: Leaf) -> bool:
+    return isinstance(leaf, Match) and leaf.field == "text"
 
 
 def _unknown_field(name: str, known: Sequence[str]) -> UsageError:
@@ -189,6 +195,8 @@ def _values(leaf: Leaf) -> tuple[Scalar, ...]:
         case Prefix(name, value):
             # Other numbers are compared as they are written.
             return (f"{value}*",) if name == "page" else ()
+        case Match():
+            return ()
 
 
 def _kind(value: Scalar) -> str:
@@ -216,7 +224,9 @@ def _text(leaf: Terms | Prefix) -> str:
 
 
 def _shown(leaf: Leaf) -> str:
-    """Return a condition as it is typed."""
+    """Return a condition as it is typed, or as it is said."""
+    if isinstance(leaf, Match):
+        return f"{_cut(leaf.words)!r} in {leaf.field}"
     if not isinstance(leaf, Range):
         return f"{leaf.field}={_cut(_text(leaf))}{'*' * isinstance(leaf, Prefix)}"
     bounds = [

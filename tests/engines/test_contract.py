@@ -18,7 +18,7 @@ from made import DIMENSIONS, FINGERPRINT, WORDLESS, content, library, prepared, 
 from esrag.engines import SearchRequest
 from esrag.engines.fusion import combine_weighted, ranking, rrf
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, UsageError
-from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse
+from esrag.filters import And, Match, Not, Or, Prefix, Range, Terms, parse
 from esrag.records import Fingerprint
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
@@ -495,6 +495,24 @@ def test_filters_on_chunks(full):
     assert 0 == found(Or(()))
 
 
+def test_words_of_a_field(make, name):
+    """Words are compared by their stems, in any order, in passages and in other fields."""
+    engine = make(name)
+    with engine.writer(FINGERPRINT) as writer:
+        writer.replace([
+            prepared("one", ["The Smiths asked for beams."], metadata={"client": "Smith & Sons"}),
+            prepared("two", ["A beam of 225 mm"], metadata={"client": "Blacksmith", "job": 225}),
+        ])  # fmt: skip
+
+    def found(field, words):
+        return [chunk.doc_id for chunk in engine.chunks(Match(field, words))]
+
+    assert ["one"] == found("client", "sons SMITH") == found("text", "beam smith")
+    assert ["one", "two"] == found("text", "the beams") == found("title", "title")
+    for field, words in (("client", "the"), ("job", "225"), ("page", "1"), ("text", '" OR "')):
+        assert [] == found(field, words)
+
+
 def test_a_filter_beyond_reason(full):
     """A filter of thousands of parts, wide or deep, is refused in one line."""
     deep = Terms("a", ("b",))
@@ -537,6 +555,8 @@ def test_any_question_and_filter(full, text, field, value):
         Terms(field, (value,)),
         Range(field, value, None),
         Prefix(field, str(value)),
+        Match(field, str(value)),
+        Match("text", str(value)),
     ):
         hits = full.search(SearchRequest(text, QUERY, filter=filter_)).hits
         assert len({hit.chunk.chunk_id for hit in hits}) == len(hits)
@@ -554,6 +574,7 @@ def test_hostile_data_is_data(make, name):
     for filter_ in (
         Terms(evil, (evil,)),
         Prefix(evil, evil[:9]),
+        Match(evil, evil[:9]),
         Terms('k"', (1,)),
         Terms("a.b", ("c",)),
     ):

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from esrag.filters import (
+    MATCHED_CHARACTERS,
     And,
     Filter,
+    Match,
     Not,
     Or,
     Prefix,
@@ -25,13 +27,14 @@ from esrag.filters import (
     scalar,
 )
 from esrag.records import Scalar
+from esrag.text.terms import question_terms, terms
 
 _INTEGER_64 = range(-(2**63), 2**63)
 _NEVER, _ALWAYS = ("0", ()), ("1", ())
 _JSON_LIST = "(SELECT value FROM json_each(?))"
 
 Condition = tuple[str, tuple[Any, ...]]
-Leaf = Terms | Prefix | Range
+Leaf = Terms | Prefix | Match | Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,36 @@ def _join(conditions: Iterable[Condition], operator: str, nothing: Condition) ->
 
 
 def _leaf(leaf: Leaf) -> Condition:
-    """Return a condition on one field: a column, the pages, the keywords or a metadata key."""
+    """Return a condition on one field: words, pages, or a value."""
+    if isinstance(leaf, Match):
+        return _has_words(leaf)
     if leaf.field == "page":
         return _on_pages(leaf)
+    return _on_field(leaf)
+
+
+def _has_words(leaf: Match) -> Condition:
+    """Match each word by itself: of several keywords, each may have one."""
+    words = question_terms(leaf.words)
+    if leaf.field == "page" or not words:
+        return _NEVER
+    if leaf.field == "text":
+        quoted = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+        return 'c."row" IN (SELECT rowid FROM words WHERE words MATCH ?)', (quoted,)
+    return _join((_on_field(Match(leaf.field, word)) for word in words), " AND ", _ALWAYS)
+
+
+def has_term(*given: Any) -> bool:
+    """Return whether a stored text, the first value, has the second, a term.
+
+    SQLite calls it in conditions.
+    """
+    value, term = given
+    return isinstance(value, str) and term in terms(value[:MATCHED_CHARACTERS])
+
+
+def _on_field(leaf: Leaf) -> Condition:
+    """Return a condition on a column, the keywords or a metadata key."""
     if leaf.field in _CHUNK_COLUMNS:
         return _holds(leaf, _Value(_CHUNK_COLUMNS[leaf.field], "'text'"))
     if leaf.field in _DOCUMENT_COLUMNS:
@@ -104,6 +134,8 @@ def _holds(leaf: Leaf, value: _Value) -> Condition:
                 f"ELSE {value.sql} END"
             )
             return f"instr({as_text}, ?) = 1", (_to_bindable(start),)
+        case Match(_, term):
+            return f"{value.kind} = 'text' AND has_term({value.sql}, ?)", (term,)
         case _:
             return _join(
                 _bounds(leaf, lambda bound, sign: _compare(bound, sign, value)), " AND ", _ALWAYS
@@ -143,7 +175,7 @@ def _compare(bound: Scalar, sign: str, value: _Value) -> Condition:
     return f"{value.kind} IN ({kinds}) AND {value.sql} {sign} ?", (_to_bindable(bound),)
 
 
-def _on_pages(leaf: Leaf) -> Condition:
+def _on_pages(leaf: Terms | Prefix | Range) -> Condition:
     """Match chunks by page: a chunk is on every page from its first to its last.
 
     A range matches if any of these pages lies in it.

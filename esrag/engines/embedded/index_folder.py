@@ -25,6 +25,7 @@ from esrag.engines.embedded.databases import (
     use_checksums,
     value,
 )
+from esrag.engines.embedded.filter_sql import has_term
 from esrag.engines.preconditions import REBUILD_HINT, choose_first_generation, require_same
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, IndexUnwritable
 from esrag.private import make_folder
@@ -135,7 +136,9 @@ def open_reading(folder: Path) -> apsw.Connection:
         try:
             return _check(_connect(folder, "ro"), folder)
         except apsw.Error as error:
-            return _check(connect_immutable(folder / DATABASE, error), folder)
+            connection = connect_immutable(folder / DATABASE, error)
+            _add_functions(connection)
+            return _check(connection, folder)
 
 
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
@@ -248,7 +251,13 @@ def _connect(folder: Path, mode: str) -> apsw.Connection:
     # FULL: a compaction removes the old vector file after its commit, so the commit must survive a
     # power failure.
     connection.execute("PRAGMA synchronous = FULL")
+    _add_functions(connection)
     return connection
+
+
+def _add_functions(connection: apsw.Connection) -> None:
+    """Let conditions call what SQL cannot say."""
+    connection.create_scalar_function("has_term", has_term, 2, deterministic=True)
 
 
 def _create(connection: apsw.Connection, fingerprint: Fingerprint, generation: int) -> None:

@@ -2,8 +2,8 @@
 
 A token is `<length of the field's name>:<name>:<kind>:<value>`, so that names and values cannot be
 confused. Kinds: `t` a text, `n` a number as 16 hexadecimal digits that sort like the numbers, `b`
-true or false, and `w` a number or truth value as written, for prefixes. Servers compare keywords by
-their UTF-8 bytes, as SQLite does.
+true or false, `w` a number or truth value as written, for prefixes, and `m` a term of a text.
+Servers compare keywords by their UTF-8 bytes, as SQLite does.
 """
 
 import math
@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from esrag.filters import (
+    MATCHED_CHARACTERS,
     And,
     Filter,
+    Match,
     Not,
     Or,
     Prefix,
@@ -26,6 +28,7 @@ from esrag.filters import (
     scalar,
 )
 from esrag.records import Chunk, Metadata, Scalar
+from esrag.text.terms import question_terms, terms
 
 MAX_VALUE = 8000  # characters; Lucene refuses terms of more than 32,766 bytes
 _INTEGER_32 = (-(2**31), 2**31 - 1)
@@ -33,15 +36,14 @@ _NEVER: dict[str, Any] = {"match_none": {}}
 _ALWAYS: dict[str, Any] = {"match_all": {}}
 
 Query = dict[str, Any]
-Leaf = Terms | Prefix | Range
 
 
 def facts(chunk: Chunk, metadata: Metadata, source: str, kind: str) -> list[str]:
     """Return every token a filter may match: the chunk's fields, its keywords, and the metadata."""
     texts = {"chunk_id": chunk.chunk_id, "title": chunk.title, "section": chunk.section}
     texts |= {"doc_id": chunk.doc_id, "source": source, "kind": kind}
-    found = [_token(field, "t", value) for field, value in texts.items()]
-    found += [_token("keywords", "t", word) for word in chunk.keywords]
+    found = [token for field, value in texts.items() for token in _tokens(field, value)]
+    found += [token for word in chunk.keywords for token in _tokens("keywords", word)]
 
     for field, value in {**metadata, **chunk.metadata}.items():
         if field not in texts and field not in {"keywords", "page"}:
@@ -64,8 +66,20 @@ def _query(filter_: Filter) -> Query:
             return _either(_query(part) for part in parts)
         case Not(part):
             return {"bool": {"must_not": [_query(part)]}}
+        case Match():
+            return _has_words(filter_)
         case _:
             return _on_pages(filter_) if filter_.field == "page" else _leaf(filter_)
+
+
+def _has_words(leaf: Match) -> Query:
+    words = question_terms(leaf.words)
+    if leaf.field == "page" or not words:
+        return _NEVER
+    if leaf.field == "text":
+        return {"bool": {"filter": [{"term": {"terms": word}} for word in words]}}
+    tokens = (_token(leaf.field, "m", word) for word in words)
+    return {"bool": {"filter": [{"term": {"facts": token}} for token in tokens]}}
 
 
 def _either(queries: Iterable[Query]) -> Query:
@@ -73,7 +87,7 @@ def _either(queries: Iterable[Query]) -> Query:
     return {"bool": {"should": made, "minimum_should_match": 1}} if made else _NEVER
 
 
-def _leaf(leaf: Leaf) -> Query:
+def _leaf(leaf: Terms | Prefix | Range) -> Query:
     match leaf:
         case Terms(field, values):
             tokens = {token for value in values for token in _iter_equal_tokens(field, value)}
@@ -120,7 +134,7 @@ def _bound(field: str, value: Scalar, sign: str) -> Query:
     return {"range": {"facts": {sign: _token(field, kind, text), **around}}}
 
 
-def _on_pages(leaf: Leaf) -> Query:
+def _on_pages(leaf: Terms | Prefix | Range) -> Query:
     """Match chunks by page: a chunk is on every page from its first to its last.
 
     A range matches if any of these pages lies in it.
@@ -159,6 +173,8 @@ def _pages_between(
 def _tokens(field: str, value: Scalar) -> Iterator[str]:
     if isinstance(value, str) or (isinstance(value, float) and not math.isfinite(value)):
         yield _token(field, "t", str(value))
+        if isinstance(value, str):
+            yield from (_token(field, "m", term) for term in terms(value[:MATCHED_CHARACTERS]))
         return
     yield _token(field, "w", format_value(value))
     yield (

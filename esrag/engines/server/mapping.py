@@ -7,11 +7,12 @@ from importlib.resources import files
 from typing import Any
 
 from esrag.engines import EngineOptions, Quantisation, Similarity
+from esrag.engines.preconditions import REBUILD_HINT
 from esrag.engines.server.connection import Product
 from esrag.errors import IndexMismatch, SettingsError
 from esrag.records import Fingerprint
 
-SCHEMA = 1  # raised when entries change, so that an older index is rebuilt
+SCHEMA = 2  # raised when entries change, so that an older index is rebuilt
 _MIN_PRIORITY = 200  # both servers' own templates have 100 to 150
 _SPACES: Mapping[Similarity, str] = {
     "cosine": "cosinesimil",
@@ -129,7 +130,7 @@ def meta(fingerprint: Fingerprint) -> dict[str, Any]:
 def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
     """Return the fingerprint of an index.
 
-    Raises: IndexMismatch for an index that esrag did not make, or that a newer esrag made.
+    Raises: IndexMismatch for an index that esrag did not make, or that another version made.
     """
     said = mappings.get("_meta", {}).get("esrag")
     hint = "upgrade esrag, or set engine.index to another name"
@@ -138,8 +139,9 @@ def fingerprint_of(mappings: Mapping[str, Any], index: str) -> Fingerprint:
             f"the index {index} was not made by esrag", hint="set engine.index to another name"
         )
     if said.get("schema") != SCHEMA:
+        is_older = isinstance(said.get("schema"), int) and said["schema"] < SCHEMA
         message = f"the index {index} has schema {said.get('schema')}, this esrag reads {SCHEMA}"
-        raise IndexMismatch(message, hint=hint)
+        raise IndexMismatch(message, hint=REBUILD_HINT if is_older else hint)
 
     return Fingerprint(said["model"], said["dimensions"], said["chunker"])
 
