@@ -20,6 +20,7 @@ from esrag.evidence.fits import Encode, Read
 from esrag.facts.finding import FactFinder
 from esrag.facts.storing import index_name
 from esrag.generating import Generator, GeneratorOptions
+from esrag.generating.classifying import classify
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.models.metering import MeteredModel, OnCall
 from esrag.models.profiles import NO_MODELS, Models, choose_model, open_models, with_recorder
@@ -29,7 +30,7 @@ from esrag.routing import RouterOptions
 from esrag.routing import chain as routing
 from esrag.runs.opening import open_runs
 from esrag.runs.store import RunStore
-from esrag.settings import EngineSettings, Settings, is_address
+from esrag.settings import EngineSettings, IntentSettings, Settings, is_address
 from esrag.settings.layers import with_values
 
 if TYPE_CHECKING:
@@ -90,6 +91,13 @@ class Context:
         """
         return choose_model(self.models(), "fast") if self.generator().prompted else None
 
+    def classify(self, question: str, kinds: Mapping[str, IntentSettings]) -> str:
+        """Return what the fast language model says of a question's intent.
+
+        Raises: GeneratorError, SettingsError.
+        """
+        return classify(question, kinds, choose_model(self.models(), "fast"), self.prompts)
+
     @property
     def encode(self) -> Encode | None:
         """The encoder for comparing meanings; None without a model."""
@@ -127,15 +135,21 @@ class Context:
 
     @property
     def route_identity(self) -> tuple[object, ...]:
-        """Everything that the route of a question depends on: routers, facts and the day."""
-        names = self.settings.routing.chain
-        facts = self.facts() if names else None
-        if facts is None or not facts.exists():
-            return (names,)
-
+        """Everything that the route of a question depends on, except question and filter."""
+        names, intents = self.settings.routing.chain, self.settings.intents
         plugged = [plugins.distribution_of("routers", name) for name in names]
+        by_model = names and intents.classifier == "model"
+        models = [(name, it.fingerprint) for name, it in self.models().items()] if by_model else []
+        return (names, plugged, intents, models, *(self._facts_identity if names else ()))
+
+    @property
+    def _facts_identity(self) -> tuple[object, ...]:
+        """The facts, and the day on which they have to hold; nothing without facts."""
+        facts = self.facts()
+        if facts is None or not facts.exists():
+            return ()
         day = self.settings.facts.as_of or datetime.now(UTC).date().isoformat()
-        return (names, plugged, self.settings.facts, facts.generation(), day)
+        return (self.settings.facts, facts.generation(), day)
 
     @property
     def writer_identity(self) -> tuple[object, ...]:

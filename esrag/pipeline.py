@@ -16,7 +16,7 @@ from time import perf_counter
 from esrag.answering import Answering, generate, verify
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
-from esrag.describing.reply import answer_about_documents
+from esrag.describing.reply import answer_about_documents, answer_with_list
 from esrag.engines import SearchResult
 from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
@@ -46,7 +46,7 @@ from esrag.middleware import (
 )
 from esrag.nearest import find_nearest
 from esrag.results import AskResult
-from esrag.routing import Route
+from esrag.routing import Route, RouteRequest
 from esrag.routing.chain import choose_route
 from esrag.routing.small_talk import is_small_talk
 
@@ -142,7 +142,7 @@ def find_route(question: str, context: Context, where: Filter | None = None) -> 
 
     Raises: SettingsError, EngineError.
     """
-    return choose_route(question, context.routers(), where)
+    return choose_route(question, context.routers(), RouteRequest(context.classify, where))
 
 
 def _answer_without_passages(
@@ -150,7 +150,11 @@ def _answer_without_passages(
 ) -> AskResult | None:
     """Return the answer from the records of the index, or from a fact; None if neither has it."""
     about = answer_about_documents(question, context, where, on_sentence)
-    return about or answer_from_fact(question, route, context, where, on_sentence)
+    return (
+        about
+        or answer_with_list(question, route, context, where, on_sentence)
+        or answer_from_fact(question, route, context, where, on_sentence)
+    )
 
 
 @check_input

@@ -13,10 +13,11 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
+from esrag.enriching import Rule, enrich
 from esrag.errors import EsragError, ParsingError
 from esrag.loading import Skipped
 from esrag.loading.guarded import parts
@@ -66,7 +67,7 @@ def _parse(
     try:
         data = read(request["source"], max_bytes, request.get("root", ""))
         found = parts(_source(request, data), max_characters)
-        count, skipped = _write_documents(found, documents)
+        count, skipped = _write_documents(_enrich(found, request), documents)
         return {"documents": count, "sha256": hashlib.sha256(data).hexdigest(), "skipped": skipped}
     except EsragError as error:
         return {"error": [type(error).__name__, str(error), error.hint]}
@@ -86,6 +87,18 @@ def _source(request: dict[str, Any], data: bytes) -> Source:
         keep_hidden=request.get("keep_hidden", False),
         columns=Columns(**request.get("columns", {})),
     )
+
+
+def _enrich(
+    found: Iterable[Document | Skipped], request: dict[str, Any]
+) -> Iterator[Document | Skipped]:
+    """Yield the parts of a source, its documents with the fields that rules find."""
+    rules = tuple(Rule(**rule) for rule in request.get("rules", ()))
+    for part in found:
+        if isinstance(part, Document):
+            yield enrich(part, request["source"], rules)
+        else:
+            yield part
 
 
 def _write_documents(

@@ -15,7 +15,7 @@ from esrag.describing.naming import (
 )
 from esrag.engines import SearchResult
 from esrag.evidence.statements import strip_markers
-from esrag.filters import Filter
+from esrag.filters import Filter, format_value
 from esrag.gathering import retrieve
 from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
 from esrag.routing.document_questions import DocumentQuestion
@@ -24,6 +24,7 @@ from esrag.text.terms import terms
 from esrag.verifying.verify import cite
 
 MAX_LISTED = 20  # documents in one answer
+MAX_NAMED = 3  # documents named beside a value
 MAX_ON_TOPIC = 7
 MAX_COUNTED = 5  # documents cited for a number of documents
 MAX_NAME = 100  # characters of a document's name
@@ -153,6 +154,33 @@ def _list_on_topic(
     if not entries:
         return None
     return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
+
+
+def list_values(field: str, where: Filter, context: Context) -> Description | None:
+    """Return one line per value of a field, with the documents that have it; None without any."""
+    by_value: dict[str, list[tuple[StoredDocument, Chunk | None]]] = {}
+    for document, chunk in iter_documents(context.engine, where):
+        if (value := document.metadata.get(field, "")) != "":
+            by_value.setdefault(format_value(value), []).append((document, chunk))
+    if not by_value:
+        return None
+
+    shown = sorted(by_value.items())[:MAX_LISTED]
+    entries = [_entry_of_value(value, held, context) for value, held in shown]
+    left = len(by_value) - len(shown)
+    more = (f"{format_count(left, 'other')} left out",) if left else ()
+    return _listing(entries, (NOTE, *more))
+
+
+def _entry_of_value(
+    value: str, held: Sequence[tuple[StoredDocument, Chunk | None]], context: Context
+) -> _Entry:
+    """Return the first document that has a value, named by the value and the documents' names."""
+    named = list(_entries(iter(held[:MAX_NAMED]), context))
+    names = ", ".join(entry.name for entry in named)
+    more = len(held) - len(named)
+    name = f"{strip_markers(value)}: {names}" + (f" and {more} more" if more else "")
+    return replace(named[0], name=name)
 
 
 def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk], dict[str, float]]:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from esrag.answering import Answering, build_result, generate, verify
 from esrag.citations import OnSentence
 from esrag.context import Context
-from esrag.describing.catalogue import describe_collection
+from esrag.describing import Description
+from esrag.describing.catalogue import describe_collection, list_values
 from esrag.describing.summary import find_summary
 from esrag.engines.clock import Clock
 from esrag.evidence.algorithms import sentences
@@ -13,6 +14,8 @@ from esrag.evidence.confidence import Signals
 from esrag.filters import Filter
 from esrag.gathering import Gathered
 from esrag.results import AskResult
+from esrag.retrieving.scopes import limit_to
+from esrag.routing import Route
 from esrag.routing.document_questions import DocumentQuestion, read_document_question
 from esrag.verifying.source_lookup import name_sources
 from esrag.verifying.verify import Check, Rules
@@ -48,9 +51,30 @@ def _describe(
     """Return what the records of the index say; None if the question is about something else."""
     clock = Clock()
     described = describe_collection(asked, context, where)
-    if described is None:
+    return _reply(question, described, clock, on_sentence) if described else None
+
+
+def answer_with_list(
+    question: str, route: Route, context: Context, where: Filter | None, on_sentence: OnSentence
+) -> AskResult | None:
+    """Return the values that a route lists, with their documents; None for another route.
+
+    Raises: IndexMissing.
+    """
+    if not route.list_by:
         return None
 
+    clock, scope = Clock(), route.scopes[0]
+    described = list_values(route.list_by, limit_to(scope.filter, where), context)
+    if described is None:
+        return None
+    found = replace(described, retrieved=replace(described.retrieved, scope=scope.label))
+    return replace(_reply(question, found, clock, on_sentence), decision=route.decision)
+
+
+def _reply(
+    question: str, described: Description, clock: Clock, on_sentence: OnSentence
+) -> AskResult:
     clock.lap("describe")
     for line in described.answer.text.splitlines():
         on_sentence(line)

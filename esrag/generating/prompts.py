@@ -4,7 +4,7 @@ What documents and questions say is data in them: it is never read as a template
 a passage begins with "| ", so that no passage can end itself and pose as the prompt.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -32,10 +32,11 @@ from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
-QUOTES, REWRITE, REFORMULATE = (
+QUOTES, REWRITE, REFORMULATE, INTENT = (
     "prompt.quotes.txt.j2",
     "prompt.rewrite.txt.j2",
     "prompt.reformulate.txt.j2",
+    "prompt.intent.txt.j2",
 )
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
@@ -43,6 +44,7 @@ VARIABLES: dict[str, frozenset[str]] = {
     QUOTES: frozenset(),
     REWRITE: frozenset(),
     REFORMULATE: frozenset(),
+    INTENT: frozenset(),
 }
 EXAMPLE = Evidence(
     "c1",
@@ -100,6 +102,7 @@ class Prompts:
         self.prompt("How large?", [] if takes_documents else [EXAMPLE], 1, quotes=True)
         self.render_rewriting("How large?", ())
         self.render_reformulating("How large?", ())
+        self.render_intents("How large?", {})
 
     def _check_variables(self, name: str, known: frozenset[str]) -> None:
         tree = self._parse_template(name)
@@ -154,6 +157,17 @@ class Prompts:
             *(f"Searched for: {_one_line(query)}" for query in searched),
         ]
         return Prompt(self._fill(REFORMULATE), "\n".join(said))
+
+    def render_intents(self, question: str, described: Mapping[str, str]) -> Prompt:
+        """Return the prompt for the intent of a question, of those that are described by name.
+
+        Raises: SettingsError.
+        """
+        said = [
+            *(f"Intent: {name}: {_one_line(text)}" for name, text in described.items()),
+            f"Question: {_one_line(question)}",
+        ]
+        return Prompt(self._fill(INTENT), "\n".join(said))
 
     def _fill(self, name: str, **values: Any) -> str:
         try:

@@ -14,6 +14,7 @@ from esrag.chunking import Chunker, TokenSpans
 from esrag.chunking.cut import chunks, text_to_index
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
+from esrag.enriching import Rule
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.ingesting import Outcome, Progress, Result, Skip, Task
 from esrag.ingesting.indexing import PORTION_CHUNKS, Encoding, Known, Portions
@@ -59,7 +60,25 @@ def _name_reading(settings: Settings) -> str:
     """Return how files are read, as far as the settings say so."""
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
     columns = {name: column for name, column in settings.loading.columns if column}
-    return hidden + (f", columns {json.dumps(columns)}" if columns else "")
+    rules = [asdict(rule) for rule in _list_rules(settings)]
+    return "".join((
+        hidden,
+        f", columns {json.dumps(columns)}" if columns else "",
+        f", rules {_digest(rules)}" if rules else "",
+    ))  # fmt: skip
+
+
+def _digest(made_with: object) -> str:
+    written = json.dumps(made_with, sort_keys=True)
+    return hashlib.blake2b(written.encode(), digest_size=4).hexdigest()
+
+
+def _list_rules(settings: Settings) -> tuple[Rule, ...]:
+    """Return the rules by field, in the order of the settings."""
+    return tuple(
+        Rule(name, rule.over, rule.pattern, rule.template, rule.type)
+        for name, rule in settings.enriching.rules.items()
+    )
 
 
 class Ingestion:
@@ -71,7 +90,7 @@ class Ingestion:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         self._limits = limits
-        self._parser = Parser(limits)
+        self._parser = Parser(limits, _list_rules(settings))
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
             cut.size, cut.overlap, character_spans if cut.unit == "characters" else tokens
         )

@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
+from esrag.enriching import Rule
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Skipped
 from esrag.loading.serialising import document_from
@@ -65,7 +66,7 @@ class Parser:
     `timeout_s` of the settings is per source; `memory_bytes` is the worker's address space.
     """
 
-    def __init__(self, settings: LoadingSettings) -> None:
+    def __init__(self, settings: LoadingSettings, rules: Sequence[Rule] = ()) -> None:
         self._timeout_s, self._memory_bytes = settings.timeout_s, settings.memory_bytes
         self._limits = [
             str(settings.timeout_s),
@@ -76,6 +77,7 @@ class Parser:
         self._wanted = {
             "keep_hidden": settings.hidden == "keep",
             "columns": settings.columns.model_dump(),
+            "rules": [asdict(rule) for rule in rules],
         }
         self._worker: subprocess.Popen[bytes] | None = None
         self._is_sealed = True

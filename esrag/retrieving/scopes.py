@@ -67,7 +67,7 @@ def search_scopes(ladder: Ladder, search: Search, engine: Engine) -> Scoped:
     if not scopes:
         return Scoped(search(where))
 
-    steps = [(scope.label, _within(scope.filter, where)) for scope in scopes]
+    steps = [(scope.label, limit_to(scope.filter, where)) for scope in scopes]
     met = engine.any_match([filter_ for _, filter_ in steps])
     filled = [step for step, is_met in zip(steps, met, strict=True) if is_met]
     last = steps[-1] if ladder.is_closed else ("", where)
@@ -87,5 +87,6 @@ def _climb(steps: Sequence[tuple[str, Filter | None]], search: Search, narrowest
     return Scoped(found, label, (note,))
 
 
-def _within(scope: Filter, where: Filter | None) -> Filter:
+def limit_to(scope: Filter, where: Filter | None) -> Filter:
+    """Return a scope within what `where` allows."""
     return scope if where is None else And((where, scope))

@@ -3,7 +3,7 @@
 The contract, for every class registered under `esrag.routers`:
 
 - `Router(options)` does nothing slow. Raises: SettingsError if something is missing that it needs.
-- `route(question, where)` → a `Route`, or a `Pass` if no route of this router fits. The same
+- `route(question, request)` → a `Route`, or a `Pass` if no route of this router fits. The same
   question, index and settings give the same route.
 - It never raises because a service is away: then it passes, and says why.
 
@@ -19,18 +19,22 @@ from typing import Literal, Protocol
 from esrag.facts.finding import FactFinder
 from esrag.filters import Filter
 from esrag.retrieving.scopes import Scope
-from esrag.settings import Settings
+from esrag.settings import IntentSettings, Settings
 
 Kind = Literal["documents", "facts", "collection", "summary", "direct"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Who chose a route and why; `confidence` is 0..1, and `router` is "" if none was sure."""
+    """Who chose a route and why; `confidence` is 0..1, and `router` is "" if none was sure.
+
+    `intent` is what the question is about, "" where intents are not configured.
+    """
 
     router: str = ""
     confidence: float = 1.0
     reason: str = ""
+    intent: str = ""
 
 
 NOBODY = Decision()
@@ -40,15 +44,16 @@ NOBODY = Decision()
 class Route:
     """A way to answer: from passages, from facts, the records of the index, one document, or not.
 
-    `scopes` are the parts of the index to look in, the narrowest first; the whole index comes last.
-    `doc_ids` are the facts that answer. `overrides` are settings of this question alone, by dotted
-    key.
+    `scopes` are the parts of the index to look in, narrowest first; the whole index comes last.
+    `doc_ids` are the facts that answer. `list_by` is the field whose values in the scope are the
+    answer. `overrides` are settings of this question alone, by dotted key.
     """
 
     kind: Kind
     decision: Decision = NOBODY
     scopes: tuple[Scope, ...] = ()
     doc_ids: tuple[str, ...] = ()
+    list_by: str = ""
     overrides: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -58,6 +63,22 @@ class Pass:
 
     reason: str = ""
     confidence: float = 1.0
+
+
+class Classify(Protocol):
+    """A question and the intents to choose from → what a language model says."""
+
+    def __call__(self, question: str, kinds: Mapping[str, IntentSettings], /) -> str:
+        """Return its words. Raises: GeneratorError, SettingsError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RouteRequest:
+    """What goes with a question: the filter of the user, and a language model to ask."""
+
+    classify: Classify
+    where: Filter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +94,6 @@ class Router(Protocol):
 
     def __init__(self, options: RouterOptions) -> None: ...
 
-    def route(self, question: str, where: Filter | None) -> Route | Pass:
+    def route(self, question: str, request: RouteRequest) -> Route | Pass:
         """Return how to answer a question, or why this router does not say."""
         ...

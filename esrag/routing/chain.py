@@ -3,20 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from esrag.filters import Filter
-from esrag.routing import Decision, Pass, Route, Router
+from esrag.routing import Decision, Pass, Route, Router, RouteRequest
 
 Chain = Sequence[tuple[str, Router]]
 
 
-def choose_route(question: str, chain: Chain, where: Filter | None = None) -> Route:
+def choose_route(question: str, chain: Chain, request: RouteRequest) -> Route:
     """Return the first route that a router chooses, else that to the documents.
 
     Raises: EngineError.
     """
     passed: list[Pass] = []
     for name, router in chain:
-        found = router.route(question, where)
+        found = router.route(question, request)
         if isinstance(found, Route):
             return replace(found, decision=replace(found.decision, router=name))
         passed.append(found)

@@ -1,14 +1,8 @@
 """Route a question to the fact that answers it."""
 
-import re
-from collections.abc import Mapping
-
 from esrag.facts.finding import Match
-from esrag.filters import Filter
-from esrag.routing import Decision, Pass, Route, RouterOptions
-
-DOLLARS = "$"
-_SUM = re.compile(r"\$ ?\d|\bUSD ?\d|\d ?(?:dollars?|USD)\b", re.IGNORECASE)
+from esrag.routing import Decision, Pass, Route, RouteRequest, RouterOptions
+from esrag.routing.cues import sum_cues
 
 
 class FactsRouter:
@@ -18,9 +12,9 @@ class FactsRouter:
         self._facts = options.facts
         self._settings = options.settings.facts
 
-    def route(self, question: str, where: Filter | None) -> Route | Pass:
+    def route(self, question: str, request: RouteRequest) -> Route | Pass:
         """Return the route to a fact; the confidence is 1 for its own question, else the cues."""
-        match = self._facts.find(question, where)
+        match = self._facts.find(question, request.where)
         if match is None:
             return Pass()
         asked = f"the fact {match.fact.question!r}"
@@ -44,9 +38,8 @@ class FactsRouter:
 
     def score(self, question: str) -> float:
         """Return the sum of a question's cues, clamped to 0..1."""
-        line = " ".join(question.split())
-        openings = _sum(self._settings.openings, line, r"\A\W*")
-        cues = _sum(self._settings.cues, line, "")
+        openings = sum_cues(self._settings.openings, question, at_start=True)
+        cues = sum_cues(self._settings.cues, question)
         return round(min(1.0, max(0.0, openings + cues)), 6)
 
 
@@ -54,20 +47,3 @@ def _to(match: Match, confidence: float, reason: str) -> Route:
     return Route(
         "facts", Decision(confidence=confidence, reason=reason), doc_ids=(match.chunk.doc_id,)
     )
-
-
-def _sum(weights: Mapping[str, float], line: str, start: str) -> float:
-    """Return the sum of the weights of the phrases that a line has, as whole words."""
-    return sum(weight for phrase, weight in weights.items() if _has(line, phrase, start))
-
-
-def _has(line: str, phrase: str, start: str) -> bool:
-    """Return whether a line has a phrase as whole words.
-
-    >>> _has("Whenever the cap is reached", "when", ""), _has("What's the cap?", "cap", "")
-    (False, True)
-    """
-    if phrase == DOLLARS:
-        return bool(_SUM.search(line))
-    words = r"\s+".join(map(re.escape, phrase.split()))
-    return bool(re.search(rf"{start}(?<!\w){words}(?!\w)", line, re.IGNORECASE))

@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
 
 from esrag.settings.project import INDEX_FOLDER
 
@@ -30,6 +38,12 @@ def _require_unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
         if value in values[:place]:
             raise DuplicateEntryError(to_plain(value), place)
     return values
+
+
+def _to_list(value: Any) -> Any:
+    """Return a single value as a list of it; numbers as text."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [str(each) if isinstance(each, int) else each for each in values]
 
 
 Names = Annotated[tuple[str, ...], AfterValidator(_require_unique)]
@@ -430,6 +444,102 @@ class FactsSettings(Section):
     )
 
 
+def _require_pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+    return text
+
+
+class RuleSettings(Section):
+    """How a field of a document is read.
+
+    `pattern` is searched in `over`: path, name, title, text, or another field. `template` has `{0}`
+    for what it fits, and `{1}` or `{name}` for its groups.
+    """
+
+    over: str = Field(default="path", min_length=1, max_length=100)
+    pattern: Annotated[str, AfterValidator(_require_pattern)] = Field(
+        min_length=1, max_length=1_000
+    )
+    template: str = Field(default="{0}", min_length=1, max_length=200)
+    type: Literal["text", "number", "date"] = "text"
+
+    @model_validator(mode="after")
+    def _require_groups(self) -> "RuleSettings":
+        pattern = re.compile(self.pattern)
+        known = {*map(str, range(pattern.groups + 1)), *pattern.groupindex}
+        if unknown := [
+            name for name in re.findall(r"\{(\w+)\}", self.template) if name not in known
+        ]:
+            raise ValueError(f"the pattern has no group {unknown[0]!r}")
+        return self
+
+
+class EnrichingSettings(Section):
+    """Fields that documents get when they are ingested."""
+
+    rules: Mapping[OperationName, RuleSettings] = Field(
+        default={},
+        description="Rules by field, such as {job: {pattern: 'Jobs/(2\\d{5})', template: '{1}'}}.",
+    )
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_to_list)]
+
+
+class ScopeSettings(Section):
+    """A part of the index where the answers of an intent are.
+
+    `{name}` stands for an entity of the question; without it the scope does not count. All fields
+    of `where` have one of their values, and one of the fields in `has` has the words.
+    """
+
+    label: str = Field(min_length=1, max_length=200)
+    where: Mapping[str, Texts] = {}
+    has: Mapping[str, Texts] = {}
+    list_by: str = ""
+
+    @model_validator(mode="after")
+    def _require_condition(self) -> "ScopeSettings":
+        if not (self.where or self.has):
+            raise ValueError("a scope needs a condition: where or has")
+        return self
+
+
+class IntentSettings(Section):
+    """An intent: what it is, by which cues it is known, and where its answers are."""
+
+    description: str = Field(default="", max_length=500)
+    examples: Names = ()
+    cues: Mapping[Phrase, Weight] = {}
+    scopes: Annotated[tuple[ScopeSettings, ...], AfterValidator(_require_unique)] = ()
+
+
+class IntentsSettings(Section):
+    """What questions are about, and where each kind is looked for."""
+
+    classifier: Literal["rules", "model"] = Field(
+        default="rules",
+        description="Choose by cues, or ask models.fast, and go by cues if it names no intent.",
+    )
+    threshold: float = Field(
+        default=0.3, ge=0, le=1, description="Least sum of cues for an intent."
+    )
+    fallback: str = Field(
+        default="", description="Intent of questions with less; empty: another router decides."
+    )
+    entities: Mapping[OperationName, SomeNames] = Field(
+        default={},
+        description="Patterns of numbers and names by entity, such as {job: ['2#####']}.",
+    )
+    kinds: Mapping[OperationName, IntentSettings] = Field(
+        default={},
+        description="The intents by name, with description, examples, cues and scopes.",
+    )
+
+
 class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
@@ -625,6 +735,7 @@ class Settings(Section):
     ledger: LedgerSettings = LedgerSettings()
     cache: CacheSettings = CacheSettings()
     loading: LoadingSettings = LoadingSettings()
+    enriching: EnrichingSettings = EnrichingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
@@ -633,6 +744,7 @@ class Settings(Section):
     generator: GeneratorSettings = GeneratorSettings()
     routing: RoutingSettings = RoutingSettings()
     facts: FactsSettings = FactsSettings()
+    intents: IntentsSettings = IntentsSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()
     runs: RunsSettings = RunsSettings()

@@ -31,7 +31,7 @@ _ADDRESSES = frozenset(
 _MODELS = frozenset(f"models.{name}.{key}" for name in PROFILES for key in ("provider", "model"))
 # These stay on the machine; any other name may be a service.
 _LOCAL = {
-    "routing.chain": frozenset(("facts",)),
+    "routing.chain": frozenset(("facts", "intents")),
     "embedding.provider": frozenset(("hashing", "onnx", "sentence-transformers")),
     "rerank.chain": frozenset(
         (

@@ -7,8 +7,10 @@ rows, captions, steps of algorithms.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+
+_PLACE = re.compile(r"\{(\w{1,40})\}")
 
 # C0 and C1 controls except tab and newline, lone surrogates, noncharacters and byte order marks.
 # Nothing can display them, a terminal may act on them, and SQLite and UTF-8 refuse some.
@@ -321,3 +323,21 @@ def find_closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
 
     by_fold = {each.casefold(): each for each in sorted(known, reverse=True)}
     return [by_fold[fold] for fold in get_close_matches(name.casefold(), by_fold, count)]
+
+
+def list_places(template: str) -> list[str]:
+    """Return the names in braces of a template.
+
+    >>> list_places("Job {job} (20{year})")
+    ['job', 'year']
+    """
+    return _PLACE.findall(template)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with a value in each place that has one; values are never templates.
+
+    >>> fill("Job {job} {x}", {"job": "{x}"})
+    'Job {x} {x}'
+    """
+    return _PLACE.sub(lambda found: values.get(found[1], found[0]), template)

@@ -215,6 +215,7 @@ def test_a_template_that_cannot_be_filled_in_is_an_error_of_one_line(own, text):
         ("system", lambda prompts: prompts.prompt("How large?", [], 3)),
         ("quotes", lambda prompts: prompts.prompt("How large?", [], 3, quotes=True)),
         ("rewrite", lambda prompts: prompts.render_rewriting("How large?", ["What is red?"])),
+        ("intent", lambda prompts: prompts.render_intents("How large?", {"Size": "sizes"})),
         ("reformulate", lambda prompts: prompts.render_reformulating("How large?", ["large"])),
     ],
 )

@@ -2,10 +2,12 @@
 
 import pytest
 
-from esrag.routing import Decision, Pass, Route, RouterOptions
+from esrag.routing import Decision, Pass, Route, RouteRequest, RouterOptions
 from esrag.routing.chain import choose_route
 from esrag.routing.facts import FactsRouter
 from esrag.settings import Settings
+
+ALONE = RouteRequest(classify=None)
 
 
 class Fixed:
@@ -14,7 +16,7 @@ class Fixed:
     def __init__(self, said):
         self.said = said
 
-    def route(self, question, where):
+    def route(self, question, request):
         """Return it."""
         return self.said
 
@@ -23,10 +25,10 @@ def test_the_first_route_counts_and_names_its_router():
     """Routers after it are not asked."""
     chain = [
         ("a", Fixed(Pass("a does not know", 0.4))),
-        ("b", Fixed(Route("facts", Decision(confidence=0.9, reason="b knows"), ("f",)))),
+        ("b", Fixed(Route("facts", Decision(confidence=0.9, reason="b knows"), doc_ids=("f",)))),
         ("c", Fixed(None)),
     ]
-    route = choose_route("?", chain)
+    route = choose_route("?", chain, ALONE)
     assert (route.kind, route.decision) == ("facts", Decision("b", 0.9, "b knows"))
 
 
@@ -37,8 +39,10 @@ def test_without_a_route_the_documents_answer():
         ("b", Fixed(Pass())),
         ("c", Fixed(Pass("no web", 0.7))),
     ]
-    assert choose_route("?", chain) == Route("documents", Decision("", 0.4, "no fact; no web"))
-    assert choose_route("?", ()) == Route("documents")
+    assert choose_route("?", chain, ALONE) == Route(
+        "documents", Decision("", 0.4, "no fact; no web")
+    )
+    assert choose_route("?", (), ALONE) == Route("documents")
 
 
 @pytest.mark.parametrize(

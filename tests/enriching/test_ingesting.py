@@ -1,0 +1,64 @@
+"""Enrichment in an ingest: settings, limits, and a changed rule."""
+
+import pytest
+
+JOB = "{pattern: '/(2[0-9]{5})/', template: '{1}', type: number}"
+
+
+@pytest.fixture
+def firm(esrag):
+    """A folder of one job, and a rule for its number."""
+    folder = esrag.folder / "docs" / "225221"
+    folder.mkdir(parents=True)
+    (folder / "brief.md").write_text("# Brief\n\nThe roof of the library is renewed.\n")
+    write(esrag, JOB)
+    return esrag
+
+
+def write(esrag, rule):
+    (esrag.folder / "esrag.yaml").write_text(f"enriching:\n  rules:\n    job: {rule}\n")
+
+
+def test_a_field_can_be_filtered_by(firm):
+    assert firm("ingest", "docs").code == 0
+    assert [document["metadata"]["job"] for document in firm("docs", "--json").lines] == [225221]
+    hits = firm("search", "roof", "--where", "job=225221", "--json").json["hits"]
+    assert [hit["metadata"]["job"] for hit in hits] == [225221]
+
+
+def test_a_changed_rule_is_noticed(firm):
+    """Documents with fields of two rules would be filtered wrongly."""
+    firm("ingest", "docs")
+    write(firm, JOB.replace("'{1}'", "'1{1}'"))
+    ran = firm("ingest", "docs")
+    assert ran.code != 0
+    assert "--rebuild" in ran.err
+    assert firm("ingest", "docs", "--rebuild").code == 0
+    assert [document["metadata"]["job"] for document in firm("docs", "--json").lines] == [1225221]
+
+
+def test_a_rule_that_never_ends_costs_its_file_alone(firm):
+    """A pattern with exponential time is stopped with the process that parses."""
+    write(firm, "{over: text, pattern: '(r|r)*(o|oo)*(a+)+$'}")
+    (firm.folder / "docs" / "long.md").write_text("# Long\n\n" + "a" * 40 + "b\n")
+    ran = firm("ingest", "docs", ESRAG_LOADING__TIMEOUT_S="2")
+    assert "long.md" in ran.err
+    assert [document["doc_id"] for document in firm("docs", "--json").lines] == ["brief"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("{pattern: '('}", "is no regular expression"),
+        ("{pattern: 'a', template: '{year}'}", "no group 'year'"),
+        ("{pattern: ''}", "enriching.rules.job.pattern"),
+        ("{pattern: 'a', type: colour}", "enriching.rules.job.type"),
+    ],
+)
+def test_a_rule_that_cannot_be_meant(firm, rule, words):
+    """One line, with the key and the reason."""
+    write(firm, rule)
+    ran = firm("ingest", "docs")
+    assert ran.code == 2
+    assert words in ran.err
+    assert len(ran.err.splitlines()) <= 2

@@ -1,0 +1,99 @@
+"""The preset intents: the intent of a question decides where its answer is looked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import esrag as library
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "intents"
+SAID = [
+    ("what's the wellness policy?", "Policy"),
+    ("how do I use the wind spreadsheet?", "Procedure"),
+    ("what does NZS 3604 say about wind loads?", "Standards"),
+    ("what is project 225?", "Project"),
+    ("tell me about job 225221", "Project"),
+    ("who is the client for job 225221?", "Client"),
+    ("what is the maximum wind load on a commercial building?", "General"),
+    ("what is the maximum span of a 225mm beam?", "General"),
+]
+
+
+@pytest.fixture(scope="module")
+def firm(tmp_path_factory):
+    """The example, ingested with the preset, keyword search only."""
+    folder = tmp_path_factory.mktemp("firm")
+    settings = {"embedding.model": "none"}
+    with library.open(folder / "index", settings=settings, preset="intents") as index:
+        index.ingest(EXAMPLE / "docs")
+        yield index
+
+
+def labelled(name):
+    return [json.loads(line) for line in (EXAMPLE / name).read_text().splitlines()]
+
+
+def share_right(index, questions):
+    right = [index.route(each["question"]).decision.intent == each["intent"] for each in questions]
+    return sum(right) / len(right)
+
+
+@pytest.mark.parametrize(("question", "intent"), SAID)
+def test_the_intents_of_the_sheet(firm, question, intent):
+    assert firm.route(question).decision.intent == intent
+
+
+def test_a_project_is_listed_by_its_jobs(firm):
+    """One line per job of the year, and nothing of texts about 225 mm."""
+    answer = firm.ask("what is project 225?")
+    lines = answer.text.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "- Job 225189 (2025)", "- Job 225221 (2025)", "- Job 225304 (2025)",
+    ]  # fmt: skip
+    assert all("/Projects/225/" in citation.source for citation in answer.citations)
+    assert (answer.route, answer.retrieved.scope) == ("collection", "the jobs of 225")
+
+
+def test_a_number_is_a_length_or_a_project(firm):
+    """Forty pairs of 225 the project and 225 mm: no mix-up."""
+    pairs = labelled("pairs-225.jsonl")
+    assert len(pairs) == 40
+    assert share_right(firm, pairs) == 1
+
+
+def test_the_router_on_held_back_questions(firm):
+    """The rules were written for the first file; the second is of other topics."""
+    assert share_right(firm, labelled("questions-tune.jsonl")) >= 0.97
+    assert share_right(firm, labelled("questions-held.jsonl")) >= 0.91
+
+
+def test_the_answer_says_where_it_is_from(firm):
+    found = firm.search("What is the budget of job 225221?")
+    assert found.found.scope == "job 225221"
+    assert {hit.chunk.metadata["job"] for hit in found} == {225221}
+
+
+def test_a_scope_that_is_empty_is_widened(firm):
+    """The note names what was looked for and where something was found."""
+    found = firm.search("What is the budget of job 225999?")
+    assert found.found.scope == "the jobs of 225"
+    assert "nothing found in job 225999; searched in the jobs of 225" in found.found.notes
+
+
+def test_a_scope_never_widens_a_filter(firm):
+    """The user's filter holds in every scope."""
+    found = firm.search("What is the budget of job 225221?", where={"top_folder": "Standards"})
+    assert {hit.chunk.metadata["top_folder"] for hit in found} <= {"Standards"}
+
+
+def test_a_client_is_found_by_name(firm):
+    """The name occurs in the passage, or in the name of its project."""
+    found = firm.search("Who is our contact at Harbour Trust?")
+    assert found.found.scope == "clients named Harbour Trust"
+    assert {hit.chunk.doc_id for hit in found} == {"harbour-trust"}
+
+
+@pytest.mark.parametrize("name", ['" OR 1=1 --', "Smith* [x] {job}", "{client}"])
+def test_a_hostile_name_is_data(firm, name):
+    firm.ask(f"Who is the client for the {name} project?")
