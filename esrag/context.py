@@ -181,9 +181,10 @@ def open_context(settings: Settings) -> Context:
     options = embedder_options(settings)
     embedder = open_embedder(settings.embedding.provider, options)
     cache, facts = open_cache(settings.cache), once(partial(open_facts, settings.engine))
+    engine = open_engine(settings.engine)
     return Context(
         settings=settings,
-        engine=open_engine(settings.engine),
+        engine=engine,
         embedder=embedder,
         cache=cache,
         rerankers=once(partial(open_rerankers, settings, embedder)),
@@ -191,7 +192,7 @@ def open_context(settings: Settings) -> Context:
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
         facts=facts,
-        routers=once(lambda: open_routers(settings, facts())),
+        routers=once(lambda: open_routers(settings, facts(), engine)),
         reader=open_reader(embedder, options),
     )
 
@@ -256,10 +257,10 @@ def open_facts(where: EngineSettings) -> Engine:
     return open_engine(where.model_copy(update={"index": index_name(where.index)}))
 
 
-def open_routers(settings: Settings, facts: Engine) -> routing.Chain:
+def open_routers(settings: Settings, facts: Engine, engine: Engine) -> routing.Chain:
     """Return the routers of `routing.chain`. Raises: SettingsError, as `open_rerankers`."""
     names = settings.routing.chain
-    options = RouterOptions(settings, FactFinder(facts, settings.facts)) if names else None
+    options = RouterOptions(settings, FactFinder(facts, settings.facts), engine) if names else None
     return tuple((name, plugins.load("routers", name)(options)) for name in names)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from esrag.engines import Engine
 from esrag.facts.finding import FactFinder
 from esrag.filters import Filter
 from esrag.retrieving.scopes import Scope
@@ -83,10 +84,11 @@ class RouteRequest:
 
 @dataclass(frozen=True, slots=True)
 class RouterOptions:
-    """What a router may use: the settings, and the facts of the index."""
+    """What a router may use: the settings, and the facts and the passages of the index."""
 
     settings: Settings
     facts: FactFinder
+    engine: Engine
 
 
 class Router(Protocol):

@@ -9,7 +9,8 @@ from esrag.retrieving.scopes import Scope
 from esrag.routing import Decision, Pass, Route, RouteRequest, RouterOptions
 from esrag.routing.cues import sum_cues
 from esrag.routing.entities import Entities
-from esrag.settings import IntentSettings, ScopeSettings
+from esrag.routing.nearest import find_nearest, is_within
+from esrag.settings import IntentSettings, IntentsSettings, ScopeSettings
 from esrag.text import fill, list_places
 from esrag.text.terms import terms
 
@@ -33,8 +34,9 @@ class IntentsRouter:
     def __init__(self, options: RouterOptions) -> None:
         self._settings = options.settings.intents
         self._kinds = self._settings.kinds
+        self._engine = options.engine
         self._entities = Entities(self._settings.entities, "intents.entities")
-        _require_known(self._kinds, self._settings.fallback, set(self._settings.entities))
+        _require_known(self._settings)
 
     def route(self, question: str, request: RouteRequest) -> Route | Pass:
         """Return the documents of the intent, narrowest scope first; a pass without an intent."""
@@ -53,12 +55,12 @@ class IntentsRouter:
 
     def _classify(self, question: str, found: Mapping[str, str], request: RouteRequest) -> _Choice:
         if self._settings.classifier == "rules":
-            return self._weigh(question, found)
+            return self._weigh(question, found, request)
 
         said, problem = self._ask_model(question, request)
         if said in self._kinds:
             return _Choice(said, _SURE, "the language model chose it")
-        choice = self._weigh(question, found)
+        choice = self._weigh(question, found, request)
         return _Choice(choice.name, choice.confidence, f"{problem}; by rules: {choice.reason}")
 
     def _ask_model(self, question: str, request: RouteRequest) -> tuple[str, str]:
@@ -71,19 +73,47 @@ class IntentsRouter:
         name = said.strip().strip(".\"'`*") if len(said) <= _MAX_ANSWER else ""
         return name, "the language model named no intent"
 
-    def _weigh(self, question: str, found: Mapping[str, str]) -> _Choice:
-        """Return the intent with the highest sum of cues; the first of several."""
+    def _weigh(self, question: str, found: Mapping[str, str], request: RouteRequest) -> _Choice:
+        """Return the intent with the highest sum of cues; the first of several.
+
+        Without enough cues it is that of the passage with most of the question's words.
+        """
         scores = {
             name: round(sum_cues(kind.cues, question, found), 6)
             for name, kind in self._kinds.items()
         }
         best = max(scores, key=lambda name: scores[name], default="")
         if not best or scores[best] < self._settings.threshold:
-            fallback = self._settings.fallback
-            least = 1 - (scores[best] if best else 0.0)
-            return _Choice(fallback, max(0.0, min(1.0, least)), "no intent has enough cues")
+            return self._look_up(question, request) or _Choice(
+                self._settings.fallback,
+                max(0.0, min(1.0, 1 - scores.get(best, 0.0))),
+                "no intent has enough cues",
+            )
 
         return _Choice(best, min(1.0, scores[best]), _explain(best, self._kinds[best], found))
+
+    def _look_up(self, question: str, request: RouteRequest) -> _Choice | None:
+        """Return the intent of the passage with most of a question's words; None without one."""
+        least = self._settings.nearest
+        if not least:
+            return None
+        chunk, share = find_nearest(question, self._engine, request.where)
+        names = [name for name in least if share >= least[name]]
+        scopes = [(name, scope) for name in names for scope in _wholes(self._kinds[name])]
+        if chunk is None or not scopes:
+            return None
+
+        within = is_within(chunk, [scope for _, scope in scopes], self._engine)
+        fitting = [name for (name, _), is_in in zip(scopes, within, strict=True) if is_in]
+        reason = f"its words are in {chunk.title or chunk.doc_id!r}"
+        return _Choice(fitting[0], round(share, 2), reason) if fitting else None
+
+
+def _wholes(kind: IntentSettings) -> Iterator[Filter]:
+    """Yield the scopes of an intent that need no entity."""
+    for scope in kind.scopes:
+        if not list(_list_entities(scope)):
+            yield _to_scope(scope, {}).filter
 
 
 def _explain(name: str, kind: IntentSettings, found: Mapping[str, str]) -> str:
@@ -91,11 +121,14 @@ def _explain(name: str, kind: IntentSettings, found: Mapping[str, str]) -> str:
     return f"it asks for {kind.description or name}" + "".join(f", {each}" for each in entities)
 
 
-def _require_known(kinds: Mapping[str, IntentSettings], fallback: str, entities: set[str]) -> None:
-    """Raise SettingsError for a fallback or an entity that is not there."""
-    if fallback and fallback not in kinds:
-        hint = f"name one of {', '.join(kinds)}"
-        raise SettingsError(f"intents.fallback: there is no intent {fallback!r}", hint=hint)
+def _require_known(settings: IntentsSettings) -> None:
+    """Raise SettingsError for an intent or an entity that is not there."""
+    kinds, entities = settings.kinds, set(settings.entities)
+    named = [("fallback", settings.fallback)] if settings.fallback else []
+    for key, name in (*named, *(("nearest", name) for name in settings.nearest)):
+        if name not in kinds:
+            hint = f"name one of {', '.join(kinds)}"
+            raise SettingsError(f"intents.{key}: there is no intent {name!r}", hint=hint)
 
     for name, kind in kinds.items():
         for number, scope in enumerate(kind.scopes):

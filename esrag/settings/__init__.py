@@ -527,6 +527,11 @@ class IntentsSettings(Section):
     threshold: float = Field(
         default=0.3, ge=0, le=1, description="Least sum of cues for an intent."
     )
+    nearest: Mapping[OperationName, Annotated[float, Field(gt=0, le=1)]] = Field(
+        default={},
+        description="Intents that a question without enough cues may have because of a passage, "
+        "with the least share of its words, the rare ones above all, that the passage has.",
+    )
     fallback: str = Field(
         default="", description="Intent of questions with less; empty: another router decides."
     )

@@ -61,5 +61,5 @@ def test_without_a_route_the_documents_answer():
 )
 def test_cues_are_summed_as_whole_words(question, score):
     """0.3 for an opening or a phrase, 0.2 for a word, −0.3 for what asks for advice; 0 to 1."""
-    router = FactsRouter(RouterOptions(Settings(), None))
+    router = FactsRouter(RouterOptions(Settings(), None, None))
     assert router.score(question) == pytest.approx(score)

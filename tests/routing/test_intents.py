@@ -35,7 +35,7 @@ ENTITIES = {"job": ["2#####"], "client": ["client for <Name>"]}
 
 def router(**changed):
     intents = {"entities": ENTITIES, "kinds": KINDS, "fallback": "Other", **changed}
-    return IntentsRouter(RouterOptions(Settings(intents=intents), None))
+    return IntentsRouter(RouterOptions(Settings(intents=intents), None, None))
 
 
 def ask(question, said="", **changed):
@@ -94,6 +94,7 @@ def test_an_answer_that_names_no_intent_is_left_to_the_rules(said):
     ("changed", "words"),
     [
         ({"fallback": "Nothing"}, "intents.fallback: there is no intent 'Nothing'"),
+        ({"nearest": {"Nothing": 0.5}}, "intents.nearest: there is no intent 'Nothing'"),
         ({"entities": {}}, "intents.kinds.Project.scopes.0: there is no entity 'job'"),
         ({"entities": {**ENTITIES, "job": ["job"]}}, "intents.entities.job: 'job' has no place"),
     ],
