@@ -76,7 +76,13 @@ def _digest(made_with: object) -> str:
 def _list_rules(settings: Settings) -> tuple[Rule, ...]:
     """Return the rules by field, in the order of the settings."""
     return tuple(
-        Rule(name, rule.over, rule.pattern, rule.template, rule.type)
+        Rule(
+            field=name,
+            over=rule.over,
+            pattern=rule.pattern,
+            template=rule.template,
+            kind=rule.type,
+        )
         for name, rule in settings.enriching.rules.items()
     )
 

@@ -14,7 +14,6 @@ from esrag.runs.server import ServerRuns
 from esrag.runs.sqlite import SqliteRuns
 from esrag.settings import RunsSettings
 
-NOW = datetime.now(UTC)
 SERVERS = ["opensearch", "elasticsearch"]
 everywhere = pytest.mark.parametrize(
     "place",
@@ -67,7 +66,7 @@ def open_store(place):
 
 def record(run_id, *, minutes=0.0, text="a kettle"):
     """A record that is so many minutes old."""
-    at = NOW - timedelta(minutes=minutes)
+    at = datetime.now(UTC) - timedelta(minutes=minutes)
     return {
         "run_id": run_id,
         "at": at.isoformat(timespec="milliseconds"),
