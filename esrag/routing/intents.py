@@ -14,7 +14,6 @@ from esrag.settings import IntentSettings, IntentsSettings, ScopeSettings
 from esrag.text import fill, list_places
 from esrag.text.terms import terms
 
-KINDS = "intents.kinds"
 _SURE = 0.95  # of a model's answer, which is one of the names or does not count
 _MAX_ANSWER = 100  # characters of a model that says a name
 
@@ -133,7 +132,7 @@ def _require_known(settings: IntentsSettings) -> None:
     for name, kind in kinds.items():
         for number, scope in enumerate(kind.scopes):
             if unknown := sorted(set(_list_entities(scope)) - entities):
-                place = f"{KINDS}.{name}.scopes.{number}"
+                place = f"intents.kinds.{name}.scopes.{number}"
                 hint = "define it in intents.entities"
                 raise SettingsError(f"{place}: there is no entity {unknown[0]!r}", hint=hint)
 

@@ -1,12 +1,11 @@
 """Find the passage that has most of a question's words: it shows what the question is about."""
 
-import math
 from collections.abc import Sequence
 
 from esrag.engines import Engine, SearchRequest
 from esrag.filters import And, Filter, Terms
 from esrag.records import Chunk
-from esrag.text.terms import question_terms, terms
+from esrag.text.terms import question_terms, shares, terms, weigh_terms
 
 _LOOKED_AT = 5  # hits of the keyword leg
 
@@ -14,21 +13,21 @@ _LOOKED_AT = 5  # hits of the keyword leg
 def find_nearest(question: str, engine: Engine, where: Filter | None) -> tuple[Chunk | None, float]:
     """Return the passage with the largest share of a question's terms, and that share, 0..1.
 
-    A term weighs log(1 + chunks / (1 + chunks with it)). Raises: EngineError.
+    Terms are weighed by the chunks of the index that have them. Raises: EngineError.
     """
     asked = question_terms(question)
     if not asked or not engine.exists():
         return None, 0.0
 
-    counts, chunks = engine.count_terms(asked), engine.info().chunks
-    weights = {term: math.log(1 + chunks / (1 + counts.get(term, 0))) for term in asked}
+    weights = weigh_terms(asked, engine.count_terms(asked), engine.info().chunks)
     request = SearchRequest(question, method="keyword", filter=where, size=_LOOKED_AT)
-    held = [(_weigh(hit.chunk, weights), hit.chunk) for hit in engine.search(request).hits]
-    if not held:
+    chunks = [hit.chunk for hit in engine.search(request).hits]
+    if not chunks:
         return None, 0.0
 
-    most, chunk = max(held, key=lambda each: each[0])  # the first of several
-    return chunk, most / math.fsum(weights.values())
+    held = shares(weights, [_terms_of(chunk) for chunk in chunks])
+    share, chunk = max(zip(held, chunks, strict=True), key=lambda each: each[0])  # the first one
+    return chunk, share
 
 
 def is_within(chunk: Chunk, scopes: Sequence[Filter], engine: Engine) -> Sequence[bool]:
@@ -37,6 +36,5 @@ def is_within(chunk: Chunk, scopes: Sequence[Filter], engine: Engine) -> Sequenc
     return engine.any_match([And((only, scope)) for scope in scopes])
 
 
-def _weigh(chunk: Chunk, weights: dict[str, float]) -> float:
-    found = {*terms(f"{chunk.title}\n{chunk.section}\n{chunk.text}")}
-    return math.fsum(weight for term, weight in weights.items() if term in found)
+def _terms_of(chunk: Chunk) -> set[str]:
+    return {*terms(f"{chunk.title}\n{chunk.section}\n{chunk.text}")}

@@ -108,9 +108,13 @@ def compounds(text: str) -> set[str]:
 
 
 def rarities(asked: Iterable[str], held: Sequence[Collection[str]]) -> dict[str, float]:
-    """Return the weight of each term among the texts: log(1 + texts / (1 + texts with it))."""
-    uses = Counter(term for words in held for term in words)
-    return {term: math.log(1 + len(held) / (1 + uses[term])) for term in asked}
+    """Return the weight of each term among the texts, as `weigh_terms` does."""
+    return weigh_terms(asked, Counter(term for words in held for term in words), len(held))
+
+
+def weigh_terms(asked: Iterable[str], uses: Mapping[str, int], texts: int) -> dict[str, float]:
+    """Return the weight of each term, log(1 + texts / (1 + uses)); `uses` are the texts with it."""
+    return {term: math.log(1 + texts / (1 + uses.get(term, 0))) for term in asked}
 
 
 def shares(weights: Mapping[str, float], held: Sequence[Collection[str]]) -> list[float]:
