@@ -71,12 +71,7 @@ def repair_spelling(
 
 
 def retrieve(
-    question: str,
-    context: Context,
-    where: Filter | None = None,
-    scopes: Sequence[Scope] = (),
-    *,
-    is_closed: bool = False,
+    question: str, context: Context, where: Filter | None = None, scopes: Sequence[Scope] = ()
 ) -> SearchResult:
     """Return the hits of both legs, fused, in the order of the rerankers of `rerank.chain`.
 
@@ -85,7 +80,7 @@ def retrieve(
     wanted, rerankers = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
     depth = rerankers.depth if chain else 0
-    scoped = _search_scopes(question, context, Ladder(scopes, where, is_closed), depth)
+    scoped = _search_scopes(question, context, Ladder(scopes, where), depth)
     found = scoped.found
 
     clock = Clock()
