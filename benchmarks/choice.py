@@ -31,12 +31,13 @@ from texts import as_file
 from esrag.context import Context
 from esrag.evidence import Statement
 from esrag.evidence.features import NAMES, measure
-from esrag.gathering import retrieve, select
+from esrag.gathering import select
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
 from esrag.records import Chunk, Evidence
+from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 
 SETS = ("qed-dev", "squad-v2-dev", "clapnq-dev", "selqa", "new_wiki", "exam")

@@ -1,8 +1,8 @@
 """Kills an ingest with SIGKILL at random moments, then lets it finish: nothing may be lost.
 
 The index after the last, undisturbed run must hold what an index holds that was made in a single
-run: documents, chunks, and vectors to the bit. `python benchmarks/crash.py FOLDER --kills 20`;
-settings come from the environment.
+run: documents, chunks, and vectors to the bit, and so must its summaries.
+`python benchmarks/crash.py FOLDER --kills 20`; settings come from the environment.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+MAIN = "esrag"  # the index's name
 ESRAG = str(Path(sys.executable).with_name("esrag"))
 
 
@@ -39,15 +40,17 @@ def main() -> int:
                 rng.randrange(1 + 2 * files // arguments.kills),
                 rng.uniform(0, 0.1),
             )
-            print(f"kill {n + 1}: {len(_lines('docs', killed))} documents stored", flush=True)
+            stored = {name: len(_lines("docs", killed, name)) for name in _names(killed)}
+            print(f"kill {n + 1}: {_describe(stored)}", flush=True)
         report = _ingest(arguments.folder, killed)
         print(
             f"last run: {report['added']} added, {report['changed']} changed, "
             f"{report['unchanged']} unchanged"
         )
         one, other = _content(whole), _content(killed)
-        different = [what for what in one if one[what] != other[what]]
+        different = [what for what in {**one, **other} if one.get(what) != other.get(what)]
         verdict = f"NO, {', '.join(different)} differ" if different else "yes"
+        print(f"compared: {', '.join(one)}")
         print(f"equal to an index made in one run of {took:.0f} s: {verdict}")
         return 1 if different else 0
 
@@ -80,9 +83,21 @@ def _kill(folder: Path, index: Path, after_files: int, after_s: float) -> None:
     process.communicate()
 
 
-def _lines(command: str, index: Path) -> list[str]:
+def _names(index: Path) -> list[str]:
+    """The index in a folder and those beside it."""
+    names = (path.name for path in index.glob("[!.]*") if path.is_dir())
+    return sorted(name for name in names if name in {MAIN, f"{MAIN}-summaries"})
+
+
+def _describe(stored: dict[str, int]) -> str:
+    summaries = stored.get(f"{MAIN}-summaries", 0)
+    return f"{stored.get(MAIN, 0)} documents stored, {summaries} summed up"
+
+
+def _lines(command: str, index: Path, name: str) -> list[str]:
+    where = ("--engine", str(index), "--set", f"engine.index={name}")
     done = subprocess.run(
-        [ESRAG, command, "--engine", str(index), "--json"],
+        [ESRAG, command, *where, "--json"],
         capture_output=True,
         text=True,
         check=False,
@@ -93,23 +108,21 @@ def _lines(command: str, index: Path) -> list[str]:
 
 
 def _content(index: Path) -> dict[str, object]:
-    """Everything an index holds, however it came there."""
-    return {
-        "documents": _lines("docs", index),
-        "chunks": _lines("chunks", index),
-        "vectors": _vectors(index),
-    }
+    """Everything that the indexes hold, however it came there."""
+    held: dict[str, object] = {}
+    for name in _names(index):
+        held[f"documents of {name}"] = _lines("docs", index, name)
+        held[f"chunks of {name}"] = _lines("chunks", index, name)
+        held[f"vectors of {name}"] = _vectors(index / name)
+    return held
 
 
-def _vectors(index: Path) -> dict[str, str]:
+def _vectors(folder: Path) -> dict[str, str]:
     """A hash of each chunk's vector, by chunk id."""
     import sqlite3
 
     import numpy as np
 
-    folder = next(
-        path for path in index.iterdir() if path.is_dir() and not path.name.startswith(".")
-    )
     database = sqlite3.connect(folder / "index.sqlite3")
     name, width = database.execute("SELECT vector_file, dimensions FROM state").fetchone()
     if not width:

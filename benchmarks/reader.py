@@ -37,11 +37,12 @@ from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import MAX_TOKENS, WEIGHTS_FILE
 from esrag.embedding.windows import open_tokenizer
 from esrag.evidence.fits import with_headings
-from esrag.gathering import retrieve, select
+from esrag.gathering import select
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
+from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 
 # Questions of each set at most.

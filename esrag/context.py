@@ -17,8 +17,8 @@ from esrag.embedding.opening import open_embedder
 from esrag.embedding.reader import open_reader
 from esrag.engines import Engine, engine_options
 from esrag.evidence.fits import Encode, Read
+from esrag.facts import storing as facts_storing
 from esrag.facts.finding import FactFinder
-from esrag.facts.storing import index_name
 from esrag.generating import Generator, GeneratorOptions
 from esrag.generating.classifying import classify
 from esrag.generating.extractive import ExtractiveGenerator
@@ -32,6 +32,7 @@ from esrag.runs.opening import open_runs
 from esrag.runs.store import RunStore
 from esrag.settings import EngineSettings, IntentSettings, Settings, is_address
 from esrag.settings.layers import with_values
+from esrag.summarising import storing as summaries_storing
 
 if TYPE_CHECKING:
     from esrag.generating.prompts import Prompts
@@ -43,8 +44,8 @@ class Context:
 
     `embedder` is None if `embedding.model` is "none", `cache` if `cache.url` is empty.
     `rerankers`, `models`, `generator` and `runs` are opened when a question first needs them: an
-    ingest has no use for their keys. `runs` is None if `runs.keep` is "off". `facts` is the index
-    of the facts, which may not exist.
+    ingest has no use for their keys. `runs` is None if `runs.keep` is "off". `facts` and
+    `summaries` are the indexes beside that of the documents, which may not exist.
     """
 
     settings: Settings
@@ -56,6 +57,7 @@ class Context:
     generator: Callable[[], Generator] = lambda: ExtractiveGenerator(GeneratorOptions())
     runs: Callable[[], RunStore | None] = lambda: None
     facts: Callable[[], Engine | None] = lambda: None
+    summaries: Callable[[], Engine | None] = lambda: None
     routers: Callable[[], routing.Chain] = tuple
     reader: Read | None = None
 
@@ -131,7 +133,16 @@ class Context:
             for name, it in self.rerankers()
         ]
 
-        return (index, model, settings.retrieval, settings.rerank, settings.rerank.url, chain)
+        reranked = (settings.rerank, settings.rerank.url, chain)
+        return (index, model, settings.retrieval, *reranked, *self._summaries_identity)
+
+    @property
+    def _summaries_identity(self) -> tuple[object, ...]:
+        """The summaries that are searched first; nothing without them."""
+        wanted, summaries = self.settings.summaries, self.summaries()
+        if wanted.of == "nothing" or not wanted.search or summaries is None:
+            return ()
+        return (wanted, summaries.generation() if summaries.exists() else 0)
 
     @property
     def route_identity(self) -> tuple[object, ...]:
@@ -192,6 +203,7 @@ def open_context(settings: Settings) -> Context:
         generator=once(partial(open_generator, settings)),
         runs=once(partial(_open_runs, settings)),
         facts=facts,
+        summaries=once(partial(open_summaries, settings.engine)),
         routers=once(lambda: open_routers(settings, facts(), engine)),
         reader=open_reader(embedder, options),
     )
@@ -254,7 +266,25 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
 
 def open_facts(where: EngineSettings) -> Engine:
     """Return the index of the facts, beside that of the documents."""
-    return open_engine(where.model_copy(update={"index": index_name(where.index)}))
+    return open_beside(where, facts_storing.index_name(where.index))
+
+
+def open_summaries(where: EngineSettings) -> Engine:
+    """Return the index of the summaries, beside that of the documents."""
+    return open_beside(where, summaries_storing.index_name(where.index))
+
+
+def open_siblings(where: EngineSettings) -> dict[str, Engine]:
+    """Return the indexes beside that of the documents by their names; they may not exist."""
+    return {
+        facts_storing.index_name(where.index): open_facts(where),
+        summaries_storing.index_name(where.index): open_summaries(where),
+    }
+
+
+def open_beside(where: EngineSettings, name: str) -> Engine:
+    """Return another index at the same address by its name."""
+    return open_engine(where.model_copy(update={"index": name}))
 
 
 def open_routers(settings: Settings, facts: Engine, engine: Engine) -> routing.Chain:

@@ -13,9 +13,10 @@ from esrag.evidence.confidence import Signals
 from esrag.facts import Fact, question_key
 from esrag.facts.storing import to_fact
 from esrag.filters import Filter, Terms
-from esrag.gathering import Gathered, retrieve, select
+from esrag.gathering import Gathered, select
 from esrag.records import Chunk, Evidence, Hit
 from esrag.results import AskResult
+from esrag.retrieval import retrieve
 from esrag.routing import Route
 from esrag.text.figures import Use, to_figures, uses
 from esrag.text.terms import whole_words

@@ -4,13 +4,11 @@ If the evidence does not suffice, other wordings are searched, at most `answer.s
 all. The best one counts. No language model writes an answer before the evidence is good enough.
 """
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.chunking.cut import text_to_index
 from esrag.citations import Reason
 from esrag.context import Context
 from esrag.engines import SearchResult
@@ -27,14 +25,12 @@ from esrag.evidence.statements import statements
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
 from esrag.records import Evidence, Hit
-from esrag.reranking.chain import Limits, rerank
 from esrag.results import Step
-from esrag.retrieving.legs import query_vector, search_legs
+from esrag.retrieval import measure_cosines, retrieve
 from esrag.retrieving.neighbours import with_neighbours
-from esrag.retrieving.scopes import Ladder, Scope, Scoped, search_scopes
 from esrag.retrieving.spelling import Correction, repair
-from esrag.retrieving.variants import fuse_searches, phrases, variants
-from esrag.text import format_count, word_spans
+from esrag.retrieving.variants import phrases, variants
+from esrag.text import word_spans
 from esrag.text.terms import compounds, terms
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
@@ -68,78 +64,6 @@ def repair_spelling(
     if not context.settings.retrieval.spelling:
         return question, ()
     return repair(question, context.engine, context.embedder, where)
-
-
-def retrieve(
-    question: str, context: Context, where: Filter | None = None, scopes: Sequence[Scope] = ()
-) -> SearchResult:
-    """Return the hits of both legs, fused, in the order of the rerankers of `rerank.chain`.
-
-    The rerankers look at more hits than come back. Scopes are searched as `search_scopes` says.
-    """
-    wanted, rerankers = context.settings.retrieval, context.settings.rerank
-    chain = context.rerankers()
-    depth = rerankers.depth if chain else 0
-    scoped = _search_scopes(question, context, Ladder(scopes, where), depth)
-    found = scoped.found
-
-    clock = Clock()
-    hits, left_out = _leave_out(
-        fuse_searches([each.hits for each in found], wanted.rank_constant), wanted.min_score
-    )
-    limits = Limits(rerankers.depth, rerankers.budget_ms / 1000 or math.inf)
-    reranked = rerank(question, hits, chain, limits)
-    if chain:
-        clock.lap("rerank")
-
-    took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
-    return SearchResult(
-        hits=reranked.hits[: wanted.k],
-        path=found[0].path,
-        notes=(*scoped.notes, *left_out, *reranked.notes),
-        took_ms=took_ms,
-        scope=scoped.label,
-    )
-
-
-def _search_scopes(question: str, context: Context, ladder: Ladder, depth: int) -> Scoped:
-    def search(within: Filter | None) -> list[SearchResult]:
-        return _search_wordings(question, context, within, depth)
-
-    return search_scopes(ladder, search, context.engine)
-
-
-def _leave_out(hits: Sequence[Hit], min_score: float) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """Return the hits with at least this fused score, and a note of how many had less.
-
-    0 keeps them all: the score of the vector leg alone is a cosine, and may be negative.
-    """
-    if not min_score:
-        return tuple(hits), ()
-
-    kept = tuple(hit for hit in hits if hit.score >= min_score)
-    weak = len(hits) - len(kept)
-    if not weak:
-        return kept, ()
-    least = f"retrieval.min_score {min_score:g}"
-    return kept, (f"left out {format_count(weak, 'hit')} with a score below {least}",)
-
-
-def _search_wordings(
-    question: str, context: Context, where: Filter | None, depth: int
-) -> list[SearchResult]:
-    """Search for a question, or for each of its variants, at least `depth` hits deep."""
-    wanted = context.settings.retrieval
-    deep = wanted.model_copy(update={"k": max(wanted.k, depth)})
-    wordings = variants(question, phrases(wanted.operations)) if wanted.variants else (question,)
-    return [
-        search_legs(wording, context.engine, context.embedder, deep, where) for wording in wordings
-    ]
-
-
-def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the time of each stage over several searches."""
-    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
 
 
 def select(question: str, query: str, result: SearchResult, context: Context) -> Gathered:
@@ -323,10 +247,7 @@ def _closeness(retrieved: SearchResult) -> float | None:
 
 
 def _closeness_to(question: str, result: SearchResult, context: Context) -> float | None:
-    """Return the best cosine between the question and hits of other words, by stored vectors."""
+    """Return the best cosine between the question and hits of other words."""
     if context.embedder is None or _closeness(result) is None:
         return None
-
-    stored = context.engine.vectors_of([text_to_index(hit.chunk) for hit in result.hits])
-    vector = query_vector(question, context.embedder)
-    return max((round(float(row @ vector), 6) for row in stored.values()), default=None)
+    return max(measure_cosines(question, result.hits, context).values(), default=None)

@@ -1,6 +1,6 @@
 """The two pipelines of esrag, as two functions: `ingest` and `ask`.
 
-- ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time
+- ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time, → summaries
 - ask: question → route → retrieve → select evidence → generate → verify → answer; a question that
   a fact answers is answered with it, and one about the documents themselves from the records of
   the index
@@ -20,7 +20,7 @@ from esrag.describing.reply import answer_about_documents, answer_with_list
 from esrag.engines import SearchResult
 from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
-from esrag.gathering import Searches, repair_spelling, retrieve, select
+from esrag.gathering import Searches, repair_spelling, select
 from esrag.generating.followups import Turn, make_standalone
 from esrag.generating.rewriting import rewrite
 from esrag.ingesting import Progress
@@ -34,6 +34,7 @@ from esrag.jobs.running import (
     remove_gone,
     run_job,
 )
+from esrag.jobs.summaries import require_writer, update_summaries
 from esrag.jobs.work import Work
 from esrag.ledger import Job
 from esrag.middleware import (
@@ -46,6 +47,7 @@ from esrag.middleware import (
 )
 from esrag.nearest import find_nearest
 from esrag.results import AskResult
+from esrag.retrieval import retrieve
 from esrag.routing import Route, RouteRequest
 from esrag.routing.chain import choose_route
 from esrag.routing.small_talk import is_small_talk
@@ -64,6 +66,7 @@ def ingest(
     command carries it out.
     """
     started, key = perf_counter(), request.key(work.settings)
+    require_writer(work)  # of summaries
 
     with open_target(work, rebuild=request.rebuild) as target:
         earlier = 0
@@ -80,6 +83,7 @@ def ingest(
                 remove_gone(writer, job)
 
     work.ledger.end(job.job_id)
+    update_summaries(work, job.index, progress)
     return replace(report(work.ledger, job), took_ms=round(1000 * (perf_counter() - started)))
 
 
@@ -88,6 +92,7 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
 
     Raises: EngineError, LedgerError, ModelError.
     """
+    require_writer(work)  # of summaries
     with work.context.engine.writer(work.made):  # a mismatch, or no right to write, is reported now
         return open_job(work, plan_ingest(request, work), request.key(work.settings))
 

@@ -15,6 +15,7 @@ from esrag.records import Answer, Citation, Evidence, Hit
 from esrag.retrieving.spelling import Correction
 from esrag.routing import NOBODY, Decision, Kind
 from esrag.runs import build_record
+from esrag.summarising.searching import scale
 from esrag.verifying.drafts import judge_sentences
 from esrag.verifying.verify import is_refusal
 
@@ -169,6 +170,7 @@ class AskResult:
             "signals": asdict(self.signals),
             "steps": [asdict(step) for step in self.steps],
             "model_calls": [asdict(call) for call in self.calls],
+            "summaries": [_summary_to_dict(hit) for hit in self.retrieved.summaries],
             "hits": [hit_to_dict(hit) for hit in self.retrieved.hits],
         }
 
@@ -206,6 +208,7 @@ class Hits(Sequence[Hit]):
             "path": self.found.path,
             "notes": [*self.found.notes],
             "scope": self.found.scope,
+            "summaries": [_summary_to_dict(hit) for hit in self.found.summaries],
             "hits": [hit_to_dict(hit) for hit in self],
         }
 
@@ -217,6 +220,12 @@ def hit_to_dict(hit: Hit) -> dict[str, Any]:
     del scores["chunk"]
     chunk = {name: getattr(hit.chunk, name) for name in names}
     return {**chunk, "metadata": dict(hit.chunk.metadata), **scores}
+
+
+def _summary_to_dict(hit: Hit) -> dict[str, Any]:
+    names = ("doc_id", "title", "section", "text")
+    score = hit.score if hit.vector_score is None else scale(hit.vector_score)
+    return {**{name: getattr(hit.chunk, name) for name in names}, "score": score}
 
 
 def _evidence_to_dict(item: Evidence) -> dict[str, Any]:

@@ -71,7 +71,10 @@ def list_(*, as_json: bool, **options: Any) -> int:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings_options
 def drop(name: str, *, yes: bool, **options: Any) -> int:
-    """Remove the index NAME and everything in it. Its jobs leave the ledger."""
+    """Remove the index NAME and everything in it. Its jobs leave the ledger.
+
+    With the index in use, its facts and summaries are removed too.
+    """
     from esrag.context import open_engine
 
     settings = settings_of(**options)
@@ -79,16 +82,32 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
         click.confirm(f"Remove {name} and everything in it?", abort=True, err=True)
     open_engine(settings.engine).drop(name)
     print_text(f"removed {name}")
+    _drop_siblings(settings)
     for former in dict.fromkeys((name, settings.engine.index)):  # its own name, or its alias
         _forget(settings, former)
     return 0
+
+
+def _drop_siblings(settings: "Settings") -> None:
+    """Remove the facts and the summaries of an index that is no longer there."""
+    from esrag.context import open_engine, open_siblings
+
+    if open_engine(settings.engine).exists():
+        return
+    for name, sibling in open_siblings(settings.engine).items():
+        if sibling.exists():
+            sibling.drop(name)
+            print_text(f"removed {name}")
 
 
 @index.command()
 @click.argument("name")
 @settings_options
 def swap(name: str, **options: Any) -> int:
-    """Replace the index in use by NAME. The former index is kept."""
+    """Replace the index in use by NAME. The former index is kept.
+
+    Facts stay, and summaries are made of what NAME holds.
+    """
     from esrag.context import open_engine
 
     _require_applicable(options["sets"], ("chunking", "embedding", "loading"))
@@ -98,8 +117,19 @@ def swap(name: str, **options: Any) -> int:
     former = engine.swap(name)
     _forget(settings, settings.engine.index, replaced=True)
     print_text(f"{settings.engine.index} now holds what {name} held")
+    _sum_up(settings)
     _say_the_way_back(former)
     return 0
+
+
+def _sum_up(settings: "Settings") -> None:
+    """Bring the summaries up to date with another index in use."""
+    from esrag.cli.progress import choose_progress
+    from esrag.jobs.summaries import update_summaries
+    from esrag.jobs.work import Work
+
+    with closing(Work(settings)) as work, choose_progress() as shown:
+        update_summaries(work, settings.engine.index, shown)
 
 
 def _require_usable(engine: "Engine", name: str) -> None:
@@ -132,7 +162,8 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
     """Copy what is stored to a new index, and swap it in.
 
     The two are compared first, and the former index is kept. No file is read again, and chunks stay
-    the same. Without --to and --model, the copy gets the current settings, such as engine.shards.
+    the same. Facts and summaries move along. Without --to and --model, the copy gets the current
+    settings, such as engine.shards.
     """
     if "" in {to, model}:
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
@@ -153,7 +184,7 @@ def _move(settings: "Settings", aim: "Settings", *, embeds: bool) -> "Moved":
     """Copy the index of the settings to where `aim` says. Raises: UsageError if it cannot be."""
     from esrag.cli.progress import choose_progress
     from esrag.context import open_context, open_engine
-    from esrag.ingesting.migration import move
+    from esrag.ingesting.migration import move, move_siblings
 
     context = open_context(aim)
     if embeds:
@@ -164,7 +195,9 @@ def _move(settings: "Settings", aim: "Settings", *, embeds: bool) -> "Moved":
         return open_engine(aim.engine.model_copy(update={"index": name}))
 
     with choose_progress() as bar:
-        return move(source, context.engine, at, context if embeds else None, bar)
+        moved = move(source, context.engine, at, context if embeds else None, bar)
+    move_siblings(settings.engine, aim.engine, context if embeds else None)
+    return moved
 
 
 def _require_model(context: "Context") -> None:

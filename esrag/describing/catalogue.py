@@ -16,8 +16,8 @@ from esrag.describing.naming import (
 from esrag.engines import SearchResult
 from esrag.evidence.statements import strip_markers
 from esrag.filters import Filter, format_value
-from esrag.gathering import retrieve
 from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
+from esrag.retrieval import retrieve
 from esrag.routing.document_questions import DocumentQuestion
 from esrag.text import format_count, sentence_spans
 from esrag.text.terms import terms

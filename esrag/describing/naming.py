@@ -10,8 +10,8 @@ from pathlib import PurePath
 from esrag.context import Context
 from esrag.engines import Engine
 from esrag.filters import Filter
-from esrag.gathering import retrieve
 from esrag.records import Chunk, StoredDocument
+from esrag.retrieval import retrieve
 from esrag.text.edits import is_near, max_edits
 from esrag.text.terms import STOP_WORDS, terms
 

@@ -99,7 +99,8 @@ class SearchResult:
     `weighted-client` (esrag), `rrf-native` and `weighted-native` (the server). `notes` report what
     a reranker or a model that rephrases questions could not do, and which filter condition matches
     no passage. `took_ms` is the time per stage, as far as the engine can separate its stages.
-    `scope` is the label of the scope that was searched; "" for none.
+    `scope` is the label of the scope that was searched; "" for none. `summaries` are those by which
+    documents were found before their passages.
     """
 
     hits: tuple[Hit, ...]
@@ -107,6 +108,7 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     took_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     scope: str = ""
+    summaries: tuple[Hit, ...] = ()
 
     def with_notes(self, notes: Sequence[str]) -> "SearchResult":
         """Return the hits with notes on their filter in front."""

@@ -72,6 +72,15 @@ def write_change(change: Change, engine: Engine) -> None:
             writer.remove(change.removed)
 
 
+def copy_facts(source: Engine, target: Engine) -> None:
+    """Write the facts of an index to another one, which keeps its own.
+
+    Raises: as `write_change`.
+    """
+    everything = Change(added=tuple(list_facts(source)), changed=(), removed=(), unchanged=0)
+    write_change(everything, target)
+
+
 def remove_facts(fact_ids: Sequence[str], engine: Engine) -> None:
     """Remove facts by their ids."""
     with engine.writer(FINGERPRINT) as writer:

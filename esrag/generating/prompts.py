@@ -32,11 +32,12 @@ from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
-QUOTES, REWRITE, REFORMULATE, INTENT = (
+QUOTES, REWRITE, REFORMULATE, INTENT, SUMMARY = (
     "prompt.quotes.txt.j2",
     "prompt.rewrite.txt.j2",
     "prompt.reformulate.txt.j2",
     "prompt.intent.txt.j2",
+    "prompt.summary.txt.j2",
 )
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
@@ -45,6 +46,7 @@ VARIABLES: dict[str, frozenset[str]] = {
     REWRITE: frozenset(),
     REFORMULATE: frozenset(),
     INTENT: frozenset(),
+    SUMMARY: frozenset(("max_sentences",)),
 }
 EXAMPLE = Evidence(
     "c1",
@@ -103,6 +105,7 @@ class Prompts:
         self.render_rewriting("How large?", ())
         self.render_reformulating("How large?", ())
         self.render_intents("How large?", {})
+        self.render_summary("It is large.", 1)
 
     def _check_variables(self, name: str, known: frozenset[str]) -> None:
         tree = self._parse_template(name)
@@ -168,6 +171,11 @@ class Prompts:
             f"Question: {_one_line(question)}",
         ]
         return Prompt(self._fill(INTENT), "\n".join(said))
+
+    def render_summary(self, text: str, max_sentences: int) -> Prompt:
+        """Return the prompt for the summary of a text. Raises: SettingsError."""
+        said = "\n".join(f"| {line}" for line in normalise(text).split("\n"))
+        return Prompt(self._fill(SUMMARY, max_sentences=max_sentences), said)
 
     def _fill(self, name: str, **values: Any) -> str:
         try:

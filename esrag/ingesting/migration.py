@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from esrag.chunking.cut import text_to_index
-from esrag.context import Context
+from esrag.context import Context, open_beside, open_facts, open_summaries
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.preconditions import require_generation
 from esrag.engines.recall import find_nearest, lot
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
-from esrag.ingesting import Progress
+from esrag.facts.storing import copy_facts
+from esrag.ingesting import Progress, Silent
 from esrag.ingesting.indexing import Encoding, Portions
 from esrag.records import Chunk, Fingerprint, StoredDocument
+from esrag.settings import EngineSettings
 from esrag.text import format_count
 
 SAMPLE_CHUNKS = 20
@@ -104,6 +106,20 @@ def move(
         agreement=agreement,
         found_again=found_again,
     )
+
+
+def move_siblings(source: EngineSettings, target: EngineSettings, anew: Context | None) -> None:
+    """Bring the facts and the summaries of an index to where it was moved.
+
+    Facts are copied to another place, where earlier ones stay. Raises: as `move`.
+    """
+    facts, summaries = open_facts(source), open_summaries(source)
+    moves = source.url != target.url
+    if moves and facts.exists():
+        copy_facts(facts, open_facts(target))
+    if summaries.exists() and (moves or anew):
+        there = open_summaries(target) if moves else summaries
+        move(summaries, there, lambda name: open_beside(target, name), anew, Silent())
 
 
 def require_same_chunks(stored: Fingerprint, asked: Fingerprint) -> None:

@@ -12,6 +12,7 @@ from esrag.loading.listing import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.filter_check import check_filter, require_of_documents
+from esrag.summarising.storing import index_name
 from esrag.text import find_closest
 
 
@@ -108,4 +109,12 @@ def remove(documents: Sequence[StoredDocument], work: Work) -> tuple[StoredDocum
                 work, engine.fingerprint(), sorted({document.source for document in present})
             )
             writer.remove([document.doc_id for document in present])
+    _remove_summaries([document.doc_id for document in present], work)
     return present
+
+
+def _remove_summaries(doc_ids: Sequence[str], work: Work) -> None:
+    summaries = work.engine(index_name(work.settings.engine.index))
+    if doc_ids and summaries.exists():
+        with summaries.writer(summaries.fingerprint()) as writer:
+            writer.remove(doc_ids)

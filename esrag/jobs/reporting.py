@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from esrag.context import open_siblings
 from esrag.engines import Finding
 from esrag.ingesting import Skip
 from esrag.ingesting.planning import StoredSource, group_by_source
 from esrag.jobs.running import is_still_gone
+from esrag.jobs.summaries import compare_summaries
 from esrag.jobs.work import Work
 from esrag.ledger import REMOVAL_KEY, Batch, Job
 from esrag.ledger.ledger import Ledger
@@ -103,6 +105,23 @@ def problems(work: Work) -> Iterator[Finding]:
         yield from (
             Finding("error", line, "run: esrag ingest FOLDER") for line in _disagreements(work)
         )
+    yield from _check_siblings(work)
+
+
+def _check_siblings(work: Work) -> Iterator[Finding]:
+    """Yield the defects of the facts and the summaries, and documents that lack a summary."""
+    for name, sibling in open_siblings(work.settings.engine).items():
+        if sibling.exists():
+            advice = f"run: esrag index drop {name}, then import or ingest again"
+            yield from (Finding("error", f"{name}: {line}", advice) for line in sibling.check())
+
+    standing = compare_summaries(work, work.settings.engine.index)
+    if standing.is_other:
+        what = "the summaries were made with another model"
+        yield Finding("warning", what, "run: esrag ingest FOLDER")
+    elif standing.due:
+        what = f"{format_count(len(standing.due), 'document')} without an up-to-date summary"
+        yield Finding("warning", what, "run: esrag ingest FOLDER")
 
 
 def _disagreements(work: Work) -> Iterator[str]:

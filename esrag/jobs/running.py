@@ -34,6 +34,7 @@ from esrag.errors import (
 from esrag.ingesting import Progress, Result, Silent
 from esrag.ingesting.batches import Target
 from esrag.ingesting.planning import is_emptied, is_gone
+from esrag.jobs.summaries import update_summaries
 from esrag.jobs.work import Work
 from esrag.ledger import Batch, Job
 from esrag.ledger.ledger import Ledger
@@ -387,9 +388,10 @@ class _Held:
 
 
 def end(work: Work, job: Job) -> None:
-    """End an open job that has no open batch, and remove documents of files that are gone.
+    """End an open job that has no open batch: remove documents of files that are gone, and sum up.
 
-    Calling it twice changes nothing.
+    Calling it twice changes nothing. A job ends without its summaries if they cannot be made:
+    the documents are stored, and esrag doctor tells what lacks a summary.
 
     Raises: EngineError, LedgerError.
     """
@@ -398,6 +400,12 @@ def end(work: Work, job: Job) -> None:
     if job.gone and not job.rebuild:
         with work.engine(job.index).writer(job.made) as writer:
             remove_gone(writer, job)
+    try:
+        update_summaries(work, job.index, Silent())
+    except TRANSIENT:
+        raise
+    except EsragError:
+        pass
     work.ledger.end(job.job_id)
 
 

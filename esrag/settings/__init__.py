@@ -545,6 +545,43 @@ class IntentsSettings(Section):
     )
 
 
+class SummariesSettings(Section):
+    """Summaries, by which a question finds documents before their passages.
+
+    Scores are on the scale 0..1 of both search servers: half of 1 + the cosine.
+    """
+
+    of: Literal["nothing", "documents", "sections"] = Field(
+        default="nothing",
+        description="What an ingest sums up; sections: each document and its main sections.",
+    )
+    writer: Literal["extractive", "model"] = Field(
+        default="extractive",
+        description="Sum up in the documents' own sentences, or let models.fast write.",
+    )
+    sentences: int = Field(default=6, ge=1, le=20, description="Most sentences of a summary.")
+    search: bool = Field(
+        default=True,
+        description="Search the summaries first, and then the passages of their documents.",
+    )
+    top_k: int = Field(default=3, ge=1, le=100, description="Most documents to look into.")
+    min_score: float = Field(
+        default=0.6, ge=0, le=1, description="Least score of a summary, 0..1 (cosine 0.2 is 0.6)."
+    )
+    min_chunk_score: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Least score of a passage in these documents; below it all are searched.",
+    )
+    chunks_per_document: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="Most hits of each of these documents; 0: the best ones overall.",
+    )
+
+
 class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
@@ -743,6 +780,7 @@ class Settings(Section):
     enriching: EnrichingSettings = EnrichingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    summaries: SummariesSettings = SummariesSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     rerank: RerankSettings = RerankSettings()
     models: ModelsSettings = ModelsSettings()

@@ -16,7 +16,7 @@ CRASH = Path(__file__).resolve().parents[2] / "benchmarks" / "crash.py"
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_ingest_killed_twenty_times_ends_equal_to_one_in_a_single_run(esrag):
-    """Documents, chunks and vectors, compared by content."""
+    """Documents with their enriched fields, summaries, chunks and vectors, compared by content."""
     rng = random.Random(3)
     words = [
         "kettle",
@@ -42,7 +42,10 @@ def test_an_ingest_killed_twenty_times_ends_equal_to_one_in_a_single_run(esrag):
 
     done = subprocess.run(
         [sys.executable, CRASH, folder, "--kills", "20"],
-        env=esrag.environment(),
+        env=esrag.environment(
+            ESRAG_SUMMARIES__OF="documents",
+            ESRAG_ENRICHING__RULES="{number: {over: name, pattern: '[0-9]+', template: '{0}'}}",
+        ),
         capture_output=True,
         text=True,
         check=False,
@@ -52,3 +55,4 @@ def test_an_ingest_killed_twenty_times_ends_equal_to_one_in_a_single_run(esrag):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "equal to an index made in one run" in done.stdout
     assert len(stored) > 2, "the kills fell before or after the work, not into it"
+    assert "documents of esrag-summaries" in done.stdout

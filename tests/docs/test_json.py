@@ -43,10 +43,11 @@ ON_DEMAND = {
     "signals",
     "steps",
     "model_calls",
+    "summaries",
     "hits",
     "kibana_url",
 }  # of an answer, with --show-… and --explain
-MAY_BE_EMPTY = {"corrections", "nearest", "citations"}  # of an answer, or of a refusal
+MAY_BE_EMPTY = {"corrections", "nearest", "citations", "summaries"}  # of an answer, or of a refusal
 CHAT = {"typed"}  # of an answer of `esrag chat`
 
 

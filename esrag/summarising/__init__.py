@@ -1,0 +1,17 @@
+"""Summaries of documents and sections, in an index beside that of the documents.
+
+They find documents, not answers: a summary is never cited. What is stored is derived from the index
+of the documents, and can be made again from it at any time.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a document says in short, or its section with this path; with the pages of either."""
+
+    text: str
+    section: str
+    start_page: int
+    end_page: int
