@@ -151,7 +151,8 @@ class Context:
         plugged = [plugins.distribution_of("routers", name) for name in names]
         by_model = names and intents.classifier == "model"
         models = [(name, it.fingerprint) for name, it in self.models().items()] if by_model else []
-        return (names, plugged, intents, models, *(self._facts_identity if names else ()))
+        hard = (self.settings.complexity, self.settings.web) if names else ()
+        return (names, plugged, intents, *hard, models, *(self._facts_identity if names else ()))
 
     @property
     def _facts_identity(self) -> tuple[object, ...]:

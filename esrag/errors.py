@@ -113,6 +113,12 @@ class GeneratorError(EsragError):
     exit_code = 4
 
 
+class WebError(EsragError):
+    """The web could not be searched, or its answer has another form."""
+
+    exit_code = 4
+
+
 class ContextTooLarge(EsragError):  # noqa: N818
     """The best passage alone is larger than the evidence may be."""
 

@@ -90,11 +90,27 @@ def post(url: str, body: Mapping[str, Any], key: str, timeout_s: float) -> Itera
 
     Raises: Failed.
     """
-    # Some services reject urllib's own name.
-    headers = {"Content-Type": "application/json", "User-Agent": "esrag"}
+    headers = {"Content-Type": "application/json"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
-    request = Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- http or https: looked at before
+    with _open(url, json.dumps(body).encode(), headers, timeout_s) as response:
+        yield response
+
+
+@contextmanager
+def get(url: str, headers: Mapping[str, str], timeout_s: float) -> Iterator[HTTPResponse]:
+    """Yield the answer to a request without a body, to be read. Raises: Failed."""
+    with _open(url, None, headers, timeout_s) as response:
+        yield response
+
+
+@contextmanager
+def _open(
+    url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float
+) -> Iterator[HTTPResponse]:
+    # Some services reject urllib's own name.
+    named = {"User-Agent": "esrag", **headers}
+    request = Request(url, body, named)  # noqa: S310 -- http or https: looked at before
 
     try:
         with build_opener(_NoRedirects).open(request, timeout=timeout_s) as response:

@@ -22,6 +22,7 @@ from esrag.retrieving.legs import prepare_question
 from esrag.routing.small_talk import is_small_talk
 from esrag.runs.store import RunStore
 
+_ELSEWHERE = ("direct", "web")  # routes of answers that are not from the index
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -171,7 +172,14 @@ def _get_or_ask(
     clock = Clock()
     basis = (*context.identity, *context.route_identity, *context.writer_identity)
     key = key_of(Kind.ANSWER, code_version(), question, where, *basis)
-    result, found = get_or_compute(cache, key, AskResult, compute, lambda it: it.is_brief)
+    result, found = get_or_compute(
+        cache,
+        key,
+        AskResult,
+        compute,
+        lambda it: it.is_brief,
+        keeps=lambda it: it.route not in _ELSEWHERE,
+    )
     if found:
         count_saved(cache, result.calls)
     clock.lap("cache")

@@ -17,6 +17,7 @@ from esrag.answering import Answering, generate, verify
 from esrag.citations import OnSentence, ignore
 from esrag.context import Context
 from esrag.describing.reply import answer_about_documents, answer_with_list
+from esrag.elsewhere import look_elsewhere
 from esrag.engines import SearchResult
 from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
@@ -107,9 +108,8 @@ def ask(
 ) -> AskResult:
     """Return the cited answer to a question, or the refusal; from the cache if it is there.
 
-    A question about the documents themselves is answered from the records of the index or from the
-    document in question, and one that a fact answers with that fact. Small talk gets a fixed line,
-    and nothing is searched for it.
+    A question about the documents themselves is answered from the records of the index, or from the
+    document in question. A router may choose a fact, the web or a model alone instead of passages.
 
     `on_sentence` is called with each sentence of a new answer as it passes its check. The answer is
     what is returned: it is a refusal if a later sentence fails.
@@ -118,15 +118,17 @@ def ask(
     SettingsError, IndexMissing, IndexMismatch, ContextTooLarge, GeneratorError.
     """
     writers = context.open_writers()  # a missing key is reported before anything is done
-    route = find_route(question, context, where)
-    if known := _answer_without_passages(question, route, context, where, on_sentence):
+    route, context = _choose_route(question, context, where)
+    elsewhere = look_elsewhere(question, route, context, on_sentence)  # the web, or a model alone
+    known = elsewhere.answer
+    if known or (known := _answer_without_passages(question, route, context, where, on_sentence)):
         return known
 
     spelled, corrections = repair_spelling(question, context, where)
     searches = Searches(spelled, context, where)
     for query in searches.iter_queries():  # the question, then other words if it finds too little
         # Both legs, fused; then the rerankers in turn.
-        hits = retrieve(query, context, where, route.scopes)
+        hits = elsewhere.found or retrieve(query, context, where, route.scopes)
         searches.add(query, select(spelled, query, hits, context))
     found = searches.result()
 
@@ -139,7 +141,13 @@ def ask(
 
     nearest = find_nearest(found, result.reason, context.engine)  # worth a look after a refusal
     result = replace(result, question=question, decision=route.decision, nearest=nearest)
-    return replace(result, corrections=corrections)
+    return elsewhere.label(replace(result, corrections=corrections))
+
+
+def _choose_route(question: str, context: Context, where: Filter | None) -> tuple[Route, Context]:
+    """Return the route of a question, and the context with the settings that the route has."""
+    route = find_route(question, context, where)
+    return route, context.with_settings(route.overrides) if route.overrides else context
 
 
 def find_route(question: str, context: Context, where: Filter | None = None) -> Route:
@@ -166,7 +174,7 @@ def _answer_without_passages(
 @cache_hits
 def search(question: str, context: Context, where: Filter | None = None) -> SearchResult:
     """Return the hits for a question; from the cache if they are there. Raises: as `ask`."""
-    route = find_route(question, context, where)
+    route, context = _choose_route(question, context, where)
     spelled, corrections = repair_spelling(question, context, where)
     hits = retrieve(spelled, context, where, route.scopes)
     return hits.with_notes([correction.note for correction in corrections])

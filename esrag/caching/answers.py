@@ -44,12 +44,19 @@ def code_version() -> str:
     return digest.hexdigest()
 
 
-def get_or_compute(
-    cache: Cache, key: str, shape: type[T], make: Callable[[], T], brief: Callable[[T], bool]
+def get_or_compute(  # noqa: PLR0913 -- what is computed, where it is kept, and for how long
+    cache: Cache,
+    key: str,
+    shape: type[T],
+    make: Callable[[], T],
+    brief: Callable[[T], bool],
+    *,
+    keeps: Callable[[T], bool] = lambda _: True,
 ) -> tuple[T, bool]:
     """Return the cached value, or compute and cache it; and whether it was cached.
 
-    If `brief` is true for a computed value, the value is cached for BRIEFLY_S only. Of concurrent
+    If `brief` is true for a computed value, the value is cached for BRIEFLY_S only, and not at all
+    unless `keeps` is true. Of concurrent
     callers in any process, one computes the value and the others wait for it. Errors of `make` are
     not cached.
     """
@@ -65,7 +72,7 @@ def get_or_compute(
     try:
         made = make()
         ttl_s = min(BRIEFLY_S, cache.ttl_s) if brief(made) else cache.ttl_s
-        return _keep(cache, key, shape, made, ttl_s), False
+        return _keep(cache, key, shape, made, ttl_s) if keeps(made) else made, False
     finally:
         if token:
             cache.unlock(key, token)

@@ -153,7 +153,7 @@ def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
         print_answer(asked.answer)
     print_citations(asked.answer.citations)
     print_places(asked.nearest)
-    if not asked.answer.refused:
+    if not asked.answer.refused and asked.route != "direct":
         print_text(f"\nconfidence: {asked.confidence_band} ({asked.confidence:.2f})")
 
 

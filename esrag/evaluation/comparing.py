@@ -18,6 +18,8 @@ from esrag.settings.layers import with_values
 SECTIONS = (
     "routing",
     "facts",
+    "complexity",
+    "summaries",
     "retrieval",
     "rerank",
     "answer",

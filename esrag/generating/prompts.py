@@ -32,12 +32,13 @@ from esrag.records import Chunk, Evidence
 from esrag.text import normalise
 
 SYSTEM, USER = "prompt.system.txt.j2", "prompt.user.txt.j2"
-QUOTES, REWRITE, REFORMULATE, INTENT, SUMMARY = (
+QUOTES, REWRITE, REFORMULATE, INTENT, SUMMARY, DIRECT = (
     "prompt.quotes.txt.j2",
     "prompt.rewrite.txt.j2",
     "prompt.reformulate.txt.j2",
     "prompt.intent.txt.j2",
     "prompt.summary.txt.j2",
+    "prompt.direct.txt.j2",
 )
 VARIABLES: dict[str, frozenset[str]] = {
     SYSTEM: frozenset(("refusal", "max_sentences")),
@@ -47,6 +48,7 @@ VARIABLES: dict[str, frozenset[str]] = {
     REFORMULATE: frozenset(),
     INTENT: frozenset(),
     SUMMARY: frozenset(("max_sentences",)),
+    DIRECT: frozenset(),
 }
 EXAMPLE = Evidence(
     "c1",
@@ -106,6 +108,7 @@ class Prompts:
         self.render_reformulating("How large?", ())
         self.render_intents("How large?", {})
         self.render_summary("It is large.", 1)
+        self.render_direct("Translate it.")
 
     def _check_variables(self, name: str, known: frozenset[str]) -> None:
         tree = self._parse_template(name)
@@ -176,6 +179,10 @@ class Prompts:
         """Return the prompt for the summary of a text. Raises: SettingsError."""
         said = "\n".join(f"| {line}" for line in normalise(text).split("\n"))
         return Prompt(self._fill(SUMMARY, max_sentences=max_sentences), said)
+
+    def render_direct(self, question: str) -> Prompt:
+        """Return the prompt for a request that no document answers. Raises: SettingsError."""
+        return Prompt(self._fill(DIRECT), normalise(question))
 
     def _fill(self, name: str, **values: Any) -> str:
         try:

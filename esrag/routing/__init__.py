@@ -22,7 +22,7 @@ from esrag.filters import Filter
 from esrag.retrieving.scopes import Scope
 from esrag.settings import IntentSettings, Settings
 
-Kind = Literal["documents", "facts", "collection", "summary", "direct"]
+Kind = Literal["documents", "facts", "collection", "summary", "direct", "web"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ NOBODY = Decision()
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way to answer: from passages, from facts, the records of the index, one document, or not.
+    """A way to answer: from passages, facts, records of the index, one document, the web, or not.
 
     `scopes` are the parts of the index to look in, narrowest first; the whole index comes last.
     `doc_ids` are the facts that answer. `list_by` is the field whose values in the scope are the

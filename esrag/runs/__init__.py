@@ -26,7 +26,7 @@ Verdict = Literal["good", "bad"]
 
 # Sections whose values decide what an answer is, and can be applied again without sending anything
 # anywhere.
-_REPLAYED = ("routing", "facts", "retrieval", "rerank", "answer")
+_REPLAYED = ("routing", "facts", "summaries", "retrieval", "rerank", "answer")
 _ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
 
 

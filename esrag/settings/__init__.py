@@ -582,6 +582,67 @@ class SummariesSettings(Section):
     )
 
 
+Feature = Literal["name", "question", "reference"]
+Share = Annotated[float, Field(ge=0, le=1)]
+Elsewhere = Literal["direct", "web"]
+
+
+class ComplexitySettings(Section):
+    """How hard a question is, 0..1, and which ones the documents cannot answer."""
+
+    weights: Mapping[Feature, Share] = Field(
+        default={"name": 0.15, "question": 0.3, "reference": 0.3},
+        description="Share of each name, of each further question in one, and of each reference to "
+        "an article or section.",
+    )
+    threshold: float = Field(
+        default=0.7, ge=0, le=1, description="Complexity above which `overrides` count."
+    )
+    overrides: Mapping[str, Any] = Field(
+        default={"retrieval.k": 15},
+        description="Settings of retrieval, summaries and answer for complex questions.",
+    )
+    routes: Annotated[tuple[Elsewhere, ...], AfterValidator(_require_unique)] = Field(
+        default=(),
+        description="Where questions may go besides the documents: direct, to models.default "
+        "alone; web, to web.provider.",
+    )
+    web_cues: Mapping[Phrase, Weight] = Field(
+        default={
+            **dict.fromkeys(("latest", "most recent", "up to date", "right now", "news"), 0.6),
+            **dict.fromkeys(("today", "this week", "this month", "this year"), 0.5),
+            **dict.fromkeys(("current", "currently", "recent", "recently"), 0.4),
+            "{country}": 0.2,
+        },
+        description="Cues of questions about what changes; {country} stands for one that is named.",
+    )
+    web_threshold: float = Field(
+        default=0.5, ge=0, le=1, description="Sum of these cues from which the web is asked."
+    )
+    direct_openings: Mapping[Phrase, Weight] = Field(
+        default=dict.fromkeys(
+            ("translate", "rephrase", "reword", "proofread", "write a", "write an", "draft a"), 1.0
+        ),
+        description="Openings of requests that no document answers.",
+    )
+
+
+class WebSettings(Section):
+    """The search of the web, for questions that a router sends there."""
+
+    provider: Literal["none", "brave", "tavily", "searxng"] = Field(
+        default="none", description="Service that searches the web; none: the answer says so."
+    )
+    url: str = Field(
+        default="", repr=False, description="Address of the service; empty: the provider's own."
+    )
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of the service.")
+    results: int = Field(default=5, ge=1, le=20, description="Most results of a search.")
+    timeout_s: float = Field(
+        default=10.0, gt=0, le=600, description="Maximum time of a search, in seconds."
+    )
+
+
 class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
@@ -788,6 +849,8 @@ class Settings(Section):
     routing: RoutingSettings = RoutingSettings()
     facts: FactsSettings = FactsSettings()
     intents: IntentsSettings = IntentsSettings()
+    complexity: ComplexitySettings = ComplexitySettings()
+    web: WebSettings = WebSettings()
     answer: AnswerSettings = AnswerSettings()
     kibana: KibanaSettings = KibanaSettings()
     runs: RunsSettings = RunsSettings()

@@ -14,6 +14,7 @@ _SENT_TO: Mapping[str, Sequence[str]] = {
     "cache.url": (),
     "embedding.url": ("embedding.api_key",),
     "rerank.url": ("rerank.api_key",),
+    "web.url": ("web.api_key",),
     **{f"models.{name}.url": (f"models.{name}.api_key",) for name in PROFILES},
     "kibana.url": ("engine.password", "engine.api_key"),
 }

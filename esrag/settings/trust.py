@@ -23,6 +23,7 @@ _ADDRESSES = frozenset(
         "queue.url",
         "embedding.url",
         "rerank.url",
+        "web.url",
         *(f"models.{name}.url" for name in PROFILES),
         "kibana.url",
     )
@@ -31,7 +32,8 @@ _ADDRESSES = frozenset(
 _MODELS = frozenset(f"models.{name}.{key}" for name in PROFILES for key in ("provider", "model"))
 # These stay on the machine; any other name may be a service.
 _LOCAL = {
-    "routing.chain": frozenset(("facts", "intents")),
+    "routing.chain": frozenset(("complexity", "facts", "intents")),
+    "web.provider": frozenset(("none",)),
     "embedding.provider": frozenset(("hashing", "onnx", "sentence-transformers")),
     "rerank.chain": frozenset(
         (
