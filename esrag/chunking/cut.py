@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from esrag.chunking import Chunker
-from esrag.chunking.outline import outline
-from esrag.records import Chunk, Document, Page
+from esrag.chunking.outline import is_lead, outline
+from esrag.records import Chunk, Document, Page, Section, Span
 from esrag.text.terms import find_technical_words
 
 # A file may call a megabyte a heading, and every chunk would carry it.
@@ -39,7 +39,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
                 end_page=_page(document.pages, page_starts, span.end - 1),
                 text=text,
                 title=_shorten(document.title),
-                section=_join(sections[bisect_right(section_starts, span.start) - 1].path),
+                section=_join(_find_path(document.text, sections, section_starts, span)),
                 keywords=find_technical_words(text),
                 metadata=document.metadata,
             )
@@ -60,6 +60,20 @@ def text_to_index(chunk: Chunk) -> str:
     first, _, rest = chunk.section.partition(" > ")
     section = rest if first.casefold() == chunk.title.casefold() else chunk.section
     return "\n".join(line for line in (chunk.title, section, chunk.text) if line)
+
+
+def _find_path(
+    text: str, sections: Sequence[Section], starts: Sequence[int], span: Span
+) -> Sequence[str]:
+    """Return the path of the section where a span begins, below its bare headings."""
+    at = bisect_right(starts, span.start) - 1
+    while (
+        at + 1 < len(sections)
+        and starts[at + 1] < span.end
+        and is_lead(text, sections[at], sections[at + 1])
+    ):
+        at += 1
+    return sections[at].path
 
 
 def _page(pages: Sequence[Page], starts: Sequence[int], offset: int) -> int:

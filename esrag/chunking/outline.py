@@ -3,6 +3,12 @@
 from esrag.records import Document, Section
 
 
+def is_lead(text: str, first: Section, second: Section) -> bool:
+    """Return whether a section is a bare heading over its first subsection."""
+    is_below = len(first.path) < len(second.path) and second.path[: len(first.path)] == first.path
+    return bool(first.path) and is_below and "\n" not in text[first.start : first.end].strip()
+
+
 def outline(document: Document) -> list[Section]:
     r"""Return sections in order that cover the whole text; text before the first one has no path.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget, Measured
-from esrag.chunking.outline import outline
+from esrag.chunking.outline import is_lead, outline
 from esrag.records import Document, Section, Span
 from esrag.text import sentence_spans, trim_span
 from esrag.text.captions import read_caption
@@ -24,34 +24,43 @@ class SectionsChunker:
     heading with almost nothing under it always goes with its first subsection.
     """
 
-    def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
+    def __init__(
+        self, size: int, overlap: int, tokens: TokenSpans, *, is_strict: bool = False
+    ) -> None:
+        """With `is_strict`, only a bare heading is joined, and no table is above the size."""
         self._budget = Budget(size, overlap, tokens)
+        self._is_strict = is_strict
+        self._max_table = 1 if is_strict else _MAX_TABLE
 
     def __call__(self, document: Document) -> Iterator[Span]:
         """Yield spans in order that cover the text."""
         measured = self._budget.measure(document.text)
         tables = sorted(document.tables, key=lambda table: table.start)
         table_starts = [table.start for table in tables]
-        for part in self._join(measured, outline(document)):
+        for part in self._join(measured, document.text, outline(document)):
             inside = tables[
                 bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)
             ]
             yield from measured.pack(self._units(measured, document.text, part, inside))
 
-    def _join(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
+    def _join(self, measured: Measured, text: str, parts: Iterable[Section]) -> Sequence[Section]:
         joined: list[Section] = []
         for part in parts:
-            if joined and self._belong_together(measured, joined[-1], part):
+            if joined and self._belong_together(measured, text, joined[-1], part):
                 joined[-1] = Section(joined[-1].path, joined[-1].start, part.end)
             else:
                 joined.append(part)
         return joined
 
-    def _belong_together(self, measured: Measured, first: Section, second: Section) -> bool:
+    def _belong_together(
+        self, measured: Measured, text: str, first: Section, second: Section
+    ) -> bool:
         """Return whether two neighbouring sections belong in one chunk.
 
         That is a short lead with its own subsection, or two sections, one of them small, that fit.
         """
+        if self._is_strict:
+            return is_lead(text, first, second)
         first_count, second_count = (
             measured.count(part.start, part.end) for part in (first, second)
         )
@@ -79,19 +88,19 @@ class SectionsChunker:
 
         for table in tables:
             for start, end in trim_span(text, max(table.start, cursor), min(table.end, part.end)):
-                if measured.count(start, end) > self._budget.size * _MAX_TABLE:
+                whole = Span(start, end)
+                if not self._is_whole(measured, whole):
                     continue
                 units += self._sentences(measured, text, part, cursor, start)
-                first = start
-                while units and self._is_label(measured, text, part, units, first):
-                    first = units.pop().start
-                units.append(Span(first, end))
+                while units and self._is_label(measured, text, part, units, whole):
+                    whole = Span(units.pop().start, end)
+                units.append(whole)
                 cursor = end
 
         return units + self._sentences(measured, text, part, cursor, part.end)
 
     def _is_label(
-        self, measured: Measured, text: str, part: Section, units: Sequence[Span], table: int
+        self, measured: Measured, text: str, part: Section, units: Sequence[Span], table: Span
     ) -> bool:
         """Return whether the last unit is a short caption, or a heading with nothing below it.
 
@@ -100,7 +109,12 @@ class SectionsChunker:
         last = units[-1]
         is_heading = len(units) == 1 and bool(part.path)
         is_named = is_heading or bool(read_caption([text[last.start : last.end]]))
-        return is_named and self._is_small(measured.count(last.start, table))
+        is_short = self._is_small(measured.count(last.start, table.start))
+        return is_named and is_short and self._is_whole(measured, Span(last.start, table.end))
+
+    def _is_whole(self, measured: Measured, table: Span) -> bool:
+        """Return whether a table, with or without its caption, is short enough for one chunk."""
+        return measured.count(table.start, table.end) <= self._budget.size * self._max_table
 
     def _sentences(
         self, measured: Measured, text: str, part: Section, start: int, end: int
@@ -110,3 +124,17 @@ class SectionsChunker:
         if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
         return list(measured.fit(spans))
+
+
+class StrictSectionsChunker:
+    """Sections as by `sections`, of which none is joined with another and no table is too long.
+
+    A bare heading goes with its first subsection. A table above the size is cut between its rows.
+    """
+
+    def __init__(self, size: int, overlap: int, tokens: TokenSpans) -> None:
+        self._sections = SectionsChunker(size, overlap, tokens, is_strict=True)
+
+    def __call__(self, document: Document) -> Iterator[Span]:
+        """Yield spans in order that cover the text."""
+        return self._sections(document)

@@ -37,7 +37,8 @@ def init(preset: str, *, force: bool) -> int:
     PRESET is a name or a folder with an esrag.yaml. Names: default (nothing changed), keyword (no
     model), precise (fp32 arithmetic), cited-specs (standards: query variants, reranking by words,
     strict citations), csv-kb (articles in a CSV file: weighted legs, a turn for each source, a
-    cache), two-tier (facts first, then documents, those of official sources first). The file names
+    cache), two-tier (facts first, then documents, those of official sources first), intents (by
+    what a question is about), hierarchical (long documents by section). The file names
     the preset instead of copying it, so that fixes to the preset reach you.
     """
     from esrag.settings.layers import preset_layer

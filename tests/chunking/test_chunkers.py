@@ -268,6 +268,32 @@ def test_small_sections_are_joined_downwards():
     ]
 
 
+def test_strict_sections_are_never_joined():
+    """But for a bare heading, which goes with its first subsection."""
+    body = "One two three four five."
+    text, sections = sectioned(
+        (("4",), "4 Keys\n"),
+        (("4", "4.1"), f"4.1 Sizes\n{body}\n"),
+        (("4", "4.2"), f"4.2 Names\n{body}\n"),
+        (("5",), f"5 Ends\n{body}\n"),
+    )
+    assert texts_of("strict_sections", text, 100, sections=sections) == [
+        f"4 Keys\n4.1 Sizes\n{body}",
+        f"4.2 Names\n{body}",
+        f"5 Ends\n{body}",
+    ]
+
+
+def test_a_strict_table_is_cut_between_rows():
+    """No chunk is above the size."""
+    rows = [f"ML-KEM-{n} | {n} | {n + 1}" for n in range(9)]
+    text = "\n".join(rows)
+    found = texts_of("strict_sections", text, 20, tables=(Span(0, len(text)),))
+    assert len(found) > 1
+    assert "\n".join(found) == text
+    assert all(len(word_spans(piece)) <= 20 for piece in found)
+
+
 def test_a_heading_alone_goes_with_a_subsection_that_does_not_fit():
     """A heading over a long subsection starts the first chunk of it, and is no chunk of its own."""
     body = "One two three four five six seven eight. "

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from esrag.chunking.cut import chunks, text_to_index
 from esrag.chunking.outline import outline
-from esrag.chunking.sections import SectionsChunker
+from esrag.chunking.sections import SectionsChunker, StrictSectionsChunker
 from esrag.chunking.sentence import SentenceChunker
 from esrag.records import Document, Page, Section
 from esrag.text import word_spans
@@ -69,6 +69,16 @@ def test_sections_title_words_and_metadata_come_along():
     assert (first.section, second.section) == ("Keys", "Keys > Sizes")
     assert (second.title, second.metadata) == ("The title", {"year": 2024})
     assert any("768" in word for word in second.keywords)
+
+
+def test_a_bare_heading_gives_way_to_its_subsection():
+    """A chunk that begins with one has the path of what follows."""
+    text = "Keys\nSizes\nA key has 768 bits."
+    end = len(text)
+    sections = (Section(("Keys",), 0, end), Section(("Keys", "Sizes"), 5, end))
+    document = Document("a", "plain", text, sections=sections)
+    (chunk,) = chunks(document, StrictSectionsChunker(20, 0, word_spans))
+    assert chunk.section == "Keys > Sizes"
 
 
 def test_headings_are_bounded():

@@ -145,37 +145,38 @@ def test_answers_from_elsewhere_are_never_cached(asking, web, service, tmp_path)
     assert len(web.asked) == 2
 
 
-class TestDirect:
-    """A request that no document answers, and a language model for it."""
+REQUEST = "Translate 'kettle' into French"
 
-    REQUEST = "Translate 'kettle' into French"
 
-    @pytest.fixture
-    def spoken(self, asking, service):
-        model = {
-            "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
-            "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
-            "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
-        }
-        service.said = ["bouilloire ", "[c1]"]
-        return replace(asking, variables=asking.variables | model)
+@pytest.fixture
+def spoken(asking, service):
+    model = {
+        "ESRAG_MODELS__DEFAULT__MODEL": "made-up",
+        "ESRAG_MODELS__DEFAULT__URL": f"{service.url}/v1",
+        "ESRAG_MODELS__DEFAULT__API_KEY": service.key,
+    }
+    service.said = ["bouilloire ", "[c1]"]
+    return replace(asking, variables=asking.variables | model)
 
-    def test_the_answer_is_labelled_and_cites_nothing(self, spoken):
-        ran = spoken("ask", self.REQUEST, "--json")
-        found = ran.json
-        assert (ran.code, found["route"]) == (0, "direct")
-        assert found["answer"] == "Not from the documents: bouilloire"
-        assert (found["citations"], found["confidence"]) == ([], 0.0)
-        shown = spoken("ask", self.REQUEST).out
-        assert "confidence" not in shown
 
-    def test_without_a_model_the_documents_answer(self, asking):
-        found = asking("ask", self.REQUEST, "--json").json
-        assert "no language model answered" in found["notes"][0]
-        assert found["route"] == "documents"
+def test_a_direct_answer_is_labelled_and_cites_nothing(spoken):
+    ran = spoken("ask", REQUEST, "--json")
+    found = ran.json
+    assert (ran.code, found["route"]) == (0, "direct")
+    assert found["answer"] == "Not from the documents: bouilloire"
+    assert (found["citations"], found["confidence"]) == ([], 0.0)
+    shown = spoken("ask", REQUEST).out
+    assert "confidence" not in shown
 
-    def test_a_model_that_fails_is_noted(self, spoken, service, answering):
-        service.script = [answering(400, {"error": {"message": "no"}})]
-        found = spoken("ask", self.REQUEST, "--json").json
-        assert found["notes"][0].startswith("no language model answered")
-        assert found["route"] == "documents"
+
+def test_without_a_model_the_documents_answer(asking):
+    found = asking("ask", REQUEST, "--json").json
+    assert "no language model answered" in found["notes"][0]
+    assert found["route"] == "documents"
+
+
+def test_a_model_that_fails_is_noted(spoken, service, answering):
+    service.script = [answering(400, {"error": {"message": "no"}})]
+    found = spoken("ask", REQUEST, "--json").json
+    assert found["notes"][0].startswith("no language model answered")
+    assert found["route"] == "documents"
