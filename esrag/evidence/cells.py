@@ -8,6 +8,7 @@ from typing import Literal
 
 from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.labels import find_labels
 from esrag.evidence.questions import read_sides
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import Row, is_figure
@@ -33,6 +34,11 @@ _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not app
 )
 _ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
 _SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
+_HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
+_MEASURES = {
+    "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
+    "long": "length", "old": "age", "tall": "height", "wide": "width",
+}  # fmt: skip
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
@@ -55,7 +61,7 @@ class _Candidate:
     numbers: int  # of the question that its label has and no header of it: a year, a size
     matched: int  # words of its label only
     explained: int  # words of its label and of its best header
-    missing: int  # words of its label that the question lacks
+    missing: int  # words of its label that the question lacks, none if it has the label's number
     headers: int  # words of its best header
     share: float  # of the question's words that it has with its caption and titles
     is_technical: bool  # a technical word of the question is in its label
@@ -150,13 +156,15 @@ def is_cell_of(text: str, row: Row) -> bool:
 
 
 def _asked(question: str) -> set[str]:
-    """Return the words of a question, also as tables write them: high for highest.
+    """Return the words of a question, also as tables write them: high for highest, depth for deep.
 
     >>> sorted(_asked("The highest price at the end of 2021?") - _terms("highest price end 2021"))
     ['31', 'decemb', 'high']
     """
-    bases = " ".join(_SUPERLATIVE.findall(question))
-    return _terms(f"{question} {bases} {'December 31' if _YEAR_END.search(question) else ''}")
+    bases = _SUPERLATIVE.findall(question)
+    measures = [_MEASURES[word.casefold()] for word in _HOW.findall(question)]
+    year_end = ["December 31"] if _YEAR_END.search(question) else []
+    return _terms(" ".join([question, *bases, *measures, *year_end]))
 
 
 def _quarter(question: str) -> int:
@@ -178,6 +186,7 @@ def _candidates(
     """
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
     quarter, given, named = _quarter(question), _terms(question), compounds(question)
+    members = _members(question)
     places = Counter[tuple[str, ...]]()
 
     for line in lines(item.chunk.text):
@@ -192,20 +201,43 @@ def _candidates(
         heads = _terms(" ".join(name for name, _ in row.cells))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
         label = _terms(row.cells[0][1])
+        missing = set() if _is_member(row.cells[0][1], members, asked) else label - asked
         held = titles | _terms(row.above) | label | heads
         yield _Candidate(
             key=item.key,
             row=row,
             text=to_line(line.text),
             asked=asked,
-            numbers=0 if label - asked else sum(map(str.isdigit, (label & given) - heads)),
+            numbers=0 if missing else sum(map(str.isdigit, (label & given) - heads)),
             matched=len((asked & label) - over),
             explained=len(asked & label) + shared,
-            missing=len(label - asked),
+            missing=len(missing),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),
             is_technical=not named.isdisjoint(compounds(row.cells[0][1])),
         )
+
+
+def _members(text: str) -> set[tuple[str, str]]:
+    """Return the numbered members of series that a text names: lamp 7, berth 12."""
+    return {
+        (word, label)
+        for word, found in find_labels(to_figures(text)).items()
+        for label in found
+        if label.isdigit()
+    }
+
+
+def _is_member(label: str, named: set[tuple[str, str]], asked: set[str]) -> bool:
+    """Return whether a row's label has a member that is named, and no number that is not.
+
+    >>> named = {("berth", "12")}
+    >>> _is_member("Berth 12 at the quay", named, {"berth", "12"})
+    True
+    >>> _is_member("Berth 12 in 2021", named, {"berth", "12", "2020"})
+    False
+    """
+    return bool(_members(label) & named) and not any(map(str.isdigit, _terms(label) - asked))
 
 
 def _is_named(row: _Candidate) -> bool:

@@ -44,7 +44,7 @@ def drop_other_members(
     A number that the question gives as a label has to occur in the evidence. Otherwise nothing is
     returned.
     """
-    asked = _labels(to_figures(question))
+    asked = find_labels(to_figures(question))
     if not asked:
         return list(statements)
 
@@ -71,18 +71,31 @@ def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
 
 
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:
-    found = _labels(text)
+    found = find_labels(text)
     return any(
         found.get(word, set()) - labels
-        and not any(_holds(held, label) for held in (text, title) for label in labels)
+        and not any(
+            label in found[word] or _holds(title, label) or _stands_alone(text, label, found)
+            for label in labels
+        )
         for word, labels in asked.items()
     )
 
 
-def _labels(text: str) -> dict[str, set[str]]:
+def _stands_alone(text: str, label: str, found: Labels) -> bool:
+    """Return whether a text has a label, and not as that of another word.
+
+    >>> text = "Berth: Berth 1, Week fee: 17"
+    >>> _stands_alone(text, "17", find_labels(text))
+    False
+    """
+    return _holds(text, label) and not any(label in others for others in found.values())
+
+
+def find_labels(text: str) -> dict[str, set[str]]:
     """Return the labels of a text by the preceding word.
 
-    >>> _labels("Does lamp 7 of pump A-8 burn 7 litres, as valve Anna did on 2 May?")
+    >>> find_labels("Does lamp 7 of pump A-8 burn 7 litres, as valve Anna did on 2 May?")
     {'lamp': {'7'}, 'pump': {'A-8'}, 'valv': {'Anna'}, 'may': {'2'}}
     """
     found: dict[str, set[str]] = defaultdict(set)

@@ -27,6 +27,11 @@ PRICES = (
     "December 31, | 3.70 | 2.70\nMarch 31, | 4.64 | 3.68"
 )
 IN_MILLIONS = "Segments\n\nIn millions of CHF | 2023 Sales | 2022 Sales\nZone NA | 12553 | 12138"
+BERTHS = (
+    "Berths of the harbour\n\n| Berth | Week fee | Depth |\n| --- | --- | --- |\n"
+    "| Berth 1 at the north quay | 17 | 2.5 m |\n| Berth 17 at the north quay | 257 | 9.5 m |\n"
+    "| Berth 17 at the south quay | 301 | 4.5 m |"
+)
 CLIENTS = (
     "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
 )
@@ -91,6 +96,19 @@ def answer(question, text):
         ),
         (CLIENTS, "What share of revenue was Client A in 2020?", ["Client A, 2020 Revenue: 21.5%"]),
         (SHEETS, "Why did the total assets rise in 2020?", []),
+        (
+            BERTHS,
+            "How deep is berth 17?",
+            [
+                "Berth 17 at the north quay, Depth: 9.5 m",
+                "Berth 17 at the south quay, Depth: 4.5 m",
+            ],
+        ),
+        (
+            BERTHS,
+            "How deep is berth 17 at the south quay?",
+            ["Berth 17 at the south quay, Depth: 4.5 m"],
+        ),
     ],
 )
 def test_the_cell_in_question(text, question, expected):

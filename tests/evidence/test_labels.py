@@ -45,6 +45,11 @@ def lamps(*names, after="burns 5 litres."):
             [f"Lamp {n} burns {n + 3} litres." for n in (4, 7, 10)],
             "Lamp 7 burns 10 litres.",
         ),
+        (
+            "How many litres does lamp 17 burn?",
+            ["Lamp 1 of pump 17 burns 17 litres.", "Lamp 17 of pump 1 burns 5 litres."],
+            "Lamp 17 of pump 1 burns 5 litres.",
+        ),
         ("How many litres does lamp seven burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
         ("How many litres does lamp no. 7 burn?", lamps("8", "7", "9"), "Lamp 7 burns 5 litres."),
         (
