@@ -1,4 +1,4 @@
-"""`esrag runs` and `esrag feedback`: show and rate the records of answered questions."""
+"""`esrag runs` and `esrag feedback`: show, sum up and rate the records of answered questions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -13,11 +13,14 @@ from esrag.cli.output import print_json, print_text, remark
 if TYPE_CHECKING:
     from esrag.records import Citation
     from esrag.runs import Feedback
+    from esrag.settings import Settings
+
+_BARS = " ▁▂▃▄▅▆▇█"
 
 
 @click.group()
 def runs() -> None:
-    """List, show and export the records of questions."""
+    """List, show, sum up and export the records of questions."""
 
 
 @runs.command("list")
@@ -39,8 +42,12 @@ def list_runs(*, limit: int, as_json: bool, **options: Any) -> int:
         else:
             print_text(_line(record, feedback))
     if not found and not as_json:
-        remark("no runs are kept" + ("; runs.keep is off" if settings.runs.keep == "off" else ""))
+        _remark_none(settings)
     return 0
+
+
+def _remark_none(settings: "Settings") -> None:
+    remark("no runs are kept" + ("; runs.keep is off" if settings.runs.keep == "off" else ""))
 
 
 @runs.command()
@@ -82,6 +89,36 @@ def export(**options: Any) -> int:
     for record, feedback in open_runs(settings_of(**options)).runs():
         print_json(record | {"feedback": [*map(asdict, feedback)]})
     return 0
+
+
+@runs.command()
+@json_option
+@settings_options
+def stats(*, as_json: bool, **options: Any) -> int:
+    """Count the kept runs over time, by route, intent and refusal, with times and feedback."""
+    from esrag.cli.rendering import render
+    from esrag.runs.opening import open_runs
+    from esrag.runs.stats import summarise_runs
+
+    settings = settings_of(**options)
+    found = summarise_runs(open_runs(settings).runs())
+    if found is None:
+        _remark_none(settings)
+    elif as_json:
+        print_json(found.to_dict())
+    else:
+        print_text(render("stats.txt.j2", stats=found, plot=_plot))
+    return 0
+
+
+def _plot(counts: "Sequence[int]") -> str:
+    """Return counts as bars of one line, the largest one full.
+
+    >>> _plot([0, 1, 4, 8])
+    ' ▁▄█'
+    """
+    most = max(counts)
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in counts)
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
@@ -9,6 +10,7 @@ from esrag.engines.server.connection import Connection, Refused, refusal
 from esrag.engines.server.siblings import CONFLICT, FORBIDDEN, Kind, Sibling
 from esrag.errors import EsragError
 from esrag.runs import Feedback, Verdict
+from esrag.runs.stats import Outcome, read_outcome
 from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
 from esrag.settings import RunsSettings
 
@@ -34,10 +36,11 @@ class ServerRuns:
         """Keep a record; see `RunStore.add`."""
         text = serialise(record, self._settings)
         size_bytes = len(text.encode("utf-8", "replace"))
+        shown = _show(read_outcome(record))
 
         # Before the record is written, because what was just written cannot be searched yet.
         self._remove_old(self._settings.max_bytes - size_bytes)
-        self._create(record["run_id"], _entry("run", record, bytes=size_bytes, body=text))
+        self._create(record["run_id"], _entry("run", record, bytes=size_bytes, body=text, **shown))
 
     def runs(self) -> Iterator[tuple[Record, tuple[Feedback, ...]]]:
         """Yield the records; see `RunStore.runs`."""
@@ -164,6 +167,12 @@ class ServerRuns:
 def _entry(kind: str, record: Record, **fields: Any) -> Mapping[str, Any]:
     """Return the entry of a run, or one that belongs to it, with the time of the run."""
     return {"kind": kind, "run_id": record["run_id"], "at": record["at"], **fields}
+
+
+def _show(outcome: Outcome) -> Mapping[str, Any]:
+    """Return the fields for dashboards: the names that are not "", and the time of all stages."""
+    named = {name: value for name, value in asdict(outcome).items() if value != ""}
+    return named | {"took_ms": sum(outcome.took_ms.values())}
 
 
 def _read_feedback(source: Mapping[str, Any]) -> Feedback:

@@ -135,7 +135,7 @@ def test_kept_runs_are_listed_shown_exported_and_rated(kitchen):
     ]
     shown = kitchen("runs", "show", first).out
     assert "The kettle holds 1.7 litres. [c1]\n" in shown
-    assert "\n[c1] Kettle, page 1: docs/kitchen/kettle.md\n" in shown
+    assert "\n[c1] Kettle > Size, page 1: docs/kitchen/kettle.md\n" in shown
     assert "feedback: good: to the point\n" in shown
     exported = kitchen("runs", "export").lines
     assert [run["run_id"] for run in exported] == [second, first]
@@ -249,6 +249,29 @@ def test_an_unknown_run_is_named(kitchen):
     assert kitchen("feedback", "nope", "good").code == 2
     assert kitchen("feedback", run_id, "fine").code == 2
     assert kitchen("feedback", run_id, "good", "--note", "x" * 3000).code == 2
+
+
+def test_kept_runs_are_summed_up(kitchen):
+    """With a bar for each day, as JSON too; without any, a remark says why."""
+    assert kitchen("runs", "stats").err == "no runs are kept; runs.keep is off\n"
+    kept = {"ESRAG_RUNS__KEEP": "without-texts"}
+    kitchen("ask", QUESTION, **kept)
+    kitchen("ask", "Who painted the Night Watch?", "--set", "answer.refusal=0.99", **kept)
+    run_id = kitchen("runs", "list", "--json").lines[0]["run_id"]
+    kitchen("feedback", run_id, "good")
+
+    ran = kitchen("runs", "stats")
+    first, _, header, documents, *_ = ran.out.splitlines()
+    assert first.startswith("2 runs from 20")
+    assert first.endswith(": 1 refused, 0 from the cache, 1 rated good, 0 bad")
+    assert " ".join(header.split()) == "route runs refused cached hits good bad each day"
+    assert documents.split() == ["documents", "2", "1", "0", "3.0", "1", "0", "█"]
+    assert "refusal " in ran.out
+    assert "median ms" in ran.out
+
+    stats = kitchen("runs", "stats", "--json").json
+    assert (stats["schema"], stats["total"]["runs"]) == ("esrag.stats/1", 2)
+    assert stats["total"]["periods"] == [2]
 
 
 def test_runs_are_kept_from_python_too(kitchen, monkeypatch):

@@ -102,7 +102,7 @@ def test_an_answer_with_200_may_hold_failures(kibana):
     server.answer("_import", server.report(8, wrong))
     said = str(failed(server.url))
     assert (
-        "took 8 of 16 objects: search one: conflict; search two: unknown: is broken; "
+        "took 8 of 25 objects: search one: conflict; search two: unknown: is broken; "
         "dashboard three: " in said
     )
     assert said.endswith("; and 1 more")
@@ -113,7 +113,7 @@ def test_an_answer_with_200_may_hold_failures(kibana):
     [
         {"success": True, "successCount": 3},
         {"success": False, "successCount": 0},
-        {"success": "yes", "successCount": 16},
+        {"success": "yes", "successCount": 25},
         {"success": False, "errors": ["what", {"error": "why"}]},
         {},
     ],
@@ -122,7 +122,7 @@ def test_a_success_that_is_none(kibana, body):
     """Nothing counts but the server's word that it took all of them."""
     server = kibana()
     server.answer("_import", Answer(body, 200, server.said))
-    assert "of 16 objects" in str(failed(server.url))
+    assert "of 25 objects" in str(failed(server.url))
 
 
 @pytest.mark.parametrize(

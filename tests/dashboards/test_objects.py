@@ -1,9 +1,9 @@
 """The saved objects: whole, and about fields that exist and can be counted on both engines."""
 
-import itertools
 import json
 import re
 import uuid
+from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import pairwise
 
@@ -23,22 +23,30 @@ from esrag.ingesting import Outcome, Result, Task
 from esrag.ledger import Batch
 from esrag.ledger.server import ServerStore
 from esrag.ledger.store import batch_row
+from esrag.runs.server import ServerRuns
+from esrag.settings import RunsSettings
 
 INDEX = "library-1.0_x"
 OBJECTS = {(item["type"], item["id"]): item for item in build_objects(INDEX)}
 OF_TYPE = {kind: [item for item in OBJECTS.values() if item["type"] == kind] for kind, _ in OBJECTS}
-METRICS = {"count"}
+METRICS = {"count", "avg", "percentiles"}
 MAPPINGS = {
     name: json.loads((files("esrag.mappings") / f"{name}.json").read_text())["mappings"][
         "properties"
     ]
-    for name in ("elasticsearch", "opensearch", "ledger")
+    for name in ("elasticsearch", "opensearch", "ledger", "runs")
 }
 
 
-def is_of_jobs(item):
-    """Whether it shows the ledger and not the index."""
-    return any(one["id"] == f"esrag-ledger-{INDEX}" for one in item["references"])
+def view_of(item):
+    """What it shows: the index itself ("view"), its ledger or its runs."""
+    views = [one["id"] for one in item["references"] if one["type"] == "index-pattern"]
+    return views[0].removeprefix("esrag-").removesuffix(f"-{INDEX}") if views else ""
+
+
+def of_view(view, kind):
+    """The objects of a kind that show it."""
+    return [item for item in OF_TYPE[kind] if view_of(item) == view]
 
 
 def source(item):
@@ -72,24 +80,32 @@ def fields_of(item):
     yield from attributes.get("columns", ())
     yield from (field for field, _ in attributes.get("sort", ()))
     if "visState" in attributes:
-        yield from (
-            agg["params"]["field"] for agg in state(item)["aggs"] if agg["type"] not in METRICS
-        )
+        yield from (agg["params"]["field"] for agg in state(item)["aggs"] if agg["type"] != "count")
     if "kibanaSavedObjectMeta" in attributes:
         yield from re.findall(r"(\w+):", source(item)["query"]["query"])
 
 
 def aggregations_of(item):
-    """What Kibana asks a server for: each bucket within the one before.
+    """What Kibana asks a server for: each bucket within the one before, and metrics in the last.
 
-    The metric is the buckets' own count.
+    The count is the buckets' own.
     """
-    nested = {}
+    nested = {
+        agg["id"]: {
+            agg["type"]: {
+                name: agg["params"][name] for name in ("field", "percents") if name in agg["params"]
+            }
+        }
+        for agg in state(item)["aggs"]
+        if agg["type"] in METRICS - {"count"}
+    }
     for agg in reversed([agg for agg in state(item)["aggs"] if agg["type"] not in METRICS]):
         given = agg["params"]
         body = {"field": given["field"], **json.loads(given.get("json", "{}"))}
         if agg["type"] == "terms":
             body |= {"size": given["size"], "order": {"_count": given["order"]}}
+        elif agg["type"] == "date_histogram":
+            body["calendar_interval"] = {"d": "day"}[given["interval"]]
         else:
             body |= {name: given[name] for name in ("ranges", "interval") if name in given}
         nested = {agg["id"]: {agg["type"]: body, **({"aggs": nested} if nested else {})}}
@@ -115,9 +131,9 @@ def test_every_reference_resolves():
 
 
 def test_every_search_is_of_a_view():
-    """Of the index or of its ledger, by the name that both products look for."""
+    """Of the index, its ledger or its runs, by the name that both products look for."""
     views = {view["id"]: view["attributes"] for view in OF_TYPE["index-pattern"]}
-    assert [*views.values()] == [{"title": INDEX}, {"title": f"{INDEX}-ledger"}]
+    assert [*views.values()] == [{"title": f"{INDEX}{end}"} for end in ("", "-ledger", "-runs")]
     for item in OF_TYPE["search"] + OF_TYPE["visualization"]:
         (reference,) = item["references"]
         assert (reference["type"], reference["id"] in views) == ("index-pattern", True)
@@ -177,6 +193,7 @@ def test_what_is_shown_is_named_for_its_index():
         ("elasticsearch", {"doc_id", "near_hash", "stored_at", "characters", "reason"}),
         ("opensearch", {"doc_id", "near_hash", "stored_at", "characters", "reason"}),
         ("ledger", {"job_id", "state", "causes", "failed"}),
+        ("runs", {"at", "route", "intent", "reason", "hits", "took_ms", "verdict"}),
     ],
 )
 def test_every_field_exists(name, some):
@@ -184,11 +201,9 @@ def test_every_field_exists(name, some):
     that needs.
     """
     properties = MAPPINGS[name]
-    items = [item for item in OBJECTS.values() if is_of_jobs(item) == (name == "ledger")]
-    visualizations, searches = (
-        [it for it in items if it["type"] == kind] for kind in ("visualization", "search")
-    )
-    named = {field for item in items for field in fields_of(item)}
+    view = name if name in {"ledger", "runs"} else "view"
+    visualizations, searches = (of_view(view, kind) for kind in ("visualization", "search"))
+    named = {field for item in visualizations + searches for field in fields_of(item)}
     assert some <= named
     assert named - properties.keys() == set()
     counted = {
@@ -198,7 +213,7 @@ def test_every_field_exists(name, some):
     plain = {
         field
         for field in counted | sorted_by
-        if properties[field]["type"] in {"keyword", "integer", "date"}
+        if properties[field]["type"] in {"keyword", "integer", "date", "boolean", "float"}
     }
     assert plain == counted | sorted_by
     assert [field for field in plain if not properties[field].get("doc_values", True)] == []
@@ -286,7 +301,7 @@ def test_everything_shown_can_be_asked_for(filled):
         )
 
     counts = {}
-    for item in itertools.filterfalse(is_of_jobs, OF_TYPE["visualization"]):
+    for item in of_view("view", "visualization"):
         buckets = run(item, size=0, aggs=aggregations_of(item))["aggregations"]["2"]["buckets"]
         counts[item["id"]] = {
             str(b.get("key_as_string", b["key"])): b["doc_count"] for b in buckets if b["doc_count"]
@@ -300,7 +315,7 @@ def test_everything_shown_can_be_asked_for(filled):
     assert list(named["ages"].values()) == [4]
 
     hits = {}
-    for item in itertools.filterfalse(is_of_jobs, OF_TYPE["search"]):
+    for item in of_view("view", "search"):
         order = [{field: direction} for field, direction in item["attributes"]["sort"]]
         found = run(item, sort=order, fields=item["attributes"]["columns"], _source=False)["hits"][
             "hits"
@@ -349,8 +364,7 @@ def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
     assert store.write([batch_row(one) for one in batches]) == [True] * len(batches)
     alias = f"{index}-ledger"
     connection.request("POST", f"/{alias}/_refresh")
-    (shown,) = filter(is_of_jobs, OF_TYPE["visualization"])
-    (listed,) = filter(is_of_jobs, OF_TYPE["search"])
+    (shown,), (listed,) = (of_view("ledger", kind) for kind in ("visualization", "search"))
     body = {"query": query_of(shown), "size": 0, "aggs": aggregations_of(shown)}
     buckets = connection.request("POST", f"/{alias}/_search", body)["aggregations"]["2"]["buckets"]
     causes = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
@@ -361,6 +375,65 @@ def test_what_failed_in_jobs_can_be_asked_for(engine_name, request):
     )["hits"]["hits"]
     assert [hit["_source"]["key"] for hit in hits] == ["batch j-3", "batch j-2", "batch j-1"]
     connection.request("DELETE", f"/{alias}-1")
+    store.close()
+
+
+def run_record(number, **changed):
+    """A record of a question; each took a millisecond longer than the one before."""
+    answer = {
+        "route": "documents",
+        "routing": {"intent": "jobs"},
+        "refused": False,
+        "reason": "",
+        "cached": False,
+        "hits": [{}, {}],
+        "took_ms": {"read": 1.0, "verify": float(number)},
+        **changed,
+    }
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {"run_id": f"r{number}", "at": at, "answer": answer}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("engine_name", ["opensearch", "elasticsearch"])
+def test_what_was_asked_can_be_asked_for(engine_name, request):
+    """By route and intent with hits and times, refusals by reason, and the verdicts."""
+    connection = Connection(EngineOptions(request.getfixturevalue(engine_name)))
+    index = f"k-{uuid.uuid4().hex[:12]}"
+    store = ServerRuns(connection, index, RunsSettings(keep="whole"))
+    store.add(run_record(1))
+    store.add(run_record(2, route="facts", routing={"intent": ""}, hits=[], cached=True))
+    store.add(run_record(3, refused=True, reason="no-hits", hits=[]))
+    store.rate("r1", "good", "")
+    connection.request("POST", f"/{index}-runs/_refresh")
+
+    found = {}
+    for item in of_view("runs", "visualization"):
+        body = {"query": query_of(item), "size": 0, "aggs": aggregations_of(item)}
+        answer = connection.request("POST", f"/{index}-runs/_search", body)
+        found[item["id"].split("-")[1]] = answer["aggregations"]["2"]["buckets"]
+    counts = {
+        name: {str(each.get("key_as_string", each["key"])): each["doc_count"] for each in buckets}
+        for name, buckets in found.items()
+    }
+    assert [*counts.pop("questions").values()] == [3]
+    assert counts == {
+        "routes": {"documents": 2, "facts": 1},
+        "intents": {"jobs": 2},
+        "refusals": {"no-hits": 1},
+        "cached": {"false": 2, "true": 1},
+        "verdicts": {"good": 1},
+    }
+    routes = {each["key"]: each for each in found["routes"]}
+    assert (routes["documents"]["4"]["value"], routes["facts"]["4"]["value"]) == (1.0, 0.0)
+    assert routes["facts"]["5"]["values"]["50.0"] == pytest.approx(3.0)
+
+    (slowest,) = of_view("runs", "search")
+    order = [{field: way} for field, way in slowest["attributes"]["sort"]]
+    body = {"query": query_of(slowest), "sort": order}
+    hits = connection.request("POST", f"/{index}-runs/_search", body)["hits"]["hits"]
+    assert [hit["_source"]["run_id"] for hit in hits] == ["r3", "r2", "r1"]
+    connection.request("DELETE", f"/{index}-runs-1")
     store.close()
 
 

@@ -32,6 +32,9 @@ TYPES = {
     "list of text": lambda value: (
         isinstance(value, list) and all(isinstance(item, str) for item in value)
     ),
+    "list of int": lambda value: (
+        isinstance(value, list) and all(type(item) is int for item in value)
+    ),
     "object": lambda value: isinstance(value, dict),
 }
 ON_DEMAND = {
@@ -126,6 +129,7 @@ PRINTED = {
     "esrag.hits/1": ["search", "kettle"],
     "esrag.run/1": ["runs", "export"],
     "esrag.runs/1": ["runs", "list"],
+    "esrag.stats/1": ["runs", "stats"],
     "esrag.diff/1": ["diff", "a.json", "b.json"],
     "esrag.verdict/1": ["verify", "draft.json"],
     "esrag.ingest/1": ["ingest", "docs", "missing.txt"],
