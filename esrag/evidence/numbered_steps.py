@@ -10,14 +10,18 @@ from itertools import pairwise
 
 from esrag.text import trim_span
 
-Labels = list[re.Match[str]]  # `1:`, `2:`, … of one algorithm, or of the part that a text contains
+Label = re.Match[str]
+Labels = list[Label]  # `1:`, `2:`, … of one algorithm, or of the part that a text contains
 Spans = tuple[tuple[int, int], ...]
 
 # Characters without white space. The longest step of FIPS 203 has 78, and the longest distance from
 # a heading to its first step is 262. Numbers much further down belong to something else.
 _MAX_STEP, _MAX_HEAD = 500, 800
 
-_LABEL = re.compile(r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)")  # not in the cells of a table
+# `1:`, also within a line but not in the cells of a table, or the number of a list's item: `1.`.
+_LABEL = re.compile(
+    r"(?<!\S)(?<!\| )(\d{1,3}):(?!\S)|^[^\S\n]*(\d{1,3})[.)](?=[^\S\n])", re.MULTILINE
+)
 # A PDF's accents and exponents may come before a label.
 _LINE_START = re.compile(r"[^A-Za-z|\n]{0,8}")
 # "Algorithm 13 is invoked with …" and "Algorithm 6 (see …" are not headings.
@@ -106,27 +110,27 @@ def _runs(text: str) -> Iterator[Labels]:
         yield labels
 
 
-def _is_first(text: str, before: Labels, label: re.Match[str]) -> bool:
-    return (
-        _begins_line(text, label)
-        or _heading(text, before[-1].end() if before else 0, label) is not None
-    )
+def _is_first(text: str, before: Labels, label: Label) -> bool:
+    """Return whether a label begins a run. A list has steps only under a heading."""
+    return (not _is_item(label) and _begins_line(text, label)) or _heading(
+        text, before[-1].end() if before else 0, label
+    ) is not None
 
 
-def _heading(text: str, after: int, label: re.Match[str]) -> re.Match[str] | None:
+def _heading(text: str, after: int, label: Label) -> re.Match[str] | None:
     """Return the last "Algorithm N" above a first label if it is near."""
-    if label[1] != "1":
+    if _number(label) != 1:
         return None
     headings = list(_HEADING.finditer(text, after, label.start()))
     is_near = bool(headings) and _size(text[headings[-1].start() : label.start()]) <= _MAX_HEAD
     return headings[-1] if is_near else None
 
 
-def _follows(text: str, last: re.Match[str], label: re.Match[str]) -> bool:
+def _follows(text: str, last: Label, label: Label) -> bool:
     """Return whether a label is the next one of the same algorithm, with one step in between."""
-    if int(label[1]) != int(last[1]) + 1 or (
-        not _begins_line(text, label) and _IS_RATIO.match(text, label.end())
-    ):
+    is_next = _number(label) == _number(last) + 1 and _is_item(label) == _is_item(last)
+    is_ratio = not _begins_line(text, label) and _IS_RATIO.match(text, label.end())
+    if not is_next or is_ratio:
         return False
 
     between = text[last.end() : label.start()]
@@ -165,7 +169,7 @@ def _spans(text: str, labels: Labels) -> Spans:
     return tuple(spans)
 
 
-def _start(text: str, last: re.Match[str] | None, label: re.Match[str]) -> int:
+def _start(text: str, last: Label | None, label: Label) -> int:
     """Return where a step begins.
 
     That is at its label, or at the line whose label follows the step's first words.
@@ -192,7 +196,7 @@ def _end(text: str, labels: Labels) -> int:
         if (
             not line.strip()
             or _ROW_OR_HEADING.search(line)
-            or not (without or _GOES_ON.match(line))
+            or not (without or _GOES_ON.match(line) or (_is_item(labels[-1]) and line[0] == " "))
         ):
             break
         without -= bool(without)
@@ -216,11 +220,19 @@ def _on_one_line(step: str) -> str:
     return " ".join(filter(None, map(str.strip, step.split("\n"))))
 
 
-def _begins_line(text: str, label: re.Match[str]) -> bool:
+def _number(label: Label) -> int:
+    return int(label[1] or label[2])
+
+
+def _is_item(label: Label) -> bool:
+    return label[2] is not None
+
+
+def _begins_line(text: str, label: Label) -> bool:
     return bool(_LINE_START.fullmatch(text, _line(text, label), label.start()))
 
 
-def _line(text: str, label: re.Match[str]) -> int:
+def _line(text: str, label: Label) -> int:
     return text.rfind("\n", 0, label.start()) + 1
 
 

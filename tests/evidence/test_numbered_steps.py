@@ -56,6 +56,10 @@ LAID_OUT = {
         "1: a\n2: f (b) ▷ why\nProse.",
     ),
     "indented steps": ("1: for all x\n2:     call f(x)", "1: for all x\n2:     call f(x)"),
+    "a list under a heading": (
+        "Algorithm 4 Twice(x)\n\nInput: x\n\n1. y ← x +\n   x\n2. return\n  y\n\nProse.",
+        "Algorithm 4 Twice(x)\n\nInput: x\n\n1. y ← x + x\n2. return y\n\nProse.",
+    ),
     "loops without numbers": (
         "i ← 0 for (j ← 0; j < 9; j++) call f(j)",
         "i ← 0\nfor (j ← 0; j < 9; j++) call f(j)",
@@ -76,6 +80,8 @@ LEFT_ALONE = {
     "a row between two labels": "1: pot\nA | 1.7\n2: lid",
     "one label alone": "12: noon\nand so on",
     "a ratio inside of a step": "1: mix 2: 3 parts\n2: stir",
+    "a list": "Do this:\n1. Fill it\n  with water.\n2. Boil it.",
+    "a list further down": "Algorithm 2 is known.\n1. Fill it\n  with water.\n2. Boil it.",
     "chapters": "See Chapter 1: Pots 2: Lids.",
 }
 
@@ -112,6 +118,9 @@ def test_a_step_that_a_page_breaks_off_goes_on_but_a_page_of_prose_does_not():
                 "1:",
                 "2:",
                 "3:",
+                "\n1. ",
+                "\n2. ",
+                "\n3) ",
                 " ",
                 "\n",
                 "\n\n",
