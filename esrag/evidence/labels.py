@@ -33,6 +33,11 @@ _MONTHS = re.compile(
     rf"({'|'.join(_MONTH_NAMES)})\b"
 )
 
+# The BKX-40 or FLS 12 of a series of names that differ in their number; not a version such as v2.0.
+_NUMBERED = re.compile(
+    r"(?<![\w-])(?:([A-Za-z]+(?:-[A-Za-z]+)*)-?|([A-Z]{2,}) )(\d{1,6})(?![\w-]|[.,]\d)"
+)
+
 _DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
 
 
@@ -41,19 +46,20 @@ def drop_other_members(
 ) -> list[Statement]:
     """Return the statements that are not about another member of a series than the question names.
 
-    A number that the question gives as a label has to occur in the evidence. Otherwise nothing is
-    returned.
+    A number that the question gives as a label has to occur in the evidence, and so has a name with
+    a number (BKX-40) if others of its series do. Otherwise nothing is returned.
     """
-    asked = find_labels(to_figures(question))
-    if not asked:
+    asked, named = find_labels(to_figures(question)), _find_numbered(question)
+    if not asked and not named:
         return list(statements)
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
-    if any(
-        not _is_spoken_of(labels, texts.values())
+    is_spoken_of = all(
+        _is_spoken_of(labels, texts.values())
         for word, labels in asked.items()
         if word not in _DATES
-    ):
+    )
+    if not is_spoken_of or _lacks_member(named, texts.values()):
         return []
 
     titles = {item.key: to_figures(_title(item.chunk)) for item in evidence}
@@ -61,7 +67,46 @@ def drop_other_members(
         one
         for one in statements
         if not _is_of_another(asked, to_figures(one.text), titles[one.key])
+        and not _names_another(named, to_figures(one.text), titles[one.key])
     ]
+
+
+def _find_numbered(text: str) -> dict[str, set[str]]:
+    """Return the numbers of the names in a text that end in one, by the rest of the name.
+
+    >>> _find_numbered("Is BKX-40 as long as LANT256 or ML-KEM-768 in v2.0 of FLS 12?")
+    {'bkx': {'40'}, 'lant': {'256'}, 'ml-kem': {'768'}, 'fls': {'12'}}
+    >>> _find_numbered("Was the GDP 2020 above USD 50?")
+    {}
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for match in _NUMBERED.finditer(text):
+        is_no_name = match[2] and (
+            _YEAR.fullmatch(match[3]) or any(use.unit for use in uses(match[0]))
+        )
+        if not is_no_name:
+            found[(match[1] or match[2]).lower()].add(match[3])
+    return dict(found)
+
+
+def _members(series: str, text: str) -> set[str]:
+    """Return the numbers of a series in a text, also if they are written apart from its name."""
+    name = "[-\\s]?".join(map(re.escape, series.split("-")))
+    return set(re.findall(rf"(?<![^\W_]){name}[-\s]?(\d{{1,6}})(?![^\W_])", text, re.IGNORECASE))
+
+
+def _lacks_member(named: Labels, texts: Iterable[str]) -> bool:
+    """Return whether the texts have other members of a series and none of those that are named."""
+    whole = "\n".join(texts)
+    found = {series: _members(series, whole) for series in named}
+    return any(members and not members & named[series] for series, members in found.items())
+
+
+def _names_another(named: Labels, text: str, title: str) -> bool:
+    return any(
+        (found := _members(series, text)) and not numbers & (found | _members(series, title))
+        for series, numbers in named.items()
+    )
 
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:

@@ -113,6 +113,17 @@ def lamps(*names, after="burns 5 litres."):
             ["Large lamps burn 70 to 90 litres.", "A small lamp burns 5 litres."],
             "Large lamps burn 70 to 90 litres.",
         ),
+        (
+            "How many litres does the AL-40 burn?",
+            ["The AL-20 burns 3 litres.", "The AL 40 burns 4 litres.", "The AL-60 burns 5 litres."],
+            "The AL 40 burns 4 litres.",
+        ),
+        (
+            "How many litres does the AL-40 burn?",
+            ["The AL-20 burns 3 litres, the AL-40 4 litres."],
+            "The AL-20 burns 3 litres, the AL-40 4 litres.",
+        ),
+        ("How many litres does the al40 burn?", ["It burns 4 litres."], "It burns 4 litres."),
         ("How much does it burn?", ["It's 7 litres that it burns."], "It's 7 litres"),
         (
             "What are 3 uses of a lamp?",
@@ -137,6 +148,11 @@ def test_the_one_that_is_asked_for_is_answered_with(question, texts, expected):
         ("How many litres does lamp A-9 burn?", lamps("A-8", "A-7")),
         ("How many litres were burnt on 2021-05-09?", ["On 2021-05-04 the lamp burnt 4 litres."]),
         ("How many litres were burnt on May 9?", ["On May 4 the lamp burnt 4 litres."]),
+        (
+            "How many litres does the AL-80 burn?",
+            ["The AL-20 burns 3 litres.", "It burns 4 litres."],
+        ),
+        ("How many litres does ALS 80 burn?", ["ALS 20 burns 80 litres."]),
         ("How many litres does lamp 999 burn?", ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"]),
         ("Which lamp burns 80 litres?", ["Lamp 80 burns 83 litres.", "Lamp 79 burns 82 litres."]),
     ],
