@@ -28,7 +28,13 @@ _FAMILIES = {
 }
 # What `uses` does not take for a figure with its unit.
 _LOOSE = {
-    "money": re.compile(r"\b(?:CHF|JPY|cents?|francs?|free|no charge)\b|[$€£¥]"),
+    "money": re.compile(
+        r"(?i:\b(?:baht|cents?|crowns?|dinars?|dirhams?|forints?|francs?|free|korun[ay]|kr|kron(?:a|e|er|or)"
+        r"|liras?|no charge|pence|pesos?|rand|reais|renminbi|ringgit|riyals?|r(?:o?u)bles?|rupees?"
+        r"|shekels?|shillings?|yen|yuan|z[lł]oty(?:ch)?)\b)|[$€£¥₹₩₽₺₪฿]"
+        r"|\b(?:AUD|BRL|CAD|CHF|CNY|CZK|DKK|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|NOK|NZD|PLN|RUB|SAR|SEK"
+        r"|SGD|THB|TRY|TWD|ZAR)\b"
+    ),
     "time": re.compile(r"\d ?(?:ms|s|m|h|d)\b"),
     "data": re.compile(r"\d ?[kmgt]i?b\b", re.IGNORECASE),
 }

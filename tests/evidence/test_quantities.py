@@ -12,6 +12,8 @@ from esrag.evidence.quantities import lacks_asked_unit
         ("What does the ferry cost?", ["The ferry has 40 seats."], True),
         ("What does the ferry cost?", ["The ferry has 40 seats.", "It costs $5."], False),
         ("What does the ferry cost?", ["In millions of CHF: Ferry, Cost: 5"], False),
+        ("What does the ferry cost?", ["A trip is 40 crowns."], False),
+        ("What does the ferry cost?", ["The fare: SEK 40"], False),
         ("How many milliseconds does it take?", ["It takes 3 attempts."], True),
         ("How many milliseconds does it take?", ["It takes 2 hours."], False),
         ("How many seconds may it take?", ["timeout_in_seconds: 600"], False),
