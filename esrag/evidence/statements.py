@@ -41,7 +41,8 @@ _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
-_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,})(?=[A-Z]|means )")
+# A term, and its definition below it: indented or, as in Markdown, after a colon.
+_DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
@@ -281,6 +282,8 @@ def _name_term(text: str, start: int, said: str) -> str:
 
     >>> _name_term("key\n    A secret.", 0, "key\n    A secret."), _name_term("a\n b", 0, "a\n b")
     ('key: A secret.', 'a\n b')
+    >>> _name_term("key\n: A secret.", 0, "key\n: A secret.")
+    'key: A secret.'
     """
     found, before = _DEFINITION.match(said), text[:start].rpartition("\n")[2]
     if not found or before.strip() or len(before) >= len(found[2]) or _FIELD.match(said):
