@@ -32,7 +32,9 @@ _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not app
     r"[%$€£]|\b(?:per|number|count|shares|staff|employees|people|rate|ratio|year|age|date|no)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_MORE = re.compile(r"\W*(?:why|where|who|whom|whose)\b", re.IGNORECASE)
+_ASKS_FOR_MORE = re.compile(
+    r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
+)
 _SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
 _HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
 _MEASURES = {

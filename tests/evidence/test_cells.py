@@ -96,6 +96,7 @@ def answer(question, text):
         ),
         (CLIENTS, "What share of revenue was Client A in 2020?", ["Client A, 2020 Revenue: 21.5%"]),
         (SHEETS, "Why did the total assets rise in 2020?", []),
+        (SHEETS, "May the total assets of 2020 be sold?", []),
         (
             BERTHS,
             "How deep is berth 17?",
