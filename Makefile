@@ -27,7 +27,7 @@ demo: install  ## Ingest a small corpus and ask three questions: two are answere
 	$(BIN)/esrag models get
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-example-%: install  ## Ingest examples/NAME and score its questions; NAME: csv-kb, hierarchical, intents, two-tier
+example-%: install  ## Ingest examples/NAME and score its questions; NAME: csv-kb, cited-specs, hierarchical, intents, two-tier
 	$(BIN)/esrag models get
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
 

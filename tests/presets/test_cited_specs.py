@@ -7,11 +7,14 @@ import json
 import random
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 from fpdf import FPDF
+from scored import count_right
 
+import esrag as library
 from esrag.citations import REFUSAL
 from esrag.engines import SearchResult, engine_options
 from esrag.engines.embedded import EmbeddedEngine
@@ -28,6 +31,7 @@ from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
 from esrag.settings.layers import flatten, resolve
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cited-specs"
 STEPS = (
     "1: t = Init() 2: t = Absorb(t, p)",
     "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)",
@@ -312,3 +316,27 @@ def test_a_hundred_times_the_same_bytes(opened, question):
     assert len(plain) == 1
     assert plain == other
     assert not json.loads(plain.pop())["refused"]
+
+
+@pytest.mark.parametrize(("half", "least"), [("tune", 27), ("held", 30)])
+def test_the_example_keeps_its_score(standards, half, least):
+    """Answers with one of the labelled texts, and refusals of what no document answers."""
+    assert count_right(standards, EXAMPLE / f"questions-{half}.jsonl") >= least
+
+
+def test_another_member_of_a_series_is_no_answer(standards):
+    """The size of BKX-60 is none of BKX-80, and FLS 12 is not FLS 20."""
+    assert standards.ask("What is the size of the encapsulation key of BKX-80?").refused
+    assert standards.ask("Who approved FLS 20?").refused
+    asked = standards.ask("What is the size of the encapsulation key of BKX-60?")
+    assert asked.text.startswith("BKX-60, encapsulation key: 800 bytes [c")
+
+
+@pytest.fixture(scope="module")
+def standards(tmp_path_factory, real_model):
+    """The example's documents, ingested once."""
+    assert real_model
+    folder = tmp_path_factory.mktemp("standards")
+    with library.open(folder, preset="cited-specs", settings={"embedding.offline": True}) as index:
+        assert index.ingest(EXAMPLE / "docs").failed == 0
+        yield index
