@@ -134,7 +134,7 @@ class StoredDocument:
 
     `revision` fingerprints content, loader, chunker and model. `source` is the file's absolute
     path, `source_sha256` the hash of its bytes and `source_documents` how many documents it holds:
-    if fewer are stored, an ingest was cut short.
+    if fewer are stored, an ingest was cut short. `rules` is a digest of the rules that enriched it.
     """
 
     doc_id: str
@@ -148,6 +148,7 @@ class StoredDocument:
     chunk_count: int
     metadata: Metadata = field(default_factory=dict)
     source_documents: int = 1
+    rules: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag docs --json` prints."""

@@ -2,7 +2,7 @@
 -- the vector file.
 
 PRAGMA application_id = 1702064743;  -- 0x65737267, "esrg": says that a SQLite file is ours
-PRAGMA user_version = 2;             -- the schema's version; a newer one is refused
+PRAGMA user_version = 3;             -- the schema's version; a newer one is refused
 
 CREATE TABLE state (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
@@ -33,7 +33,8 @@ CREATE TABLE documents (
     page_count    INTEGER NOT NULL,
     chunk_count   INTEGER NOT NULL,
     metadata      TEXT    NOT NULL,
-    source_documents INTEGER NOT NULL  -- how many the source holds; fewer here: an ingest was cut short
+    source_documents INTEGER NOT NULL, -- how many the source holds; fewer here: an ingest was cut short
+    rules         TEXT    NOT NULL     -- a digest of those that enriched it
 );
 
 -- What can be filtered by beside the columns: a document's metadata with the chunk's on top. Most

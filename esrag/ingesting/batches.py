@@ -60,17 +60,14 @@ def _name_reading(settings: Settings) -> str:
     """Return how files are read, as far as the settings say so."""
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
     columns = {name: column for name, column in settings.loading.columns if column}
+    return hidden + (f", columns {json.dumps(columns)}" if columns else "")
+
+
+def digest_rules(settings: Settings) -> str:
+    """Return a digest of the rules that enrich documents, 16 hexadecimal digits; "" without any."""
     rules = [asdict(rule) for rule in _list_rules(settings)]
-    return "".join((
-        hidden,
-        f", columns {json.dumps(columns)}" if columns else "",
-        f", rules {_digest(rules)}" if rules else "",
-    ))  # fmt: skip
-
-
-def _digest(made_with: object) -> str:
-    written = json.dumps(made_with, sort_keys=True)
-    return hashlib.blake2b(written.encode(), digest_size=4).hexdigest()
+    written = json.dumps(rules, sort_keys=True)
+    return hashlib.blake2b(written.encode(), digest_size=8).hexdigest() if rules else ""
 
 
 def _list_rules(settings: Settings) -> tuple[Rule, ...]:
@@ -97,6 +94,7 @@ class Ingestion:
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         self._limits = limits
         self._parser = Parser(limits, _list_rules(settings))
+        self._rules = digest_rules(settings)
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
             cut.size, cut.overlap, character_spans if cut.unit == "characters" else tokens
         )
@@ -195,6 +193,7 @@ class Ingestion:
             chunk_count=len(cut),
             metadata=document.metadata,
             source_documents=parsed.count,
+            rules=self._rules,
         )
 
         return Prepared(

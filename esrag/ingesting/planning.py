@@ -1,15 +1,15 @@
 """What an ingest has to do: the files that are there against the documents that are stored.
 
 A file is identified by its content: equal bytes under another name are a rename. A stored file is
-unchanged if all its documents carry the hash of the bytes that are there now; fewer documents than
-it holds mean a cut-short ingest.
+unchanged if all its documents carry the hash of the bytes that are there now, and were enriched by
+the rules of today; fewer documents than it holds mean a cut-short ingest.
 """
 
 import hashlib
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
@@ -62,7 +62,8 @@ class Plan:
 class StoredSource:
     """The stored documents of one source; rows of a table share `base_id` before their `#`.
 
-    It is `complete` if all of its documents are stored, and were read from the same bytes.
+    It is `complete` if all of its documents are stored, and were read from the same bytes and
+    enriched by the same rules.
     """
 
     base_id: str
@@ -70,6 +71,7 @@ class StoredSource:
     count: int
     complete: bool
     folder: str
+    rules: str = ""
 
 
 def _problems(listing: Listing, known: Mapping[str, StoredSource]) -> Iterator[Skip]:
@@ -231,6 +233,17 @@ def _replace_invisible(name: str) -> str:
     )
 
 
+def require_rules(stored: Mapping[str, StoredSource], rules: str) -> dict[str, StoredSource]:
+    """Return the sources, complete only if they were enriched by these rules.
+
+    The others are loaded again, and their chunks keep their vectors.
+    """
+    return {
+        source: replace(it, complete=it.complete and it.rules == rules)
+        for source, it in stored.items()
+    }
+
+
 def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSource]:
     """Return the stored documents by source.
 
@@ -242,7 +255,7 @@ def group_by_source(documents: Iterable[StoredDocument]) -> dict[str, StoredSour
     for document in documents:
         before = first.setdefault(document.source, document)
         counts[document.source] += 1
-        if document.source_sha256 != before.source_sha256:
+        if (document.source_sha256, document.rules) != (before.source_sha256, before.rules):
             mixed.add(document.source)
 
     return {
@@ -259,6 +272,7 @@ def _summarise(first: StoredDocument, count: int, *, is_mixed: bool) -> StoredSo
         count=count,
         complete=not is_mixed and count == first.source_documents,
         folder=str(first.metadata.get("folder", "")),
+        rules=first.rules,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from esrag.engines import Engine
 from esrag.errors import EngineError, IndexBusy, IndexMissing
 from esrag.ingesting import planning
+from esrag.ingesting.batches import digest_rules
 from esrag.jobs.recording import job_key, list_promised_ids
 from esrag.jobs.work import Work
 from esrag.loading.listing import Listing, Selection, list_files
@@ -33,7 +34,8 @@ def plan_ingest(request: IngestRequest, work: Work) -> planning.Plan:
 
     Raises: EngineError if stored chunks of an unchanged file are damaged.
     """
-    stored = _read_stored(request, work.context.engine)
+    found = _read_stored(request, work.context.engine)
+    stored = planning.require_rules(found, digest_rules(work.settings))
     listing = list_files(request.arguments, _select(request, work))
 
     plan = planning.plan(

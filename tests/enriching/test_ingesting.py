@@ -26,15 +26,24 @@ def test_a_field_can_be_filtered_by(firm):
     assert [hit["metadata"]["job"] for hit in hits] == [225221]
 
 
-def test_a_changed_rule_is_noticed(firm):
-    """Documents with fields of two rules would be filtered wrongly."""
-    firm("ingest", "docs")
+def test_a_changed_rule_enriches_again(firm):
+    """Every file is read, and nothing is encoded; without the rules the fields are gone."""
+    assert firm("ingest", "docs").code == 0
     write(firm, JOB.replace("'{1}'", "'1{1}'"))
-    ran = firm("ingest", "docs")
-    assert ran.code != 0
-    assert "--rebuild" in ran.err
-    assert firm("ingest", "docs", "--rebuild").code == 0
-    assert [document["metadata"]["job"] for document in firm("docs", "--json").lines] == [1225221]
+    ran = firm("ingest", "docs", "--json")
+    counts = {name: ran.json[name] for name in ("changed", "unchanged", "embedded", "reused")}
+    assert counts == {"changed": 1, "unchanged": 0, "embedded": 0, "reused": 1}
+    assert _jobs(firm) == [1225221]
+    assert firm("search", "brief", "--where", "job=1225221", "--json").json["hits"]
+
+    assert firm("ingest", "docs", "--json").json["unchanged"] == 1
+    (firm.folder / "esrag.yaml").unlink()
+    assert firm("ingest", "docs", "--json").json["changed"] == 1
+    assert _jobs(firm) == [None]
+
+
+def _jobs(firm):
+    return [document["metadata"].get("job") for document in firm("docs", "--json").lines]
 
 
 def test_a_rule_that_never_ends_costs_its_file_alone(firm):

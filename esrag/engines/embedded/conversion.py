@@ -9,8 +9,7 @@ from esrag.records import Chunk, Metadata, StoredDocument
 
 DOCUMENT_COLUMNS = (
     "doc_id, source, source_sha256, revision, kind, title, characters, page_count, chunk_count, "
-    "metadata, "
-    "source_documents"
+    "metadata, source_documents, rules"
 )
 CHUNK_SELECT = """
     SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text,
@@ -32,7 +31,7 @@ def document_row(document: StoredDocument) -> tuple[Any, ...]:
     d = document
     counts = (d.characters, d.page_count, d.chunk_count)
     known = (d.doc_id, d.source, d.source_sha256, d.revision, d.kind, d.title)
-    return (*known, *counts, encode_json(d.metadata), d.source_documents)
+    return (*known, *counts, encode_json(d.metadata), d.source_documents, d.rules)
 
 
 def chunk_row(chunk: Chunk) -> tuple[Any, ...]:
@@ -44,7 +43,7 @@ def chunk_row(chunk: Chunk) -> tuple[Any, ...]:
 
 def document(row: Sequence[Any]) -> StoredDocument:
     """Return the record of a row of DOCUMENT_COLUMNS."""
-    values = [*row[:-2], json.loads(row[-2]), row[-1]]
+    values = [*row[:-3], json.loads(row[-3]), *row[-2:]]
     return StoredDocument(*values)
 
 

@@ -25,7 +25,7 @@ _CHUNK_FIELDS = (
 )  # fmt: skip
 _DOCUMENT_FIELDS = (
     "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count",
-    "chunk_count",
+    "chunk_count", "source_documents", "rules",
 )  # fmt: skip
 CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
 _SKETCH_TERMS = 8
@@ -72,7 +72,6 @@ def document_entry(document: StoredDocument, chunk_ids: Sequence[str]) -> Entry:
     return entry | {
         "entry": "document",
         **_metadata_fields(document.metadata),
-        "source_documents": document.source_documents,
         "chunk_ids": list(chunk_ids),
         "stored_at": _now(),
     }
@@ -109,9 +108,7 @@ def chunk_of(source: Mapping[str, Any]) -> Chunk:
 def document_of(source: Mapping[str, Any]) -> StoredDocument:
     """Return the document of an entry."""
     fields = {name: source[name] for name in _DOCUMENT_FIELDS}
-    return StoredDocument(
-        **fields, metadata=_metadata_of(source), source_documents=source["source_documents"]
-    )
+    return StoredDocument(**fields, metadata=_metadata_of(source))
 
 
 def with_vectors(product: Product, fields: Sequence[str]) -> dict[str, Any]:
