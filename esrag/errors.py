@@ -11,6 +11,7 @@ EsragError
 ├── EmbeddingError        an encoder broke its contract                          exit 1
 │   └── ServiceBusy           an embedding service does not answer for now       exit 4
 ├── GeneratorError        the language model did not answer                       exit 4
+├── WebError              the web could not be searched                           exit 4
 ├── ContextTooLarge       the best passage is larger than the evidence may be     exit 2
 ├── RerankError           a reranker failed; never leaves its chain              exit 1
 ├── QueueUnreachable      no Redis answers at queue.url                          exit 4

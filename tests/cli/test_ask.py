@@ -62,7 +62,7 @@ def test_a_refusal_names_places_worth_a_look(kitchen):
 
     assert (ran.code, ran.out) == (3, "not found in provided docs\n")
     looks = [line for line in ran.err.splitlines() if line.startswith("worth a look: ")]
-    assert looks[0] == "worth a look: Kettle, page 1: docs/kitchen/kettle.md"
+    assert looks[0] == "worth a look: Kettle > Size, page 1: docs/kitchen/kettle.md"
     assert len(looks) == len(set(looks)) <= 3
 
     answer = kitchen("ask", question, "--json", ESRAG_ANSWER__REFUSAL="1").json

@@ -164,7 +164,7 @@ def test_no_more_sentences_than_are_allowed(kitchen, service):
     )
     shown, cited, _ = kitchen("ask", QUESTION, "--stream").out.split("\n\n")
     assert shown.split("\n") == [HOLDS, "It weighs 900 grams. [c1] (Kettle)", HOLDS]
-    assert cited == "[c1] Kettle, page 1: docs/kitchen/kettle.md"
+    assert cited == "[c1] Kettle > Size, page 1: docs/kitchen/kettle.md"
 
 
 def test_a_sentence_is_printed_while_the_model_still_writes(kitchen, service):
