@@ -95,7 +95,7 @@ class Chunk:
 
     `chunk_id` is readable: `NIST.FIPS.203::p0028::c001`, the first chunk that starts on page 28.
     `ordinal` counts a document's chunks from 0. `section` is the path of headings joined by " > ".
-    `keywords` are its technical words.
+    `keywords` are its technical words. `context` has the fields that are searched with its text.
     """
 
     chunk_id: str
@@ -110,6 +110,7 @@ class Chunk:
     section: str = ""
     keywords: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
+    context: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag chunks --json` prints."""

@@ -60,7 +60,8 @@ CREATE TABLE chunks (
     metadata      TEXT    NOT NULL,
     facts         INTEGER NOT NULL REFERENCES facts (key),
     text_hash     TEXT    NOT NULL,  -- of what was embedded, which is more than the text
-    vector_row    INTEGER
+    vector_row    INTEGER,
+    context       TEXT    NOT NULL   -- fields of the document that are searched with the text
 );
 CREATE INDEX chunks_by_document ON chunks (document, ordinal);
 CREATE INDEX chunks_by_facts ON chunks (facts);

@@ -2,22 +2,25 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from esrag.chunking import Chunker
 from esrag.chunking.outline import is_lead, outline
-from esrag.records import Chunk, Document, Page, Section, Span
+from esrag.filters import format_value
+from esrag.records import Chunk, Document, Metadata, Page, Section, Span
 from esrag.text.terms import find_technical_words
 
 # A file may call a megabyte a heading, and every chunk would carry it.
 _SHOWN_CHARACTERS = 200
+_CONTEXT_MARK = "; "
 
 
-def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
-    """Return the document's chunks, in order.
+def chunks(document: Document, chunker: Chunker, fields: Sequence[str] = ()) -> tuple[Chunk, ...]:
+    """Return the document's chunks, in order, with these of its fields as their context.
 
     Ids count from 1 among the chunks that start on the same page.
     """
+    context = _CONTEXT_MARK.join(_iter_values(document.metadata, fields))
     sections = outline(document)
     section_starts = [section.start for section in sections]
     page_starts = [page.start for page in document.pages]
@@ -42,6 +45,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
                 section=_join(_find_path(document.text, sections, section_starts, span)),
                 keywords=find_technical_words(text),
                 metadata=document.metadata,
+                context=context,
             )
         )
 
@@ -49,7 +53,7 @@ def chunks(document: Document, chunker: Chunker) -> tuple[Chunk, ...]:
 
 
 def text_to_index(chunk: Chunk) -> str:
-    r"""Return the text to embed and search: a line each for title, section path and text.
+    r"""Return the text to embed and search: a line each for title, section path, context and text.
 
     The stored text is unchanged.
 
@@ -59,7 +63,14 @@ def text_to_index(chunk: Chunk) -> str:
     """
     first, _, rest = chunk.section.partition(" > ")
     section = rest if first.casefold() == chunk.title.casefold() else chunk.section
-    return "\n".join(line for line in (chunk.title, section, chunk.text) if line)
+    return "\n".join(line for line in (chunk.title, section, chunk.context, chunk.text) if line)
+
+
+def _iter_values(metadata: Metadata, fields: Sequence[str]) -> Iterator[str]:
+    """Yield the values of the fields that a document has, each on one line."""
+    for name in fields:
+        if value := _shorten(format_value(metadata.get(name, ""))):
+            yield value
 
 
 def _find_path(
@@ -86,5 +97,5 @@ def _join(path: Sequence[str]) -> str:
 
 
 def _shorten(heading: str) -> str:
-    """Return a heading on one line, cut to a readable length."""
+    """Return a heading or a value on one line, cut to a readable length."""
     return " ".join(heading[:_SHOWN_CHARACTERS].split())

@@ -60,7 +60,12 @@ def _name_reading(settings: Settings) -> str:
     """Return how files are read, as far as the settings say so."""
     hidden = ", hidden text kept" if settings.loading.hidden == "keep" else ""
     columns = {name: column for name, column in settings.loading.columns if column}
-    return hidden + (f", columns {json.dumps(columns)}" if columns else "")
+    context = settings.chunking.context
+    return "".join((
+        hidden,
+        f", columns {json.dumps(columns)}" if columns else "",
+        f", context {json.dumps(context)}" if context else "",
+    ))  # fmt: skip
 
 
 def digest_rules(settings: Settings) -> str:
@@ -94,7 +99,7 @@ class Ingestion:
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         self._limits = limits
         self._parser = Parser(limits, _list_rules(settings))
-        self._rules = digest_rules(settings)
+        self._rules, self._context = digest_rules(settings), cut.context
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
             cut.size, cut.overlap, character_spans if cut.unit == "characters" else tokens
         )
@@ -180,7 +185,7 @@ class Ingestion:
     ) -> Prepared:
         """Return the document with its chunks, ready to store; vectors come with the portion."""
         document = replace(document, metadata={**document.metadata, "folder": task.folder})
-        cut = chunks(document, self._chunker)
+        cut = chunks(document, self._chunker, self._context)
         stored = StoredDocument(
             doc_id=document.doc_id,
             source=task.source,

@@ -176,6 +176,10 @@ class ChunkingSettings(Section):
     overlap: int = Field(
         default=0, ge=0, description="Maximum that two neighbouring chunks share, in that unit."
     )
+    context: Names = Field(
+        default=(),
+        description="Fields of a document, such as those of rules, to search with its text.",
+    )
 
 
 class EmbeddingSettings(Section):

@@ -46,6 +46,26 @@ def _jobs(firm):
     return [document["metadata"].get("job") for document in firm("docs", "--json").lines]
 
 
+@pytest.mark.parametrize("model", ["hashing", "none"])
+def test_a_field_may_be_searched_with_the_text(firm, model):
+    """In both legs; the text stays what the document says."""
+    settings = (firm.folder / "esrag.yaml").read_text()
+    (firm.folder / "esrag.yaml").write_text(f"{settings}chunking: {{context: [job, owner]}}\n")
+    leg = {"ESRAG_RETRIEVAL__METHOD": "keyword" if model == "none" else "vector"}
+    variables = {"ESRAG_EMBEDDING__MODEL": model, "ESRAG_EMBEDDING__PROVIDER": "hashing", **leg}
+    assert firm("ingest", "docs", **variables).code == 0
+
+    (hit,) = firm("search", "225221", "--json", **variables).json["hits"]
+    assert "225221" not in hit["text"]
+    assert hit["score"] > 0
+    (chunk,) = firm("chunks", "--json", **variables).lines
+    assert chunk["context"] == "225221"
+
+    (firm.folder / "esrag.yaml").write_text(settings)
+    ran = firm("ingest", "docs", **variables)
+    assert (ran.code != 0, "--rebuild" in ran.err) == (True, True)
+
+
 def test_a_rule_that_never_ends_costs_its_file_alone(firm):
     """A pattern with exponential time is stopped with the process that parses."""
     write(firm, "{over: text, pattern: '(r|r)*(o|oo)*(a+)+$'}")

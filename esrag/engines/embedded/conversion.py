@@ -13,14 +13,14 @@ DOCUMENT_COLUMNS = (
 )
 CHUNK_SELECT = """
     SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text,
-           c.title, c.section, c.keywords, c.metadata
+           c.title, c.section, c.keywords, c.metadata, c.context
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
 """
 
 # Reads every page that holds a chunk of the sources.
 CHUNKS_READ = """
     SELECT sum(length(p.text) + length(c.title) + length(c.section) + length(c.keywords)
-               + length(c.metadata))
+               + length(c.metadata) + length(c.context))
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
     WHERE d.source IN (SELECT value FROM json_each(?))
 """
@@ -49,7 +49,7 @@ def document(row: Sequence[Any]) -> StoredDocument:
 
 def chunk(row: Sequence[Any]) -> Chunk:
     """Return the record of a row of CHUNK_SELECT."""
-    values = [*row[:-2], tuple(json.loads(row[-2])), json.loads(row[-1])]
+    values = [*row[:-3], tuple(json.loads(row[-3])), json.loads(row[-2]), row[-1]]
     return Chunk(*values)
 
 

@@ -153,11 +153,18 @@ class EmbeddedWriter:
         first = value(self._connection, 'SELECT coalesce(max("row"), 0) + 1 FROM chunks')
         links = list(self._link(prepared, first_vector))
         rows = (
-            (first + index, chunk.chunk_id, document, *conversion.chunk_row(chunk), *links[index])
+            (
+                first + index,
+                chunk.chunk_id,
+                document,
+                *conversion.chunk_row(chunk),
+                *links[index],
+                chunk.context,
+            )
             for index, chunk in enumerate(prepared.chunks)
         )
 
-        marks = ", ".join("?" * 15)
+        marks = ", ".join("?" * 16)
         self._connection.executemany(f"INSERT INTO chunks VALUES ({marks})", rows)  # noqa: S608 -- question marks
         self._insert_texts(prepared, first)
 

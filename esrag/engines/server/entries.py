@@ -21,7 +21,7 @@ STATE_ID = "state"
 _NAMESPACE = uuid5(NAMESPACE_URL, "esrag")
 _CHUNK_FIELDS = (
     "chunk_id", "doc_id", "ordinal", "start", "end", "start_page", "end_page", "text", "title",
-    "section",
+    "section", "context",
 )  # fmt: skip
 _DOCUMENT_FIELDS = (
     "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count",
