@@ -33,6 +33,7 @@ from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
 from esrag.text.terms import compounds, terms
 
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four.
 REACH = 3
@@ -103,8 +104,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
-    """Return whether the question has a technical word that no passage has, even within another."""
-    named = compounds(question)
+    """Return whether the question has a technical word or a year that no passage has."""
+    named = compounds(question) | set(_YEAR.findall(question))
     for chunk in (item.chunk for item in evidence) if named else ():
         text = f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}".translate(_DASHES)
         named -= set(terms(text))

@@ -20,7 +20,8 @@ Models come with a version and a number of dimensions, from which the size of an
     [
         ("How many dimensions does all-MiniLM-L12-v2 have?", False, "row", 0.5),
         ("What are the dimensions of hub/big‑model‑v3?", False, "named", 0.85),
-        ("How many dimensions does all-MiniLM-L1 have?", True, "row", 0),
+        ("How many dimensions does big-model-x3 have?", True, "row", 0),
+        ("How many dimensions did big-model-v3 have in 1999?", True, "row", 0),
         ("How large is an index?", False, "", 0),
     ],
 )

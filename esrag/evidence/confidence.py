@@ -27,11 +27,11 @@ class Signals:
     """The inputs of confidence: the fit of the best sentence, the cosine of the best passage.
 
     `closeness` is None if no vectors were searched. `is_unknown` says that the question has a
-    technical word, such as HTTP/2, that no passage has, and `lacks_unit` that it asks for money or
-    a unit that no statement near the best has. `cell` is "named" if the question names the row and
-    column of a table, "row" if a cell of the best row answers it, else "". `reading` is what the
-    reader thinks of the best sentence, None without a reader. `has_steps` says that the evidence
-    has the algorithm in question whole.
+    technical word, such as HTTP/2, or a year that no passage has, and `lacks_unit` that it asks
+    for money or a unit that no statement near the best has. `cell` is "named" if the question
+    names the row and column of a table, "row" if a cell of the best row answers it, else "".
+    `reading` is what the reader thinks of the best sentence, None without a reader. `has_steps`
+    says that the evidence has the algorithm in question whole.
     """
 
     relevance: float
