@@ -24,7 +24,7 @@ MAX_ROWS = 2  # that a question may compare
 # Share of the question's words that a row has to have with its caption and the passage's titles,
 # for its cell to be the answer without being the best statement. A label such as ML-KEM-768 tells
 # more than other words.
-MIN_SHARE, MIN_TECHNICAL_SHARE = 0.6, 0.4
+MIN_SHARE, MIN_TECHNICAL_SHARE = 0.7, 0.4
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
