@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from string import ascii_lowercase
 
 from esrag.embedding import Embedder
@@ -20,6 +21,7 @@ from esrag.text.terms import STOP_WORDS, terms
 
 MIN_CHARACTERS, MAX_CHARACTERS = 5, 30  # of a word; shorter ones have too many neighbours
 MAX_WORDS = 32  # of a question that are looked up
+MAX_COMPOUNDS = 4  # words of a question that are looked up with hyphens, a hundred ways each
 MAX_CANDIDATES = 10  # terms whose passages are read for the word as it is written
 PASSAGES = 5
 MIN_CUT = 2  # characters that the stemmer cuts off: a slip in them hides the stem
@@ -28,7 +30,7 @@ MIN_CUT = 2  # characters that the stemmer cuts off: a slip in them hides the st
 _WORD = re.compile(r"(?<![\w.\-/:@'’])[a-z]++(?![\w\-/:@'’]|\.\w)")
 _JOINED = re.compile(r"(?<![\w.\-/:@])([^\W\d_]{2,15})(\d{1,6})(?![\w\-/:@]|\.\d)")
 _CLOSED = re.compile(
-    r"(?<![\w.\-/:@])(?=[^\W_]*?[^\W\d_])(?=[^\W_]*?\d)[^\W_]{3,30}(?![\w\-/:@]|\.\d)"
+    r"(?<![\w.\-/:@])(?=[^\W_]*?[^\W\d_])(?=[^\W_]*?\d)[^\W_]{3,15}(?![\w\-/:@]|\.\d)"
 )
 _PROBES = "question", "qzxvkjwq"  # a word and none, to tell whether a tokeniser knows words
 
@@ -112,15 +114,27 @@ def _find_missing(words: Sequence[str], joined: Mapping[str, str], engine: Engin
 
 def _iter_hyphenated(words: Sequence[str], engine: Engine) -> Iterator[Correction]:
     """Yield the compounds of the documents for words that occur only with hyphens in them."""
-    counts = engine.count_terms([word.lower() for word in words]) if words else {}
-    for typed in words[:MAX_WORDS]:
-        if counts.get(typed.lower()):
-            continue
-        alike = engine.count_terms([], like=[typed.lower()])
-        found = [term for term in alike if "-" in term and term.replace("-", "") == typed.lower()]
-        if found:
-            best = min(found, key=lambda term: (-alike[term], term))
+    compounds = {typed: [*_iter_compounds(typed.lower())] for typed in words[:MAX_COMPOUNDS]}
+    asked = [term for typed, found in compounds.items() for term in (typed.lower(), *found)]
+    counts = engine.count_terms(asked) if asked else {}
+
+    for typed, found in compounds.items():
+        known = [term for term in found if term in counts]
+        if known and typed.lower() not in counts:
+            best = min(known, key=lambda term: (-counts[term], term))
             yield Correction(typed, _hyphenate(typed, best))
+
+
+def _iter_compounds(word: str) -> Iterator[str]:
+    """Yield a word with one hyphen or two in it.
+
+    >>> [*_iter_compounds("h1b")]
+    ['h-1b', 'h1-b', 'h-1-b']
+    """
+    for count in (1, 2):
+        for places in combinations(range(1, len(word)), count):
+            parts = (word[start:end] for start, end in pairwise((0, *places, len(word))))
+            yield "-".join(parts)
 
 
 def _hyphenate(typed: str, compound: str) -> str:
