@@ -7,12 +7,11 @@ import json
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import yaml
 from fpdf import FPDF
-from scored import count_right
+from sheets import EXAMPLES, count_right
 
 import esrag as library
 from esrag.citations import REFUSAL
@@ -31,7 +30,7 @@ from esrag.pipeline import ask, ingest, search
 from esrag.records import Chunk, Evidence
 from esrag.settings.layers import flatten, resolve
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "cited-specs"
+EXAMPLE = EXAMPLES / "cited-specs"
 STEPS = (
     "1: t = Init() 2: t = Absorb(t, p)",
     "3: for (i = 1; i <= 8; i++) 4: t = Turn(t)",

@@ -1,14 +1,12 @@
 """The preset hierarchical over its example: docs/reference/systems/hierarchical.md."""
 
-from pathlib import Path
-
 import pytest
 import yaml
-from scored import count_right
+from sheets import EXAMPLES, count_right
 
 import esrag as library
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "hierarchical"
+EXAMPLE = EXAMPLES / "hierarchical"
 LATEST = "What is the latest GloBE guidance in Germany?"
 HARD = "How do Article 6.1 and Article 6.3 differ for Group Gorse, and what is due when?"
 

@@ -1,23 +1,13 @@
 """The preset intents: the intent of a question decides where its answer is looked for."""
 
 import json
-from pathlib import Path
 
 import pytest
+from sheets import EXAMPLES, INTENTS
 
 import esrag as library
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "intents"
-SAID = [
-    ("what's the wellness policy?", "Policy"),
-    ("how do I use the wind spreadsheet?", "Procedure"),
-    ("what does NZS 3604 say about wind loads?", "Standards"),
-    ("what is project 225?", "Project"),
-    ("tell me about job 225221", "Project"),
-    ("who is the client for job 225221?", "Client"),
-    ("what is the maximum wind load on a commercial building?", "General"),
-    ("what is the maximum span of a 225mm beam?", "General"),
-]
+EXAMPLE = EXAMPLES / "intents"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +29,7 @@ def share_right(index, questions):
     return sum(right) / len(right)
 
 
-@pytest.mark.parametrize(("question", "intent"), SAID)
+@pytest.mark.parametrize(("question", "intent"), INTENTS)
 def test_the_intents_of_the_sheet(firm, question, intent):
     assert firm.route(question).decision.intent == intent
 

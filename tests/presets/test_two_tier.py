@@ -1,17 +1,17 @@
 """The preset two-tier over its example: docs/reference/systems/two-tier.md."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
+from sheets import EXAMPLES, TIER_ONE, TIER_TWO
 
 import esrag as esrag_api
 from esrag.engines.fusion import rrf
 from esrag.evaluation.calibrating import holds
 from esrag.settings.layers import preset_layer
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "two-tier"
+EXAMPLE = EXAMPLES / "two-tier"
 FACTS = "question,answer,source_url\nWhat is the cap?,The cap is 65 boats.,https://a.example\n"
 
 
@@ -125,16 +125,7 @@ def test_a_missing_file_and_an_empty_question_are_one_line(boats):
 
 
 @pytest.mark.weights
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("What is the H1B cap?", "65,000"),
-        ("How much does H1B cost?", "$2,010"),
-        ("What is the filing fee?", "$780"),
-        ("What is premium processing fee?", "$2,805"),
-        ("How many H1Bs are issued?", "85,000"),
-    ],
-)
+@pytest.mark.parametrize(("question", "words"), TIER_ONE)
 def test_tier_one(visas, question, words):
     """A fact answers with its source, and high confidence."""
     asked = visas.ask(question)
@@ -144,16 +135,7 @@ def test_tier_one(visas, question, words):
 
 
 @pytest.mark.weights
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("Am I eligible for H1B with CS degree?", "bachelor's degree"),
-        ("Am I eligible with CS degree?", "bachelor's degree"),
-        ("Can I change employers on H1B?", "change employers"),
-        ("How do I apply for H1B?", "employer files"),
-        ("I'm on F1 OPT, can I get H1B?", "can get an H-1B"),
-    ],
-)
+@pytest.mark.parametrize(("question", "words"), TIER_TWO)
 def test_tier_two(visas, question, words):
     """The documents answer, with their sources."""
     asked = visas.ask(question)
