@@ -124,7 +124,7 @@ class Answering:
         result = build_result(
             self._question,
             found,
-            written.answer,
+            self._phrase(written.answer),
             written.draft.model or (writer or self._context.generator()).model,
             draft=written.draft.text,
         )
@@ -148,6 +148,11 @@ class Answering:
         answer = name_sources(answer, self._context.engine)
         self._clock.lap("verify")
         return replace(self._written, answer=answer)
+
+    def _phrase(self, answer: Answer) -> Answer:
+        """Return an answer; a refusal in the words of the settings."""
+        words = self._context.settings.answer.refusal_text
+        return replace(answer, text=words) if answer.refused else answer
 
 
 def build_result(

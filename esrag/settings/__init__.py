@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from esrag.citations import MARKERS, REFUSAL
 from esrag.settings.project import INDEX_FOLDER
 
 ENVIRONMENT_PREFIX = "ESRAG_"
@@ -30,6 +31,12 @@ class DuplicateEntryError(ValueError):
     def __init__(self, entry: object, place: int) -> None:
         super().__init__(f"{entry!r} is there twice")
         self.place = place
+
+
+def _require_refusal(text: str) -> str:
+    if not text.strip() or not text.isprintable() or MARKERS.search(text):
+        raise ValueError("a refusal is one line, without a marker such as [c1]")
+    return text
 
 
 def _require_unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -655,6 +662,9 @@ class AnswerSettings(Section):
         ge=0,
         le=1,
         description="Refuse below this confidence; 0 never refuses for it.",
+    )
+    refusal_text: Annotated[str, AfterValidator(_require_refusal)] = Field(
+        default=REFUSAL, max_length=300, description="The answer of a refusal."
     )
     evidence_chunks: int = Field(
         default=10, gt=0, description="Maximum number of passages given as evidence."

@@ -71,6 +71,14 @@ def test_a_scope_that_is_empty_is_widened(firm):
     assert "nothing found in job 225999; searched in the jobs of 225" in found.found.notes
 
 
+def test_a_refusal_has_its_own_words(firm):
+    asked = firm.ask("who won the football world cup?")
+    assert (asked.refused, asked.text) == (
+        True,
+        "I cannot provide a complete answer based on the available knowledge.",
+    )
+
+
 def test_a_scope_never_widens_a_filter(firm):
     """The user's filter holds in every scope."""
     found = firm.search("What is the budget of job 225221?", where={"top_folder": "Standards"})
