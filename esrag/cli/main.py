@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("esrag.cli.ask:ask", "Answer a question and cite a passage for every sentence."),
     "chat": ("esrag.cli.chat:chat", "Ask questions in a conversation, with follow-ups."),
     "search": ("esrag.cli.search:search", "Show the matching chunks, best first."),
-    "runs": ("esrag.cli.runs:runs", "List, show and export the records of questions."),
+    "runs": ("esrag.cli.runs:runs", "List, show, sum up and export the records of questions."),
     "replay": (
         "esrag.cli.replay:replay",
         "Repeat the question of a saved run, and show what changed.",

@@ -95,7 +95,7 @@ def export(**options: Any) -> int:
 @json_option
 @settings_options
 def stats(*, as_json: bool, **options: Any) -> int:
-    """Count the kept runs over time, by route, intent and refusal, with times and feedback."""
+    """Count the kept runs by day, route, intent and refusal."""
     from esrag.cli.rendering import render
     from esrag.runs.opening import open_runs
     from esrag.runs.stats import summarise_runs

@@ -74,6 +74,8 @@ def record(run_id, *, minutes=0.0, text="a kettle"):
         "where": {},
         "answer": {
             "question": text,
+            "refused": False,
+            "reason": "",
             "routing": {"reason": text[:8]},
             "citations": [],
             "hits": [],
