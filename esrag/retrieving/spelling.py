@@ -21,6 +21,7 @@ from esrag.text.terms import STOP_WORDS, terms
 
 MIN_CHARACTERS, MAX_CHARACTERS = 5, 30  # of a word; shorter ones have too many neighbours
 MAX_WORDS = 32  # of a question that are looked up
+MAX_COMPOUND = 15  # characters
 MAX_COMPOUNDS = 4  # words of a question that are looked up with hyphens, a hundred ways each
 MAX_CANDIDATES = 10  # terms whose passages are read for the word as it is written
 PASSAGES = 5
@@ -126,12 +127,12 @@ def _iter_hyphenated(words: Sequence[str], engine: Engine) -> Iterator[Correctio
 
 
 def _iter_compounds(word: str) -> Iterator[str]:
-    """Yield a word with one hyphen or two in it.
+    """Yield a word with one hyphen or two in it; nothing for a long word, which has many.
 
     >>> [*_iter_compounds("h1b")]
     ['h-1b', 'h1-b', 'h-1-b']
     """
-    for count in (1, 2):
+    for count in (1, 2) if len(word) <= MAX_COMPOUND else ():
         for places in combinations(range(1, len(word)), count):
             parts = (word[start:end] for start, end in pairwise((0, *places, len(word))))
             yield "-".join(parts)
