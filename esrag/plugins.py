@@ -25,6 +25,7 @@ from esrag.errors import SettingsError
 
 STAGES = (
     "loaders",
+    "enrichers",
     "chunkers",
     "embedders",
     "engines",

@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
-from esrag.enriching import Rule, enrich
+from esrag import plugins
+from esrag.enriching import enrich
+from esrag.enriching.rules import Rule
 from esrag.errors import EsragError, ParsingError
 from esrag.loading import Skipped
 from esrag.loading.guarded import parts
@@ -92,11 +94,13 @@ def _source(request: dict[str, Any], data: bytes) -> Source:
 def _enrich(
     found: Iterable[Document | Skipped], request: dict[str, Any]
 ) -> Iterator[Document | Skipped]:
-    """Yield the parts of a source, its documents with the fields that rules find."""
-    rules = tuple(Rule(**rule) for rule in request.get("rules", ()))
+    """Yield the parts of a source, its documents with the fields that enrichers find."""
+    rules = [Rule(**rule) for rule in request.get("rules", ())]
+    names = request.get("enrichers", ())
+    enrichers = [(name, plugins.load("enrichers", name)(rules)) for name in names]
     for part in found:
         if isinstance(part, Document):
-            yield enrich(part, request["source"], rules)
+            yield enrich(part, request["source"], enrichers)
         else:
             yield part
 

@@ -1,93 +1,44 @@
-"""Enriching: fields of a document that rules read from its path, its name, its text or a field.
+"""Enriching: a document → fields to filter by, read from its path, its text and its own fields.
 
-A rule is a regular expression, which can take very long. Rules are therefore applied in the process
-that parses the files, within its time limit. What a document says becomes a value, never syntax.
+The contract, for every class registered under `esrag.enrichers`:
+
+- `__init__(rules)` takes the rules of `enriching.rules`, which most enrichers need not use.
+- `find(document, path)` → fields by name, each text, a number or a truth value. The fields that the
+  document has, with those of the enrichers before, are its `metadata`; a new value replaces one.
+- The same document has the same fields. Nothing is fetched.
+
+Enrichers run in the process that parses the files, within its limits on time and memory.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import date
-from functools import lru_cache
-from pathlib import PurePath
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
 
-from esrag.filters import format_value, is_number, scalar
+from esrag.errors import ParsingError
 from esrag.records import Document, Scalar
-from esrag.text import fill
-
-MAX_VALUE = 200  # characters
-MAX_READ = 100_000  # characters of a text that a rule reads
-
-Kind = Literal["text", "number", "date"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How a field is read: the first place where `pattern` fits, written as `template` says.
+class Enricher(Protocol):
+    """See the contract above."""
 
-    `over` is path, name, title, text, or another field. `{0}` stands for what the pattern fits,
-    `{1}` and `{name}` for its groups.
+    def find(self, document: Document, path: str) -> Mapping[str, Scalar]:
+        """Return fields of a document."""
+        ...
+
+
+def enrich(document: Document, path: str, enrichers: Iterable[tuple[str, Enricher]]) -> Document:
+    """Return a document with the fields that enrichers, each with its name, find in turn.
+
+    Raises: ParsingError if one fails, or gives a value that no field can have.
     """
+    for name, enricher in enrichers:
+        try:
+            found = dict(enricher.find(document, path))
+        except Exception as error:
+            raise ParsingError(f"the enricher {name} failed: {error}") from error
+        for field, value in found.items():
+            if not isinstance(field, str) or not isinstance(value, str | int | float | bool):
+                raise ParsingError(f"the enricher {name} gave {field!r} a value that is no scalar")
+        document = replace(document, metadata={**document.metadata, **found})
 
-    field: str
-    over: str
-    pattern: str
-    template: str
-    kind: Kind
-
-
-def enrich(document: Document, path: str, rules: tuple[Rule, ...]) -> Document:
-    """Return a document with the fields that rules find, each in place of an earlier value."""
-    found: dict[str, Scalar] = {}
-    for rule in rules:
-        match = _compile(rule.pattern).search(_read(rule.over, document, path, found))
-        value = _to_kind(_write(rule.template, match), rule.kind) if match else None
-        if value is not None:
-            found[rule.field] = value
-    return replace(document, metadata={**document.metadata, **found}) if found else document
-
-
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-def _read(over: str, document: Document, path: str, found: Mapping[str, Scalar]) -> str:
-    """Return what a rule reads; "" for a field that the document lacks."""
-    match over:
-        case "path":
-            return path
-        case "name":
-            return PurePath(path).name
-        case "title":
-            return document.title
-        case "text":
-            return document.text[:MAX_READ]
-    value = found.get(over, document.metadata.get(over, ""))
-    return format_value(value)[:MAX_READ]
-
-
-def _write(template: str, match: re.Match[str]) -> str:
-    """Return a template with the groups of a match in it."""
-    numbered = {str(number): match[number] or "" for number in range(match.re.groups + 1)}
-    named = {name: value or "" for name, value in match.groupdict().items()}
-    return " ".join(fill(template, {**numbered, **named}).split())[:MAX_VALUE]
-
-
-def _to_kind(value: str, kind: Kind) -> Scalar | None:
-    """Return a value of a kind; None if it is none.
-
-    >>> _to_kind("225221", "number"), _to_kind("2025-03-03", "date"), _to_kind("soon", "date")
-    (225221, '2025-03-03', None)
-    """
-    match kind:
-        case "text":
-            return value or None
-        case "number":
-            number = scalar(value)
-            return number if is_number(number) else None
-    try:
-        return date.fromisoformat(value).isoformat()
-    except ValueError:
-        return None
+    return document

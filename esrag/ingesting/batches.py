@@ -14,7 +14,7 @@ from esrag.chunking import Chunker, TokenSpans
 from esrag.chunking.cut import chunks, text_to_index
 from esrag.embedding import Embedder
 from esrag.engines import Prepared, Writer
-from esrag.enriching import Rule
+from esrag.enriching.rules import Rule
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.ingesting import Outcome, Progress, Result, Skip, Task
 from esrag.ingesting.indexing import PORTION_CHUNKS, Encoding, Known, Portions
@@ -69,10 +69,17 @@ def _name_reading(settings: Settings) -> str:
 
 
 def digest_rules(settings: Settings) -> str:
-    """Return a digest of the rules that enrich documents, 16 hexadecimal digits; "" without any."""
+    """Return a digest of what enriches documents, 16 hexadecimal digits; "" if nothing does.
+
+    Raises: SettingsError for an unknown enricher.
+    """
     rules = [asdict(rule) for rule in _list_rules(settings)]
-    written = json.dumps(rules, sort_keys=True)
-    return hashlib.blake2b(written.encode(), digest_size=8).hexdigest() if rules else ""
+    chain = [name for name in settings.enriching.chain if rules or name != "rules"]
+    for name in chain:
+        plugins.load("enrichers", name)
+    plugged = [plugins.distribution_of("enrichers", name) for name in chain]
+    written = json.dumps([chain, plugged, rules], sort_keys=True)
+    return hashlib.blake2b(written.encode(), digest_size=8).hexdigest() if chain else ""
 
 
 def _list_rules(settings: Settings) -> tuple[Rule, ...]:
@@ -98,7 +105,7 @@ class Ingestion:
         limits, cut = settings.loading, settings.chunking
         tokens: TokenSpans = embedder.tokens if embedder else word_spans
         self._limits = limits
-        self._parser = Parser(limits, _list_rules(settings))
+        self._parser = Parser(limits, settings.enriching.chain, _list_rules(settings))
         self._rules, self._context = digest_rules(settings), cut.context
         self._chunker: Chunker = plugins.load("chunkers", cut.strategy)(
             cut.size, cut.overlap, character_spans if cut.unit == "characters" else tokens

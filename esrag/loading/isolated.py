@@ -17,7 +17,7 @@ from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
-from esrag.enriching import Rule
+from esrag.enriching.rules import Rule
 from esrag.errors import LoadingError, ParsingError, UnsupportedFormat
 from esrag.loading import Skipped
 from esrag.loading.serialising import document_from
@@ -66,7 +66,12 @@ class Parser:
     `timeout_s` of the settings is per source; `memory_bytes` is the worker's address space.
     """
 
-    def __init__(self, settings: LoadingSettings, rules: Sequence[Rule] = ()) -> None:
+    def __init__(
+        self,
+        settings: LoadingSettings,
+        enrichers: Sequence[str] = (),
+        rules: Sequence[Rule] = (),
+    ) -> None:
         self._timeout_s, self._memory_bytes = settings.timeout_s, settings.memory_bytes
         self._limits = [
             str(settings.timeout_s),
@@ -77,6 +82,7 @@ class Parser:
         self._wanted = {
             "keep_hidden": settings.hidden == "keep",
             "columns": settings.columns.model_dump(),
+            "enrichers": list(enrichers),
             "rules": [asdict(rule) for rule in rules],
         }
         self._worker: subprocess.Popen[bytes] | None = None

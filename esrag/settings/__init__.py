@@ -491,6 +491,10 @@ class RuleSettings(Section):
 class EnrichingSettings(Section):
     """Fields that documents get when they are ingested."""
 
+    chain: Names = Field(
+        default=("rules",),
+        description="Enrichers in order: rules, dates (date and year), or those of plugins.",
+    )
     rules: Mapping[OperationName, RuleSettings] = Field(
         default={},
         description="Rules by field, such as {job: {pattern: 'Jobs/(2\\d{5})', template: '{1}'}}.",

@@ -46,6 +46,18 @@ def _jobs(firm):
     return [document["metadata"].get("job") for document in firm("docs", "--json").lines]
 
 
+def test_enrichers_work_in_turn(firm):
+    """Rules read what those before found; an unknown one is named before any work."""
+    (firm.folder / "docs" / "225221" / "brief.md").write_text("# Brief\n\nOf 4 March 2024.\n")
+    write(firm, "{over: date, pattern: '-(\\d\\d)-', template: 'month {1}'}")
+    assert firm("ingest", "docs", "--set", "enriching.chain=[dates, rules]").code == 0
+    assert _jobs(firm) == ["month 03"]
+    assert firm("search", "brief", "--where", "year=2024", "--json").json["hits"]
+
+    ran = firm("ingest", "docs", "--set", "enriching.chain=[rules, nope]")
+    assert (ran.code, "no enricher named 'nope'" in ran.err) == (2, True)
+
+
 @pytest.mark.parametrize("model", ["hashing", "none"])
 def test_a_field_may_be_searched_with_the_text(firm, model):
     """In both legs; the text stays what the document says."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from esrag.enriching import Rule, enrich
+from esrag.enriching import enrich
+from esrag.enriching.rules import Rule, RulesEnricher
 from esrag.records import Document
 
 PATH = "/firm/Projects/225/225221/brief.md"
@@ -10,7 +11,7 @@ PATH = "/firm/Projects/225/225221/brief.md"
 
 def fields(*rules, text="Due 2025-03-03.", **metadata):
     document = Document("brief", "markdown", text, title="Brief", metadata=metadata)
-    return dict(enrich(document, PATH, rules).metadata)
+    return dict(enrich(document, PATH, [("rules", RulesEnricher(rules))]).metadata)
 
 
 def rule(field, pattern, template="{0}", over="path", kind="text"):
