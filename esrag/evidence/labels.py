@@ -90,9 +90,17 @@ def _find_numbered(text: str) -> dict[str, set[str]]:
 
 
 def _members(series: str, text: str) -> set[str]:
-    """Return the numbers of a series in a text, also if they are written apart from its name."""
-    name = "[-\\s]?".join(map(re.escape, series.split("-")))
-    return set(re.findall(rf"(?<![^\W_]){name}[-\s]?(\d{{1,6}})(?![^\W_])", text, re.IGNORECASE))
+    r"""Return the numbers of a series in a text, also if they are written apart from its name.
+
+    >>> sorted(_members("al", "AL-20, al 40 and AL60"))
+    ['20', '40', '60']
+    >>> _members("a", "A7 has a 5 litre pot.")
+    {'7'}
+    """
+    name = r"[-\s]?".join(map(re.escape, series.split("-")))
+    gap = r"[-\s]?" if len(series) > 1 else "-?"
+    found = re.finditer(rf"(?<![^\W_]){name}{gap}(\d{{1,6}})(?![^\W_])", text, re.IGNORECASE)
+    return {match[1] for match in found}
 
 
 def _lacks_member(named: Labels, texts: Iterable[str]) -> bool:
