@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from esrag.evidence import Statement
+from esrag.evidence.series import find_numbered, lacks_member, names_another
 from esrag.records import Chunk, Evidence
 from esrag.text.figures import to_figures, uses
 from esrag.text.terms import STOP_WORDS, terms
@@ -33,9 +34,13 @@ _MONTHS = re.compile(
     rf"({'|'.join(_MONTH_NAMES)})\b"
 )
 
-# The BKX-40 or FLS 12 of a series of names that differ in their number; not a version such as v2.0.
-_NUMBERED = re.compile(
-    r"(?<![\w-])(?:([A-Za-z]+(?:-[A-Za-z]+)*)-?|([A-Z]{2,}) )(\d{1,6})(?![\w-]|[.,]\d)"
+_ANY_MONTH = rf"(?:{'|'.join(_MONTH_NAMES)})(?![\w-])"
+# As names and not at the beginning, where "May" and "March" are verbs.
+_MONTH = re.compile(rf"(?<![\w-])(?:(?!May\b)|(?<=[a-z0-9,] ))({_ANY_MONTH})")
+_OPEN_MONTH = re.compile(
+    r"\b(?:after|before|between|by|from|since|starting|through|till?|to|until)\s+(?:\S+\s+){0,2}"
+    rf"{_ANY_MONTH}|{_ANY_MONTH}\s?[-–]",
+    re.IGNORECASE,
 )
 
 _DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
@@ -49,8 +54,8 @@ def drop_other_members(
     A number that the question gives as a label has to occur in the evidence, and so has a name with
     a number (BKX-40) if others of its series do. Otherwise nothing is returned.
     """
-    asked, named = find_labels(to_figures(question)), _find_numbered(question)
-    if not asked and not named:
+    asked, named = find_labels(to_figures(question)), find_numbered(question)
+    if not (asked or named or _find_months(question)):
         return list(statements)
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
@@ -59,7 +64,7 @@ def drop_other_members(
         for word, labels in asked.items()
         if word not in _DATES
     )
-    if not is_spoken_of or _lacks_member(named, texts.values()):
+    if not is_spoken_of or lacks_member(named, texts.values()):
         return []
 
     titles = {item.key: to_figures(_title(item.chunk)) for item in evidence}
@@ -67,53 +72,32 @@ def drop_other_members(
         one
         for one in statements
         if not _is_of_another(asked, to_figures(one.text), titles[one.key])
-        and not _names_another(named, to_figures(one.text), titles[one.key])
+        and not names_another(named, to_figures(one.text), titles[one.key])
+        and not _is_of_another_month(question, one.text, titles[one.key])
     ]
 
 
-def _find_numbered(text: str) -> dict[str, set[str]]:
-    """Return the numbers of the names in a text that end in one, by the rest of the name.
+def _find_months(text: str) -> set[str]:
+    """Return the months that a text names, apart from a May that may be no month.
 
-    >>> _find_numbered("Is BKX-40 as long as LANT256 or ML-KEM-768 in v2.0 of FLS 12?")
-    {'bkx': {'40'}, 'lant': {'256'}, 'ml-kem': {'768'}, 'fls': {'12'}}
-    >>> _find_numbered("Was the GDP 2020 above USD 50?")
-    {}
+    >>> _find_months("May it rain in May or March?"), _find_months("March on!")
+    ({'May', 'March'}, set())
     """
-    found: dict[str, set[str]] = defaultdict(set)
-    for match in _NUMBERED.finditer(text):
-        is_no_name = match[2] and (
-            _YEAR.fullmatch(match[3]) or any(use.unit for use in uses(match[0]))
-        )
-        if not is_no_name:
-            found[(match[1] or match[2]).lower()].add(match[3])
-    return dict(found)
+    return {found[1] for found in _MONTH.finditer(text) if found.start()}
 
 
-def _members(series: str, text: str) -> set[str]:
-    r"""Return the numbers of a series in a text, also if they are written apart from its name.
+def _is_of_another_month(question: str, text: str, title: str) -> bool:
+    """Return whether a text is about other months only; a time between months may hold any.
 
-    >>> sorted(_members("al", "AL-20, al 40 and AL60"))
-    ['20', '40', '60']
-    >>> _members("a", "A7 has a 5 litre pot.")
-    {'7'}
+    >>> _is_of_another_month("How many cracked in March?", "In May it was 5.", "")
+    True
+    >>> _is_of_another_month("How many cracked in March?", "It was 5 from January on.", "")
+    False
     """
-    name = r"[-\s]?".join(map(re.escape, series.split("-")))
-    gap = r"[-\s]?" if len(series) > 1 else "-?"
-    found = re.finditer(rf"(?<![^\W_]){name}{gap}(\d{{1,6}})(?![^\W_])", text, re.IGNORECASE)
-    return {match[1] for match in found}
-
-
-def _lacks_member(named: Labels, texts: Iterable[str]) -> bool:
-    """Return whether the texts have other members of a series and none of those that are named."""
-    whole = "\n".join(texts)
-    found = {series: _members(series, whole) for series in named}
-    return any(members and not members & named[series] for series, members in found.items())
-
-
-def _names_another(named: Labels, text: str, title: str) -> bool:
-    return any(
-        (found := _members(series, text)) and not numbers & (found | _members(series, title))
-        for series, numbers in named.items()
+    asked, found = _find_months(question), _find_months(f". {text}")
+    is_open = _OPEN_MONTH.search(text)
+    return (
+        bool(asked and found) and not asked & (found | _find_months(f". {title}")) and not is_open
     )
 
 

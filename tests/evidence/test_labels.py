@@ -123,6 +123,16 @@ def lamps(*names, after="burns 5 litres."):
             ["The AL-20 burns 3 litres, the AL-40 4 litres."],
             "The AL-20 burns 3 litres, the AL-40 4 litres.",
         ),
+        (
+            "How many litres were burnt in March?",
+            ["In May 5 litres were burnt.", "In March 6 litres were burnt."],
+            "In March 6 litres were burnt.",
+        ),
+        (
+            "How many litres were burnt in March?",
+            ["From January to May 5 litres were burnt."],
+            "From January to May",
+        ),
         ("How many litres does the al40 burn?", ["It burns 4 litres."], "It burns 4 litres."),
         ("How much does it burn?", ["It's 7 litres that it burns."], "It's 7 litres"),
         (
@@ -152,6 +162,7 @@ def test_the_one_that_is_asked_for_is_answered_with(question, texts, expected):
             "How many litres does the AL-80 burn?",
             ["The AL-20 burns 3 litres.", "It burns 4 litres."],
         ),
+        ("How many litres were burnt in March?", ["In January 5 litres were burnt."]),
         ("How many litres does ALS 80 burn?", ["ALS 20 burns 80 litres."]),
         ("How many litres does lamp 999 burn?", ["Lamp | Litres\n6 | 5\n7 | 4\n8 | 3"]),
         ("Which lamp burns 80 litres?", ["Lamp 80 burns 83 litres.", "Lamp 79 burns 82 litres."]),
