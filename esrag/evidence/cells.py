@@ -108,7 +108,7 @@ def answer_cells(
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     if not found or any(len(list(sentences(text))) != 1 for _, text in found):
-        return NO_CELLS
+        return _whole_row(own)
     if by_name:
         return Cells(found, "named")
     is_shared = all(
@@ -116,6 +116,13 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _whole_row(own: _Candidate | None) -> Cells:
+    """Return the best statement's row, if its label is a technical word of the question."""
+    if own is None or not own.is_technical or own.missing or len(list(sentences(own.text))) != 1:
+        return NO_CELLS
+    return Cells(((own.key, own.text),), "row")
 
 
 def pick_cells(question: str, row: Row) -> str | None:

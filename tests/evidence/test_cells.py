@@ -32,6 +32,10 @@ BERTHS = (
     "| Berth 1 at the north quay | 17 | 2.5 m |\n| Berth 17 at the north quay | 257 | 9.5 m |\n"
     "| Berth 17 at the south quay | 301 | 4.5 m |"
 )
+CODES = (
+    "Codes\n\n| Code | Meaning | Cure |\n| --- | --- | --- |\n"
+    "| E01 | no power | plug it in |\n| E02 | door open | close it |"
+)
 CLIENTS = (
     "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
 )
@@ -96,6 +100,11 @@ def answer(question, text):
         ),
         (CLIENTS, "What share of revenue was Client A in 2020?", ["Client A, 2020 Revenue: 21.5%"]),
         (SHEETS, "Why did the total assets rise in 2020?", []),
+        (
+            CODES,
+            "What should I do if I see E02?",
+            ["Codes: Code: E02, Meaning: door open, Cure: close it"],
+        ),
         (SHEETS, "May the total assets of 2020 be sold?", []),
         (
             BERTHS,
