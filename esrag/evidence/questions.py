@@ -31,7 +31,8 @@ _COUNTS = re.compile(
     rf" {_MEASURES}s?\b"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
-    r"|\bhow (?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)",
+    r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
+    r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)",
     re.IGNORECASE,
 )
 _TIMES = re.compile(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
+from esrag.evidence.asked import find_below
 from esrag.evidence.fits import Encode, Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
@@ -31,6 +32,7 @@ from esrag.text.terms import STOP_WORDS, terms
 
 MIN_QUOTE_WORDS = 3  # fewer are a heading or a page number
 MAX_ITEM = 450  # characters of a list item that is quoted as a whole
+BELOW = 0.75  # least fit of what stands below the question itself
 MAX_DEFINED = 60  # characters of a term above its definition
 
 _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
@@ -75,17 +77,24 @@ def statements(
 ) -> tuple[Statement, ...]:
     """Return every distinct sentence and table row of the evidence in order, with its fit.
 
-    `encode`, `read` and `whole` are those of `score`. Statements about another member of a series
+    `encode`, `read` and `whole` are those of `score`; what stands below the same question fits at
+    least `BELOW`. Statements about another member of a series
     than the question names (lamp 8 instead of lamp 7) are left out, and so are those that give
     another quantity ("which lamp burns 80 litres?").
     """
-    found = drop_other_members(question, _found(evidence), evidence)
+    all_said = _found(evidence)
+    found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
     found = _drop_empty(question, found) or found
     if not found:
         return ()
 
-    return score(Stated(question, evidence, found), encode, read, whole=whole)
+    below = find_below(question, all_said)
+    scored = score(Stated(question, evidence, found), encode, read, whole=whole)
+    return tuple(
+        replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
+        for each in scored
+    )
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:

@@ -107,12 +107,16 @@ def read_heading(said: str) -> str:
 
     >>> read_heading("## 2.1 Keys"), read_heading("Keys\n===="), read_heading("It is a key.")
     ('Keys', 'Keys', '')
+    >>> read_heading("## Is it a key?"), read_heading("Is it a key?")
+    ('Is it a key?', '')
     """
     if len(said) > MAX_MARKED or ITEM.match(said) or "|" in said:
         return ""
-    heading = drop_number(_MARKED.sub("", said).strip())
+    bare = _MARKED.sub("", said)
+    heading = drop_number(bare.strip())
     is_short = "\n" not in heading and len(heading) <= MAX_HEADING
-    return heading if is_short and not _ENDS_SENTENCE.search(heading) else ""
+    is_question = bare != said and heading.endswith("?")
+    return heading if is_short and (is_question or not _ENDS_SENTENCE.search(heading)) else ""
 
 
 def read_next_items(text: str, spans: Spans, last: Item) -> ItemList:
