@@ -220,7 +220,7 @@ def test_control_c_drops_the_line_and_only_twice_in_a_row_ends_the_chat(kitchen)
         (b"> ", lambda: b"Who won the" + CTRL_C),
         (b"press Ctrl-C again or Ctrl-D to end the chat\r\n> ", lambda: question),
         (b"1.7 litres", lambda: b""),
-        (b"> ", lambda: CTRL_C),
+        (b"\r\n> ", lambda: CTRL_C),
         (b"to end the chat\r\n> ", lambda: CTRL_C),
     ]
     shown, code = talk(kitchen, script)
@@ -259,7 +259,7 @@ def test_control_c_cancels_an_answer_and_not_the_chat(kitchen, service, answerin
         (b"kettle hold?", lambda: hanging(service)),
         (b"answer cancelled; press Ctrl-D to end the chat\r\n> ", lambda: question),
         (b"1.7 litres", lambda: b""),
-        (b"> ", lambda: CTRL_D),
+        (b"\r\n> ", lambda: CTRL_D),
     ]
     shown, code = talk(kitchen, script)
 
