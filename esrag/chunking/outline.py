@@ -3,10 +3,15 @@
 from esrag.records import Document, Section
 
 
+def is_below(second: Section, first: Section) -> bool:
+    """Return whether a section is a subsection of another, perhaps of one without a heading."""
+    return len(second.path) > len(first.path) and second.path[: len(first.path)] == first.path
+
+
 def is_lead(text: str, first: Section, second: Section) -> bool:
     """Return whether a section is a bare heading over its first subsection."""
-    is_below = len(first.path) < len(second.path) and second.path[: len(first.path)] == first.path
-    return bool(first.path) and is_below and "\n" not in text[first.start : first.end].strip()
+    is_bare = bool(first.path) and "\n" not in text[first.start : first.end].strip()
+    return is_bare and is_below(second, first)
 
 
 def outline(document: Document) -> list[Section]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget, Measured
-from esrag.chunking.outline import is_lead, outline
+from esrag.chunking.outline import is_below, is_lead, outline
 from esrag.records import Document, Section, Span
 from esrag.text import sentence_spans, trim_span
 from esrag.text.captions import read_caption
@@ -64,14 +64,16 @@ class SectionsChunker:
         first_count, second_count = (
             measured.count(part.start, part.end) for part in (first, second)
         )
-        is_below = (
-            len(second.path) > len(first.path) and second.path[: len(first.path)] == first.path
-        )
-        if is_below and self._is_small(first_count):
+        is_subsection = is_below(second, first)
+        if is_subsection and self._is_small(first_count):
             return True
         is_sibling = len(second.path) == len(first.path) and second.path[:-1] == first.path[:-1]
         fits = measured.count(first.start, second.end) <= self._budget.size
-        return (is_below or is_sibling) and fits and self._is_small(min(first_count, second_count))
+        return (
+            (is_subsection or is_sibling)
+            and fits
+            and self._is_small(min(first_count, second_count))
+        )
 
     def _is_small(self, count: int) -> bool:
         return count <= self._budget.size * _SMALL_SHARE

@@ -78,16 +78,16 @@ def update_summaries(work: Work, index: str, progress: Progress) -> None:
 
     Calling it twice changes nothing. Raises: EngineError, EmbeddingError, SettingsError.
     """
-    if compare_summaries(work, index).is_current:
+    before = compare_summaries(work, index)
+    if before.is_current:
         return
 
     summaries = work.engine(index_name(index))
     is_wanted = work.settings.summaries.of != "nothing"
     made = fingerprint(work.context.embedder) if is_wanted else summaries.fingerprint()
-    is_other = summaries.exists() and summaries.fingerprint() != made
-    with summaries.writer(made, rebuild=is_other) as writer:
+    with summaries.writer(made, rebuild=before.is_other) as writer:
         standing = compare_summaries(work, index)  # another process may have done it by now
-        if standing.gone and not is_other:
+        if standing.gone and not before.is_other:
             writer.remove(standing.gone)
         if standing.due:
             progress.say(f"summing up {format_count(len(standing.due), 'document')}")
