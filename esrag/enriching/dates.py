@@ -7,12 +7,11 @@ from datetime import date
 from esrag.enriching.rules import Rule
 from esrag.filters import format_value
 from esrag.records import Document, Scalar
+from esrag.text.terms import MONTHS
 
 _FIELDS = ("date", "published", "updated", "created", "modified")
 _READ_CHARACTERS = 2_000  # of a text; later dates are about something else
-_MONTHS = """january february march april may june july august september october november
-    december""".split()  # noqa: SIM905 -- twelve words
-_MONTH = rf"(?P<month>{'|'.join((*_MONTHS, 'sept', *(name[:3] for name in _MONTHS)))})"
+_MONTH = rf"(?P<month>{'|'.join((*MONTHS, 'sept', *(name[:3] for name in MONTHS)))})"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w)"
 _DAY = r"(?<!\w)(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _WRITTEN = (
@@ -52,7 +51,7 @@ def _list_dates(text: str) -> list[date]:
 def _read(match: re.Match[str]) -> date | None:
     """Return a date; None if no calendar has it."""
     month = match["month"].lower()
-    names = [name[:3] for name in _MONTHS]
+    names = [name[:3].lower() for name in MONTHS]
     number = int(month) if month.isdecimal() else names.index(month[:3]) + 1
     try:
         return date(int(match["year"]), number, int(match["day"]))

@@ -9,7 +9,7 @@ from esrag.evidence import Statement
 from esrag.evidence.series import find_numbered, lacks_member, names_another
 from esrag.records import Chunk, Evidence
 from esrag.text.figures import to_figures, uses
-from esrag.text.terms import STOP_WORDS, terms
+from esrag.text.terms import MONTHS, STOP_WORDS, terms
 
 Labels = Mapping[str, set[str]]  # keyed by the preceding word: {"lamp": {"7"}}
 
@@ -26,15 +26,13 @@ COUNTING = frozenset(
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
 )
-_MONTH_NAMES = """January February March April May June July August September October November
-    December""".split()  # noqa: SIM905 -- twelve words
 _LEADING_ZEROS = re.compile(r"(?<![^\W_])0+(?=\d)")  # pep-0008 is PEP 8
 _MONTHS = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?"
-    rf"({'|'.join(_MONTH_NAMES)})\b"
+    rf"({'|'.join(MONTHS)})\b"
 )
 
-_ANY_MONTH = rf"(?:{'|'.join(_MONTH_NAMES)})(?![\w-])"
+_ANY_MONTH = rf"(?:{'|'.join(MONTHS)})(?![\w-])"
 # As names and not at the beginning, where "May" and "March" are verbs.
 _MONTH = re.compile(rf"(?<![\w-])(?:(?!May\b)|(?<=[a-z0-9,] ))({_ANY_MONTH})")
 _OPEN_MONTH = re.compile(
@@ -43,7 +41,7 @@ _OPEN_MONTH = re.compile(
     re.IGNORECASE,
 )
 
-_DATES = {"date", *(terms(month)[0] for month in _MONTH_NAMES)}  # can be written in many ways
+_DATES = {"date", *(terms(month)[0] for month in MONTHS)}  # can be written in many ways
 
 
 def drop_other_members(
@@ -55,7 +53,8 @@ def drop_other_members(
     a number (BKX-40) if others of its series do. Otherwise nothing is returned.
     """
     asked, named = find_labels(to_figures(question)), find_numbered(question)
-    if not (asked or named or _find_months(question)):
+    months = _find_months(question)
+    if not (asked or named or months):
         return list(statements)
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
@@ -68,13 +67,16 @@ def drop_other_members(
         return []
 
     titles = {item.key: to_figures(_title(item.chunk)) for item in evidence}
-    return [
-        one
-        for one in statements
-        if not _is_of_another(asked, to_figures(one.text), titles[one.key])
-        and not names_another(named, to_figures(one.text), titles[one.key])
-        and not _is_of_another_month(question, one.text, titles[one.key])
-    ]
+
+    def is_meant(one: Statement) -> bool:
+        text, title = to_figures(one.text), titles[one.key]
+        return not (
+            _is_of_another(asked, text, title)
+            or names_another(named, text, title)
+            or _is_of_another_month(months, one.text, title)
+        )
+
+    return list(filter(is_meant, statements))
 
 
 def _find_months(text: str) -> set[str]:
@@ -86,19 +88,18 @@ def _find_months(text: str) -> set[str]:
     return {found[1] for found in _MONTH.finditer(text) if found.start()}
 
 
-def _is_of_another_month(question: str, text: str, title: str) -> bool:
+def _is_of_another_month(asked: set[str], text: str, title: str) -> bool:
     """Return whether a text is about other months only; a time between months may hold any.
 
-    >>> _is_of_another_month("How many cracked in March?", "In May it was 5.", "")
+    >>> _is_of_another_month({"March"}, "In May it was 5.", "")
     True
-    >>> _is_of_another_month("How many cracked in March?", "It was 5 from January on.", "")
+    >>> _is_of_another_month({"March"}, "It was 5 from January on.", "")
     False
     """
-    asked, found = _find_months(question), _find_months(f". {text}")
-    is_open = _OPEN_MONTH.search(text)
-    return (
-        bool(asked and found) and not asked & (found | _find_months(f". {title}")) and not is_open
-    )
+    found = _find_months(f". {text}") if asked else set[str]()
+    if not found or asked & found or _OPEN_MONTH.search(text):
+        return False
+    return not asked & _find_months(f". {title}")
 
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:

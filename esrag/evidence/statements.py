@@ -78,9 +78,9 @@ def statements(
     """Return every distinct sentence and table row of the evidence in order, with its fit.
 
     `encode`, `read` and `whole` are those of `score`; what stands below the same question fits at
-    least `BELOW`. Statements about another member of a series
-    than the question names (lamp 8 instead of lamp 7) are left out, and so are those that give
-    another quantity ("which lamp burns 80 litres?").
+    least `BELOW`. Statements about another member of a series than the question names (lamp 8
+    instead of lamp 7) are left out, and so are those that give another quantity ("which lamp burns
+    80 litres?").
     """
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)

@@ -21,6 +21,11 @@ MAX_TERM = 64
 MAX_QUESTION = 10_000  # characters
 MAX_TERMS = 256
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
 # Lucene's English stop words, and question words: in a technical text "who" or "does" is so rare
 # that it would outweigh the topic of the question.
 STOP_WORDS = frozenset(
