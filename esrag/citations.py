@@ -14,6 +14,7 @@ SMALL_TALK = (
 # [c2], and what models make of it: [C2], [c1, c2], 【c1】. A longer number is not a key, so that
 # int() takes every key.
 MARKERS = re.compile(r"[\[【]\s*c\d{1,6}(?:\s*[,;]\s*c\d{1,6})*\s*[\]】]", re.IGNORECASE)
+KEY = re.compile(r"c\d+", re.IGNORECASE)
 
 # Called with each sentence, with its markers, as it passes its check.
 OnSentence = Callable[[str], None]

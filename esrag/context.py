@@ -152,7 +152,8 @@ class Context:
         by_model = names and intents.classifier == "model"
         models = [(name, it.fingerprint) for name, it in self.models().items()] if by_model else []
         hard = (self.settings.complexity, self.settings.web) if names else ()
-        return (names, plugged, intents, *hard, models, *(self._facts_identity if names else ()))
+        routing = (self.settings.routing, plugged, intents, *hard, models)
+        return (*routing, *(self._facts_identity if names else ()))
 
     @property
     def _facts_identity(self) -> tuple[object, ...]:

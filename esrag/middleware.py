@@ -22,7 +22,7 @@ from esrag.retrieving.legs import prepare_question
 from esrag.routing.small_talk import is_small_talk
 from esrag.runs.store import RunStore
 
-_ELSEWHERE = ("direct", "web")  # routes of answers that are not from the index
+ELSEWHERE = ("direct", "web")  # routes of answers that are not from the index
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -178,7 +178,7 @@ def _get_or_ask(
         AskResult,
         compute,
         lambda it: it.is_brief,
-        keeps=lambda it: it.route not in _ELSEWHERE,
+        keeps=lambda it: it.route not in ELSEWHERE,
     )
     if found:
         count_saved(cache, result.calls)

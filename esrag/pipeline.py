@@ -5,8 +5,8 @@
   a fact answers is answered with it, and one about the documents themselves from the records of
   the index
 
-The decorators surround a pipeline: they check the input, cache, count and record, and answer small
-talk. They add no stage.
+The decorators surround a pipeline: they check the input, cache, count and record, answer small
+talk, and have each part of a question answered by itself. They add no stage.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,7 @@ from esrag.engines import SearchResult
 from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
 from esrag.gathering import Searches, repair_spelling, select
-from esrag.generating.followups import Turn, make_standalone
-from esrag.generating.rewriting import rewrite
+from esrag.generating.followups import Turn
 from esrag.ingesting import Progress
 from esrag.jobs.recording import open_job
 from esrag.jobs.reporting import IngestReport, report
@@ -47,6 +46,7 @@ from esrag.middleware import (
     keep_runs,
 )
 from esrag.nearest import find_nearest
+from esrag.parts import answer_parts, complete
 from esrag.results import AskResult
 from esrag.retrieval import retrieve
 from esrag.routing import Route, RouteRequest
@@ -103,6 +103,7 @@ def enqueue(request: IngestRequest, work: Work) -> Job:
 @answer_small_talk
 @cache_answers
 @count_calls
+@answer_parts
 def ask(
     question: str, context: Context, where: Filter | None = None, on_sentence: OnSentence = ignore
 ) -> AskResult:
@@ -187,7 +188,4 @@ def resolve_followup(question: str, earlier: Sequence[Turn], context: Context) -
     """
     if is_small_talk(question):
         return question
-    model = context.assistant
-    if model:
-        return rewrite(question, earlier, model, context.prompts)
-    return make_standalone(question, earlier)
+    return complete(question, earlier, context)

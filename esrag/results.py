@@ -43,6 +43,27 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of several questions that a question asks, as it was searched for, and what came of it.
+
+    The fields are as in `AskResult`.
+    """
+
+    question: str
+    route: Kind
+    decision: Decision
+    scope: str
+    refused: bool
+    reason: str
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `esrag ask --json` prints of a part."""
+        shown = asdict(self)
+        return {"routing" if name == "decision" else name: shown[name] for name in shown}
+
+
+@dataclass(frozen=True, slots=True)
 class AskResult:
     """An answer and how it came about.
 
@@ -53,7 +74,9 @@ class AskResult:
     the index (`collection`), one document (`summary`), or nowhere (`direct`). `decision` says who
     chose it. `corrections` are words of the
     question that were searched for in another spelling. `nearest` are places worth a look if the
-    passages did not answer the question well enough.
+    passages did not answer the question well enough. `parts` are the questions of one that asks
+    several, else there are none; `decision`, `signals` and `confidence` are then those of the part
+    answered with the least confidence.
     """
 
     question: str
@@ -75,6 +98,7 @@ class AskResult:
     decision: Decision = NOBODY
     corrections: tuple[Correction, ...] = ()
     nearest: tuple[Place, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -134,6 +158,7 @@ class AskResult:
             "route": self.route,
             "routing": asdict(self.decision),
             "scope": self.retrieved.scope,
+            "parts": [part.to_dict() for part in self.parts],
             "model": self.model,
             "usage": asdict(self.usage) if self.usage else {},
             "cached": self.cached,

@@ -116,6 +116,7 @@ class Conversation:
                 print_json(_to_error(line, error))
 
     def _ask(self, line: str) -> None:
+        from esrag.parts import turn_of
         from esrag.pipeline import ask, resolve_followup
         from esrag.retrieving.legs import prepare_question
 
@@ -127,7 +128,7 @@ class Conversation:
         self.last = ask(question, self.context, self.where).with_calls(calls)
         self.typed = typed
         if self.last.route != "direct":  # "thanks" is nothing that a question could lean on
-            self.earlier.append(_turn_of(self.last))
+            self.earlier.append(turn_of(self.last))
         self._show_answer()
 
     def _show_answer(self) -> None:
@@ -175,16 +176,6 @@ class Conversation:
         if self.last is None:
             raise UsageError("no question has been asked yet", hint="type a question")
         return self.last
-
-
-def _turn_of(asked: "AskResult") -> "Turn":
-    """Return what a later question may lean on: question, answer and titles of the evidence."""
-    from esrag.citations import MARKERS
-    from esrag.generating.followups import Turn
-
-    titles = dict.fromkeys(citation.title for citation in asked.citations if citation.title)
-    answer = "" if asked.refused else " ".join(MARKERS.sub(" ", asked.text).split())
-    return Turn(asked.question, answer, (*titles,))
 
 
 def _to_error(line: str, error: EsragError) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import click
 
-from esrag.citations import MARKERS, CheckedSentence, name_of
+from esrag.citations import KEY, MARKERS, CheckedSentence, name_of
 from esrag.cli.output import pages, print_text, remark, to_one_line
 from esrag.records import Answer, Citation
 from esrag.results import Place
@@ -64,7 +64,7 @@ def _pieces(answer: Answer) -> Iterator[str]:
     for markers in _MARKERS.finditer(answer.text):
         sentence, start = answer.text[start : markers.end()], markers.end()
         yield sentence
-        keys = re.findall(r"c\d+", markers[0].lower())
+        keys = KEY.findall(markers[0].lower())
         yield _subject(sentence, names.get(keys[0], ""))
     yield answer.text[start:]
 

@@ -14,6 +14,7 @@ from esrag.text import format_count
 if TYPE_CHECKING:
     from esrag.context import Context
     from esrag.filters import Filter
+    from esrag.routing import Route
 
 
 @click.command()
@@ -41,7 +42,8 @@ def route(
 ) -> int:
     """Show how a question would be answered, and why.
 
-    The routers of routing.chain decide. Nothing is answered, and no document is searched.
+    The routers of routing.chain decide, for each part of a question that asks several things.
+    Nothing is answered, and no document is searched.
     """
     from esrag.context import open_context
     from esrag.filters import parse_all
@@ -59,27 +61,37 @@ def route(
 
 
 def _show(question: str, context: "Context", where: "Filter | None", *, as_json: bool) -> None:
+    from esrag.parts import list_parts
     from esrag.pipeline import find_route
     from esrag.retrieving.legs import prepare_question
 
     question = prepare_question(question)
-    found = find_route(question, context, where)
+    parts = list_parts(question, context)
     if as_json:
-        shown = {
-            "route": found.kind,
-            "routing": asdict(found.decision),
-            "scopes": [scope.label for scope in found.scopes],
-            "facts": [*found.doc_ids],
-        }
-        print_json({"schema": "esrag.route/1", "question": question, **shown})
-    else:
-        print_text(_line(found.kind, asdict(found.decision)))
+        asked = [(part, find_route(part, context, where)) for part in parts if part != question]
+        whole = _to_dict(question, find_route(question, context, where))
+        print_json({"schema": "esrag.route/1", **whole, "parts": [_to_dict(*one) for one in asked]})
+        return
+    for part in parts:
+        name = f"{part} " if part != question else ""
+        print_text(f"{name}{_line(find_route(part, context, where))}")
 
 
-def _line(kind: str, decision: dict[str, Any]) -> str:
-    reason = f": {decision['reason']}" if decision["reason"] else ""
-    router = f"router {decision['router']}, " if decision["router"] else ""
-    return f"{kind}{reason} ({router}confidence {decision['confidence']:.2f})"
+def _to_dict(question: str, found: "Route") -> dict[str, Any]:
+    return {
+        "question": question,
+        "route": found.kind,
+        "routing": asdict(found.decision),
+        "scopes": [scope.label for scope in found.scopes],
+        "facts": [*found.doc_ids],
+    }
+
+
+def _line(found: "Route") -> str:
+    decision = found.decision
+    reason = f": {decision.reason}" if decision.reason else ""
+    router = f"router {decision.router}, " if decision.router else ""
+    return f"{found.kind}{reason} ({router}confidence {decision.confidence:.2f})"
 
 
 def _count(path: Path, context: "Context", *, as_json: bool) -> None:

@@ -398,6 +398,13 @@ class RoutingSettings(Section):
         default=("facts",),
         description="Routers in order; the first that is sure decides. None: from the documents.",
     )
+    parts: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="Most questions that are answered one by one if a question asks several; 1 "
+        "answers it as a whole.",
+    )
 
 
 Weight = Annotated[float, Field(ge=-1, le=1)]

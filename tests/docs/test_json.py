@@ -50,7 +50,7 @@ ON_DEMAND = {
     "hits",
     "kibana_url",
 }  # of an answer, with --show-… and --explain
-MAY_BE_EMPTY = {"corrections", "nearest", "citations", "summaries"}  # of an answer, or of a refusal
+MAY_BE_EMPTY = {"corrections", "nearest", "citations", "summaries", "parts"}  # of an answer
 CHAT = {"typed"}  # of an answer of `esrag chat`
 
 
@@ -248,6 +248,16 @@ def test_the_page_lists_what_is_printed(filled, kibana, service):
         assert {line["schema"] for line in lines} == {schema}
         for line in lines:
             require_as_listed(line, without=CHAT)
+
+
+def test_a_question_in_parts_has_the_fields_of_its_parts(filled):
+    """Asked, and routed alone."""
+    question = "How many litres does the kettle hold, and how many slots does the toaster have?"
+    asked = filled("ask", question, "--json").json
+    require_as_listed(asked, without=ON_DEMAND | CHAT)
+    routed = filled("route", question, "--json").json
+    require_as_listed(routed)
+    assert (len(asked["parts"]), len(routed["parts"])) == (2, 2)
 
 
 def test_a_listed_job_has_the_fields_of_one_that_is_shown(filled):

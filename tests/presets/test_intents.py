@@ -71,6 +71,17 @@ def test_a_scope_that_is_empty_is_widened(firm):
     assert "nothing found in job 225999; searched in the jobs of 225" in found.found.notes
 
 
+def test_each_part_has_its_own_scope(firm):
+    """Two intents in one question; who the client of a job is stands in that job."""
+    asked = firm.ask("What is the wellness policy, and who is the client for job 225221?")
+    assert [part.decision.intent for part in asked.parts] == ["Policy", "Client"]
+    assert [part.scope for part in asked.parts] == ["policies", "job 225221"]
+    assert [("$400" in line, "Harbour Trust" in line) for line in asked.text.splitlines()] == [
+        (True, False),
+        (False, True),
+    ]
+
+
 def test_a_refusal_has_its_own_words(firm):
     asked = firm.ask("who won the football world cup?")
     assert (asked.refused, asked.text) == (
