@@ -26,9 +26,9 @@ DIFFERENT = 1
 def replay(file: Path, *, save: Path | None, as_json: bool, **options: Any) -> int:
     """Repeat the question of a saved run, and show what changed.
 
-    FILE was written by `esrag ask --save`. The question, its filter and the settings of retrieval,
-    reranking and answer are those of the saved run. The index, the generator and every address are
-    those in force now. The exit code is 0 if nothing changed, else 1.
+    FILE was written by `esrag ask --save`. The question, its filter and the settings of routing,
+    retrieval, reranking and answer are those of the saved run. The index, the generator and every
+    address are those in force now. The exit code is 0 if nothing changed, else 1.
     """
     from esrag.runs.comparing import compare
     from esrag.runs.record_files import check_target, read_record, write_record

@@ -18,6 +18,7 @@ from esrag.settings.layers import with_values
 SECTIONS = (
     "routing",
     "facts",
+    "intents",
     "complexity",
     "summaries",
     "retrieval",

@@ -26,8 +26,22 @@ Verdict = Literal["good", "bad"]
 
 # Sections whose values decide what an answer is, and can be applied again without sending anything
 # anywhere.
-_REPLAYED = ("routing", "facts", "summaries", "retrieval", "rerank", "answer")
-_ADDRESSES_AND_FILES = frozenset(("rerank.url", "rerank.model", "rerank.api_key"))
+_REPLAYED = (
+    "routing",
+    "facts",
+    "intents",
+    "complexity",
+    "summaries",
+    "retrieval",
+    "rerank",
+    "answer",
+)
+_NOT_REPLAYED = frozenset(
+    (
+        *("rerank.url", "rerank.model", "rerank.api_key"),
+        *("intents.classifier", "complexity.routes"),  # they may send the question to a service
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +83,26 @@ def remove_texts(record: Mapping[str, Any]) -> dict[str, Any]:
     bare = deepcopy(dict(record))
     answer = bare["answer"]
     bare["where"] = {}
-    answer |= {"question": "", "answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
-    answer["citations"] = _drop_texts(answer["citations"])
-    answer["hits"] = [
-        each | {"text": "", "title": "", "section": "", "metadata": {}} for each in answer["hits"]
-    ]
-    answer["routing"] = {**answer["routing"], "reason": ""}
+    answer |= {"answer": "", "notes": [], "prompt": {}, "draft": "", "evidence": []}
+    for quoted in ("citations", "nearest", "summaries"):
+        answer[quoted] = [_drop_texts(each) for each in answer[quoted]]
+    answer["hits"] = [_drop_texts(each) | {"metadata": {}} for each in answer["hits"]]
+    for said in (answer, *answer["parts"]):
+        said |= {"question": "", "scope": "", "routing": {**said["routing"], "reason": ""}}
+    answer["corrections"] = []
     answer["steps"] = [each | {"query": ""} for each in answer["steps"]]
     bare["sentences"] = [
-        each | {"text": "", "note": "", "citations": _drop_texts(each["citations"])}
+        each | {"text": "", "note": "", "citations": [*map(_drop_texts, each["citations"])]}
         for each in bare["sentences"]
     ]
 
     return bare
 
 
-def _drop_texts(citations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    no_texts = {"quote": "", "title": "", "section": "", "source": ""}
-    return [{**each, **no_texts} for each in citations]
+def _drop_texts(passage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a citation, a place, a summary or a hit without what it quotes and names."""
+    quoted = ("quote", "text", "title", "section", "source")
+    return {name: "" if name in quoted else value for name, value in passage.items()}
 
 
 def select_replayed(record: Mapping[str, Any]) -> dict[str, object]:
@@ -98,7 +114,7 @@ def select_replayed(record: Mapping[str, Any]) -> dict[str, object]:
         key: value
         for key, value in record["settings"].items()
         if key.partition(".")[0] in _REPLAYED
-        and key not in _ADDRESSES_AND_FILES
+        and key not in _NOT_REPLAYED
         and not redirects(key, value, Path())
     }
 

@@ -160,6 +160,19 @@ def test_a_run_without_texts_holds_none(kitchen):
     assert "(kept without its text)" in kitchen("runs", "show", record["run_id"]).out
 
 
+def test_no_part_of_an_answer_keeps_a_text(kitchen):
+    """Parts, corrections and places worth a look; of an answer and of a refusal."""
+    kept = {"ESRAG_RUNS__KEEP": "without-texts"}
+    asked = kitchen("ask", "How many litres does the kettel hold, and who painted it?", **kept)
+    refused = kitchen(
+        "ask", "How many slots has the toaster in winter?", ESRAG_ANSWER__REFUSAL="1", **kept
+    )
+    assert ("kettel" in asked.err, "worth a look" in refused.err) == (True, True)
+    data = (kitchen.folder / ".esrag" / "runs.sqlite3").read_bytes().lower()
+    words = (b"litres", b"kettel", b"painted", b"slots", b"winter", b"kitchen", b"toaster.txt")
+    assert not [word for word in words if word in data]
+
+
 def test_old_and_many_runs_are_removed(kitchen):
     """By their size together, and by age; the feedback on them goes as well."""
     ids = [kitchen("ask", QUESTION, "--json", **WHOLE).json["run_id"] for _ in range(3)]

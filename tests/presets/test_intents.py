@@ -1,6 +1,7 @@
 """The preset intents: the intent of a question decides where its answer is looked for."""
 
 import json
+from pathlib import Path
 
 import pytest
 from sheets import EXAMPLES, INTENTS
@@ -80,6 +81,35 @@ def test_each_part_has_its_own_scope(firm):
         (True, False),
         (False, True),
     ]
+
+
+def test_the_settings_of_the_sheet():
+    wanted = library.open("unused", preset="intents").settings
+    assert (wanted.chunking.size, wanted.chunking.overlap) == (1000, 200)
+    assert wanted.chunking.context == ("project_name",)
+    assert (wanted.retrieval.candidates, wanted.retrieval.k, wanted.rerank.depth) == (10, 10, 10)
+    assert (wanted.rerank.chain, wanted.answer.evidence_chunks) == (("exact-tokens",), 5)
+    writer = wanted.models.default
+    assert (writer.temperature, writer.max_output_tokens, writer.is_configured) == (
+        0.3,
+        1500,
+        False,
+    )
+
+
+def test_files_are_in_the_list_of_sources(firm):
+    """Each with its folder; the text of the answer names none."""
+    asked = firm.ask("what's the wellness policy?")
+    assert [Path(each.source).parent.name for each in asked.citations] == ["Policies"]
+    assert ".md" not in asked.text
+
+
+def test_nothing_is_kept_between_questions(firm):
+    """A question that leans on another is not completed unless the caller says from what."""
+    question = "Who is the client for job 225221?"
+    alone = firm.ask("And its budget?").to_dict()
+    firm.ask(question)
+    assert firm.ask("And its budget?").to_dict() == alone
 
 
 def test_a_refusal_has_its_own_words(firm):

@@ -77,9 +77,9 @@ def record(run_id, *, minutes=0.0, text="a kettle"):
             "refused": False,
             "reason": "",
             "routing": {"reason": text[:8]},
-            "citations": [],
-            "hits": [],
-            "steps": [],
+            **{
+                name: [] for name in ("parts", "citations", "nearest", "summaries", "hits", "steps")
+            },
         },
         "sentences": [],
     }
