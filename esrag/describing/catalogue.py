@@ -215,11 +215,14 @@ def _name(
     document: StoredDocument, chunk: Chunk, context: Context, topic: frozenset[str] = frozenset()
 ) -> str:
     """Return the title, else the first heading, else a line that names the document."""
-    if name := document.title or chunk.section.partition(" > ")[0]:
-        return _shorten(name)
-    head = [each.text for each in read_head(context.engine, document.doc_id, HEAD_CHUNKS)]
+    if document.title:
+        return _shorten(document.title)
+    chunks = read_head(context.engine, document.doc_id, HEAD_CHUNKS) or [chunk]
+    if heading := chunks[0].section.partition(" > ")[0]:
+        return _shorten(heading)
+    head = [each.text for each in chunks]
     line = find_title_line(head, topic) or find_title_line(head)
-    first = next(iter(head), chunk.text).strip().partition("\n")[0]
+    first = head[0].strip().partition("\n")[0]
     return f"“{_shorten(line or first)}”"
 
 

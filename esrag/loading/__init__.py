@@ -9,8 +9,8 @@ The contract, for every class registered under `esrag.loaders`:
   `kind` is the loader's name and whose `doc_id` is the source's (rows of a table or lines of a
   JSONL: `f"{source.doc_id}#{row id}"`). A part that cannot be read, and without which the rest
   still makes sense, becomes a `Skipped` among them.
-- A section starts at its heading and ends where the next heading starts; what stands before the
-  first has none.
+- A section starts at its heading, or at the page whose running head names it first, and ends where
+  the next one starts; what stands before the first has none.
 - Raises `ParsingError` with one line that is read after the source's name ("is encrypted …: needs a
   password"); never fetches anything; reads no file but the bytes it was given.
 - The constructor takes nothing and does nothing slow; heavy libraries are imported in `load`.

@@ -1,10 +1,9 @@
-"""PDF by pypdfium2: pages, outline, running heads and feet, hyphens at line ends, and tables."""
+"""PDF by pypdfium2: pages, outline or headings, running lines, hyphens at line ends, and tables."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from esrag.errors import ParsingError
@@ -12,12 +11,17 @@ from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import GAP, find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
+from esrag.loading.running import (
+    Marks,
+    find_running_title,
+    find_running_titles,
+    without_running_lines,
+)
+from esrag.loading.typography import Line, find_headings, measure_lines
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
-_EDGE = 3  # lines at the top and at the bottom of a page among which a running head is looked for
-# Left and right pages may differ, so a head may be on under half of them.
-_REPEATED, _MIN_PAGES = 0.4, 3
+_MARKED = 10  # pages, for which an outline has at least one mark
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _MAX_CAPTION = 2  # lines below the first one of a caption
 _MAX_TABLE = 60  # lines: a page holds no more
@@ -71,30 +75,49 @@ class PdfLoader:
         Raises: ParsingError if it is encrypted, damaged or holds no text.
         """
         pages, outline, properties = _read(source)
-        texts, hidden = [text for text, _ in pages], sum(count for _, count in pages)
+        texts, hidden = [page.text for page in pages], sum(page.hidden for page in pages)
         if not any(text.strip() for text in texts):
             raise ParsingError(_explain_missing_text(len(texts), hidden))
 
         layout = Layout()
         layout.leave_out(hidden)
-        _write_pages(layout, texts)
-        title, author = clean_title(properties.get("Title", "")), properties.get("Author", "")
+        lines = [normalise(text).split("\n") for text in without_hyphens(texts)]
+        _write_pages(layout, without_running_lines(lines))
+        title = clean_title(properties.get("Title", "")) or find_running_title(lines)
+        author = properties.get("Author", "")
         document = layout.document(source, "pdf", title, {"author": author})
-        headings = _place(outline, document.text, document.pages)
+        marks = outline or find_headings([page.lines for page in pages])
+        headings = _place(marks, document.text, document.pages) or [
+            (document.pages[index].start, level, name)
+            for index, level, name in find_running_titles(lines)
+        ]
         yield replace(document, sections=sections(headings, len(document.text)))
 
 
-def _read(
-    source: Source,
-) -> tuple[list[tuple[str, int]], list[tuple[int, int, str]], Mapping[str, str]]:
-    """Return each page's text with its hidden characters, the outline and the properties.
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page's text, how many hidden characters it lacks, and its lines if headings are wanted."""
+
+    text: str
+    hidden: int
+    lines: Sequence[Line]
+
+
+def _read(source: Source) -> tuple[list[_Page], Marks, Mapping[str, str]]:
+    """Return the pages, the outline and the properties.
+
+    An outline that marks few of the pages is none, and then the pages have lines.
 
     Raises: ParsingError.
     """
     with closing(_open(source.data)) as pdf:
-        keep_hidden = source.keep_hidden
-        pages = [_read_page(pdf, index, keep_hidden=keep_hidden) for index in range(len(pdf))]
-        return pages, _read_outline(pdf), pdf.get_metadata_dict()
+        outline = _read_outline(pdf)
+        if len(outline) * _MARKED < len(pdf):
+            outline = []
+        pages = [
+            _read_page(pdf, index, source, with_lines=not outline) for index in range(len(pdf))
+        ]
+        return pages, outline, pdf.get_metadata_dict()
 
 
 def _open(data: bytes) -> Any:
@@ -118,31 +141,23 @@ def _explain_missing_text(pages: int, hidden: int) -> str:
     return f"has no text on its {format_count(pages, 'page')} (scanned?): run OCR first"
 
 
-def _write_pages(layout: Layout, texts: Sequence[str]) -> None:
+def _write_pages(layout: Layout, pages: Sequence[Sequence[str]]) -> None:
     """Add the pages; a sentence may go on from one to the next."""
     separator = "\n\n"
-    for number, lines in enumerate(_page_lines(texts), start=1):
+    for number, lines in enumerate(pages, start=1):
         layout.page(number)
         _write(layout, lines, separator)
         separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
 
 
-def _page_lines(texts: Sequence[str]) -> list[list[str]]:
-    """Return each page's lines, with whole words and without running heads."""
-    return without_running_lines([normalise(text).split("\n") for text in without_hyphens(texts)])
-
-
-def _read_page(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
-    found = _page_text(pdf, index, keep_hidden=keep_hidden)
+def _read_page(pdf: Any, index: int, source: Source, *, with_lines: bool) -> _Page:
+    found = _parse_page(pdf, index, keep_hidden=source.keep_hidden, with_lines=with_lines)
     report_page(index + 1, len(pdf))
     return found
 
 
-def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
-    """Return a page's text as pdfium reads it, and how much hidden text was left out.
-
-    The marks of hyphens are still in the text.
-    """
+def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) -> _Page:
+    """Return a page as pdfium reads it. The marks of hyphens are still in the text."""
     import pypdfium2
 
     from esrag.loading.invisible import remove_invisible  # it imports NumPy, other loaders do not
@@ -154,14 +169,15 @@ def _page_text(pdf: Any, index: int, *, keep_hidden: bool) -> tuple[str, int]:
         plain = characters.get_text_range().replace(GAP, " ")
         marked = with_exponents(characters, plain)
         text = with_gaps(plain, marked, find_gaps(characters, plain))
+        lines = measure_lines(characters, plain, marked) if with_lines else []
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
-    return text, hidden
+    return _Page(text, hidden, lines)
 
 
-def _read_outline(pdf: Any) -> list[tuple[int, int, str]]:
-    """Return the bookmarks that lead somewhere, as (page index, level from 1, title)."""
+def _read_outline(pdf: Any) -> Marks:
+    """Return the bookmarks that lead somewhere."""
     marks = []
     for mark in pdf.get_toc():
         target = mark.get_dest()
@@ -197,40 +213,6 @@ def _is_compound(before: str, after: str, known: set[str]) -> bool:
     named = bool(re.search(r"[A-Z\d]$", before) or re.match(r"[A-Z\d]", after))
     both_words = min(len(first), len(second)) > 2 and first in known and second in known  # noqa: PLR2004 -- "al", "re"
     return named or both_words or f"{first}-{second}" in known
-
-
-def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the pages' lines without those that most pages begin or end with.
-
-    Lines that differ only in their page number count as the same.
-    """
-    whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
-    filled = list(whole)
-    least = max(_MIN_PAGES, _REPEATED * len(pages))
-
-    for edge in (slice(None, _EDGE), slice(-1, -_EDGE - 1, -1)):
-        keys = [[_keys(line, number) for line in page[edge]] for number, page in enumerate(filled)]
-        counts = Counter(key for page in keys for key in set().union(*page))
-        for index, page in enumerate(keys):
-            repeated = [any(counts[key] >= least for key in line) for line in page]
-            count = [*repeated, False].index(False)
-            filled[index] = _cut(filled[index], count, edge)
-
-    return filled if any(filled) else whole  # pages that are all alike have no running lines
-
-
-def _cut(page: list[str], count: int, edge: slice) -> list[str]:
-    """Return a page's lines without so many of the first, or of the last."""
-    return page[count:] if edge.step is None else page[: len(page) - count]
-
-
-def _keys(line: str, page: int) -> set[str]:
-    """Return the line, and variants with one number replaced by its distance to the page number."""
-    keys = {join_lines(line).casefold()}
-    for match in re.finditer(r"\d{1,6}", line):
-        distance = f"#{int(match[0]) - page}"
-        keys.add(join_lines(line[: match.start()] + distance + line[match.end() :]).casefold())
-    return keys
 
 
 def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
@@ -312,18 +294,24 @@ def _is_prose(line: str) -> bool:
     return sum(word in _FUNCTION_WORDS for word in words) > 1 or line.endswith((".", ";"))
 
 
-def _place(
-    outline: Sequence[tuple[int, int, str]], text: str, pages: Sequence[Page]
-) -> list[tuple[int, int, str]]:
-    """Return bookmarks whose title starts a line of their page, as (start, level, title)."""
+def _place(marks: Marks, text: str, pages: Sequence[Page]) -> list[tuple[int, int, str]]:
+    """Return marks whose title starts a line of their page, as (start, level, title).
+
+    A line that is the title goes before one that begins with it.
+    """
     found: dict[int, tuple[int, int, str]] = {}
-    for index, level, title in outline:
+    for index, level, title in marks:
         page = pages[index] if index < len(pages) else None
         words = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
-        pattern = r"^[ ]*(?:[\w.]{1,12}[ .:]\s*)?" + r"\s*".join(map(re.escape, words)) + r"(?!\w)"
-        match = page and re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(
-            text, page.start, page.end
+        pattern = r"^[ ]*(?:[\w.]{1,12}[ .:]\s*)?" + r"\s*".join(map(re.escape, words))
+        match = page and (
+            _search(pattern + r"[ ]*$", text, page) or _search(pattern + r"(?!\w)", text, page)
         )
         if match:
             found.setdefault(match.start(), (match.start(), level, title))
     return [found[start] for start in sorted(found)]
+
+
+def _search(pattern: str, text: str, page: Page) -> re.Match[str] | None:
+    flags = re.MULTILINE | re.IGNORECASE
+    return re.compile(pattern, flags).search(text, page.start, page.end)
