@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from esrag.loading.layout import join_lines
 
@@ -10,6 +12,8 @@ _EDGE = 3  # lines at the top and at the bottom of a page among which a running 
 # Left and right pages may differ, and some have none, so a line may be on far under half of them.
 _REPEATED, _MIN_PAGES = 0.35, 3
 _EVERYWHERE = 0.8  # of the pages; a head on so many names the document, and no section
+_NAMED = 0.6  # of the pages with a head, where its second line is a name
+_AGAIN = 1.5  # times that each name begins a section; more do left and right pages
 _FIRST = 3  # pages on which a document has its title
 _MIN_TITLE = 4  # characters
 _NUMBER = re.compile(r"\d{1,6}")
@@ -21,7 +25,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the pages' lines without those that most pages begin or end with.
 
     Lines that differ only in their page number count as the same. A line below a running head is
-    one as well if it is on three pages.
+    one as well if it comes back there.
     """
     return [body for _, body in _split(pages)]
 
@@ -29,20 +33,28 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 def find_running_titles(pages: Sequence[Sequence[str]]) -> Marks:
     """Return the sections that running heads name, each at the first page that has its name.
 
+    A name that comes back after another one begins a section again, unless left and right pages
+    have different names.
+
     >>> pages = [[f"{n} On kettles", f"Part {'AB'[n // 3]}", "x" * n + "y"] for n in range(6)]
     >>> find_running_titles(pages)
     [(0, 1, 'Part A'), (3, 1, 'Part B')]
     """
-    places: dict[str, list[int]] = {}
-    for number, (heads, _) in enumerate(_split(pages)):
-        for head in map(join_lines, heads):
-            if re.search(r"[^\W\d_]{2}", head) and not _NUMBER.search(head):
-                places.setdefault(head, []).append(number)
-    return sorted(
-        (found[0], 1, head)
+    heads = [join_lines(heads[-1]) if heads else "" for heads, _ in _split(pages)]
+    places = {head: [n for n, each in enumerate(heads) if each == head] for head in {*heads}}
+    names = {
+        head
         for head, found in places.items()
-        if _is_section(found, len(pages)) and _count_pages(head, pages) < _EVERYWHERE * len(pages)
-    )
+        if re.search(r"[^\W\d_]{2}", head)
+        and not _NUMBER.search(head)
+        and _is_section(found, len(pages))
+        and _count_pages(head, pages) < _EVERYWHERE * len(pages)
+    }
+    named = [(number, head) for number, head in enumerate(heads) if head in names]
+    runs = [next(run) for _, run in groupby(named, key=itemgetter(1))]
+    if len(runs) > _AGAIN * len(names):
+        runs = sorted((places[name][0], name) for name in names)
+    return [(number, 1, name) for number, name in runs]
 
 
 def find_running_title(pages: Sequence[Sequence[str]]) -> str:
@@ -74,43 +86,52 @@ def _is_section(found: Sequence[int], pages: int) -> bool:
 def _split(pages: Sequence[Sequence[str]]) -> list[tuple[list[str], list[str]]]:
     """Return the running heads of each page, and what is left without heads and feet."""
     whole = [[line.rstrip() for line in page if line.strip()] for page in pages]
-    common, tops = _count(whole)
-    least = max(_MIN_PAGES, _REPEATED * len(pages))
+    common = _find_common(whole)
+    heads = [_count(page[:_EDGE], number, common) for number, page in enumerate(whole)]
+    names = _find_names(whole, heads)
 
     split: list[tuple[list[str], list[str]]] = []
     for number, page in enumerate(whole):
-
-        def is_common(line: str, number: int = number) -> bool:
-            return any(common[key] >= least for key in _keys(line, number))
-
-        start = _count_heads(page, is_common, tops)
-        feet = [is_common(line) for line in page[start:][: -_EDGE - 1 : -1]]
-        end = len(page) - [*feet, False].index(False)
+        named = [n for n, line in enumerate(page[:_EDGE], 1) if join_lines(line) in names]
+        start = max(heads[number], *named[:1], 0)
+        end = len(page) - _count(page[start:][: -_EDGE - 1 : -1], number, common)
         split.append((page[:start], page[start:end]))
     # Pages that are all alike have no running lines.
     return split if any(body for _, body in split) else [([], page) for page in whole]
 
 
-def _count(pages: Sequence[Sequence[str]]) -> tuple[Counter[str], Counter[str]]:
-    """Return on how many pages each line is at an edge, and at the top as it is."""
-    common: Counter[str] = Counter()
-    tops: Counter[str] = Counter()
+def _find_common(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Return the lines that are at an edge of many pages, as keys."""
+    counts: Counter[str] = Counter()
     for number, page in enumerate(pages):
         edges = [*page[:_EDGE], *page[_EDGE:][-_EDGE:]]
-        common.update(set[str]().union(*(_keys(line, number) for line in edges)))
-        tops.update({join_lines(line) for line in page[:_EDGE]})
-    return common, tops
+        counts.update(set[str]().union(*(_keys(line, number) for line in edges)))
+    least = max(_MIN_PAGES, _REPEATED * len(pages))
+    return {key for key, count in counts.items() if count >= least}
 
 
-def _count_heads(page: Sequence[str], is_common: Callable[[str], bool], tops: Counter[str]) -> int:
-    """Return how many lines at the top are running heads."""
-    count = 0
-    for line in page[:_EDGE]:
-        is_below = count > 0 and tops[join_lines(line)] >= _MIN_PAGES
-        if not (is_below or is_common(line)):
-            break
-        count += 1
-    return count
+def _count(lines: Sequence[str], page: int, common: set[str]) -> int:
+    """Return how many of the lines, from the edge on, are common."""
+    is_common = [not common.isdisjoint(_keys(line, page)) for line in lines]
+    return [*is_common, False].index(False)
+
+
+def _find_names(pages: Sequence[Sequence[str]], heads: Sequence[int]) -> set[str]:
+    """Return the second lines of running heads, which name parts of a document.
+
+    They come on three pages; on two if most pages with a head have such a name.
+    """
+    headed = [
+        [*map(join_lines, page[1 : min(count + 1, _EDGE)])]
+        for page, count in zip(pages, heads, strict=True)
+        if count
+    ]
+    counts = Counter(line for lines in headed for line in {*lines})
+    names = {line for line in counts if counts[line] < _EVERYWHERE * len(pages)}
+    frequent = {line for line in names if counts[line] >= _MIN_PAGES}
+    named = sum(not frequent.isdisjoint(lines) for lines in headed)
+    least = _MIN_PAGES - 1 if named > _NAMED * len(headed) else _MIN_PAGES
+    return {line for line in names if counts[line] >= least}
 
 
 def _keys(line: str, page: int) -> Iterator[str]:
