@@ -107,3 +107,21 @@ def test_csv_kb(engine, real_model, tmp_path):
         assert (first.cached, second.cached, second.text) == (False, True, first.text)
         hits = index.search("chain wear")
         assert len({hit.chunk.metadata["source_"] for hit in hits}) == 3
+
+
+def test_broken_rows_of_csv_kb(engine, tmp_path):
+    """One in a hundred, named by its line; all others are in."""
+    bad = range(50, 1_000, 100)
+    rows = [
+        f"{n},Row {n}" if n in bad else f"{n},Row {n},Shelf {n} is made of wood."
+        for n in range(1_000)
+    ]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(["number,heading,body_text", *rows, ""]))
+    with opened("csv-kb", engine, "articles.csv", **{"embedding.model": "none"}) as index:
+        before = len([*index.documents()])
+        report = index.ingest(file)
+        assert [skip.source.rpartition(" ")[2] for skip in report.skipped] == [
+            str(n + 2) for n in bad
+        ]
+        assert len([*index.documents()]) - before == 1_000 - len(bad)
