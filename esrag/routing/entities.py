@@ -1,4 +1,4 @@
-"""Find the numbers and names of a question that patterns of the settings describe.
+"""Find the numbers and names of a question that patterns describe, or that documents have.
 
 A pattern is words with places: `#` is a digit, `<Name>` one to four words with a capital. `project
 2##` finds the 225 of "project 225". Brackets mark the part that counts: `[2##]###` finds 225 in
@@ -6,13 +6,19 @@ A pattern is words with places: `#` is a digit, `<Name>` one to four words with 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from esrag.engines import Engine
 from esrag.errors import SettingsError
+from esrag.filters import Filter, Terms
+from esrag.retrieving.scopes import limit_to
+from esrag.text.terms import STOP_WORDS
 
 _NAME = "<Name>"
 _WORD = r"[A-Z][\w&’'-]{0,40}"
 _NAME_PATTERN = rf"(?-i:({_WORD}(?:\s(?:of|and|the|&)\s{_WORD}|\s{_WORD}){{0,3}}))"
+_WORDS = re.compile(r"[\w&]+(?:['’]\w+)*")
+_MAX_WORDS, _MAX_PHRASE = 60, 5  # words of a question that are looked up, and of a value
 _PLACE = re.compile(r"(<Name>|[\[\]#])")
 
 
@@ -33,6 +39,43 @@ class Entities:
             for name, patterns in self._patterns.items()
         }
         return {name: value for name, value in found.items() if value}
+
+
+def find_known(
+    question: str, fields: Mapping[str, str], engine: Engine, where: Filter | None
+) -> dict[str, str]:
+    """Return the entities whose field has words of the question as its value, by name.
+
+    Of several values the longest counts, and of these the first. A value may be written as a file's
+    name is, such as `harbour-trust`. Raises: EngineError.
+    """
+    if not (fields and engine.exists()):
+        return {}
+    asked = [(name, phrase) for name in fields for phrase in _iter_phrases(question)]
+    met = engine.any_match(
+        [limit_to(Terms(fields[name], _spell(phrase)), where) for name, phrase in asked]
+    )
+    found: dict[str, str] = {}
+    for (name, phrase), is_met in zip(asked, met, strict=True):
+        if is_met:
+            found.setdefault(name, phrase)
+    return found
+
+
+def _iter_phrases(question: str) -> Iterator[str]:
+    """Yield runs of words, longest first, that neither begin nor end with a stop word."""
+    words = [*_WORDS.finditer(question)][:_MAX_WORDS]
+    for length in range(_MAX_PHRASE, 0, -1):
+        for first, last in zip(words, words[length - 1 :], strict=False):
+            if not {first[0].lower(), last[0].lower()} & STOP_WORDS:
+                yield question[first.start() : last.end()]
+
+
+def _spell(phrase: str) -> tuple[str, ...]:
+    """Return the ways in which a value may be written."""
+    words = _WORDS.findall(phrase)
+    lower = [word.lower() for word in words]
+    return (*dict.fromkeys((phrase, " ".join(words), *(sign.join(lower) for sign in " -_"))),)
 
 
 def _compile(text: str, key: str) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ from esrag.filters import And, Filter, Match, Or, Terms, scalar
 from esrag.retrieving.scopes import Scope
 from esrag.routing import Decision, Pass, Route, RouteRequest, RouterOptions
 from esrag.routing.cues import sum_cues
-from esrag.routing.entities import Entities
+from esrag.routing.entities import Entities, find_known
 from esrag.routing.nearest import find_nearest, is_within
 from esrag.settings import IntentSettings, IntentsSettings, ScopeSettings
 from esrag.text import fill, list_places
@@ -39,7 +39,7 @@ class IntentsRouter:
 
     def route(self, question: str, request: RouteRequest) -> Route | Pass:
         """Return the documents of the intent, narrowest scope first; a pass without an intent."""
-        found = self._entities.find(question)
+        found = self._find_entities(question, request)
         choice = self._classify(question, found, request)
         if not choice.name:
             return Pass(choice.reason, 1 - choice.confidence)
@@ -51,6 +51,12 @@ class IntentsRouter:
         if fitting and fitting[0].list_by and _asks_nothing_else(question, found, kind):
             return Route("collection", decision, scopes=scopes[:1], list_by=fitting[0].list_by)
         return Route("documents", decision, scopes=scopes)
+
+    def _find_entities(self, question: str, request: RouteRequest) -> dict[str, str]:
+        """Return the entities that patterns find, and others that documents have."""
+        found = self._entities.find(question)
+        known = {name: field for name, field in self._settings.known.items() if name not in found}
+        return {**found, **find_known(question, known, self._engine, request.where)}
 
     def _classify(self, question: str, found: Mapping[str, str], request: RouteRequest) -> _Choice:
         if self._settings.classifier == "rules":
@@ -122,7 +128,7 @@ def _explain(name: str, kind: IntentSettings, found: Mapping[str, str]) -> str:
 
 def _require_known(settings: IntentsSettings) -> None:
     """Raise SettingsError for an intent or an entity that is not there."""
-    kinds, entities = settings.kinds, set(settings.entities)
+    kinds, entities = settings.kinds, {*settings.entities, *settings.known}
     named = [("fallback", settings.fallback)] if settings.fallback else []
     for key, name in (*named, *(("nearest", name) for name in settings.nearest)):
         if name not in kinds:
@@ -133,7 +139,7 @@ def _require_known(settings: IntentsSettings) -> None:
         for number, scope in enumerate(kind.scopes):
             if unknown := sorted(set(_list_entities(scope)) - entities):
                 place = f"intents.kinds.{name}.scopes.{number}"
-                hint = "define it in intents.entities"
+                hint = "define it in intents.entities or intents.known"
                 raise SettingsError(f"{place}: there is no entity {unknown[0]!r}", hint=hint)
 
 

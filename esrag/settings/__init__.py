@@ -561,6 +561,11 @@ class IntentsSettings(Section):
         default={},
         description="Patterns of numbers and names by entity, such as {job: ['2#####']}.",
     )
+    known: Mapping[OperationName, str] = Field(
+        default={},
+        description="Fields by entity, such as {client: client_name}: a value of the field that is "
+        "in the question is the entity, if no pattern fits.",
+    )
     kinds: Mapping[OperationName, IntentSettings] = Field(
         default={},
         description="The intents by name, with description, examples, cues and scopes.",

@@ -59,6 +59,21 @@ def test_the_router_on_held_back_questions(firm):
     assert share_right(firm, labelled("questions-held.jsonl")) >= 0.97
 
 
+@pytest.mark.parametrize("half", ["tune", "held"])
+def test_the_filters_of_the_labelled_questions(firm, half):
+    """The narrowest scope is that of the number or the name, also of one that only a file has."""
+    labels = {"job": "job {}", "year": "the jobs of {}", "client": "clients named {}"}
+    wanted, found = {}, {}
+    for each in labelled(f"questions-{half}.jsonl"):
+        entities = each.get("entities", {})
+        first = next((name for name in labels if name in entities), "")
+        wanted[each["question"]] = labels[first].format(entities[first]) if first else ""
+        narrowest = firm.route(each["question"]).scopes[:1]
+        found[each["question"]] = "".join(scope.label for scope in narrowest if first)
+    assert sum(map(bool, wanted.values())) >= 15
+    assert found == wanted
+
+
 def test_the_answer_says_where_it_is_from(firm):
     found = firm.search("What is the budget of job 225221?")
     assert found.found.scope == "job 225221"
