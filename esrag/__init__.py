@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from esrag.models import Prompt
     from esrag.models.metering import ModelCall, Usage
     from esrag.records import Answer, Chunk, Citation, Evidence, Hit, StoredDocument
-    from esrag.results import AskResult, Hits, Place, Step
+    from esrag.results import AskResult, Hits, Part, Place, Step
     from esrag.retrieving.spelling import Correction
     from esrag.routing import Decision, Route
     from esrag.settings import Settings
@@ -75,7 +75,7 @@ _HOMES = {
     "esrag.models": ("Prompt",),
     "esrag.models.metering": ("ModelCall", "Usage"),
     "esrag.records": ("Answer", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
-    "esrag.results": ("AskResult", "Hits", "Place", "Step"),
+    "esrag.results": ("AskResult", "Hits", "Part", "Place", "Step"),
     "esrag.retrieving.spelling": ("Correction",),
     "esrag.routing": ("Decision", "Route"),
     "esrag.settings": ("Settings",),
@@ -113,6 +113,7 @@ __all__ = [
     "ModelCall",
     "ModelError",
     "OnSentence",
+    "Part",
     "Passage",
     "Place",
     "Progress",

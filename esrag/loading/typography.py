@@ -208,7 +208,7 @@ def _iter_headings(page: int, lines: Sequence[Line], body: Style) -> Iterator[_H
             title = join_lines(normalise(" ".join(part).replace(HYPHEN, "")))
             goes_on = part is parts[-1] and after[0][:1].islower()
             if style and len(part) <= MAX_LINES and _is_heading(title) and not goes_on:
-                yield _Heading(page, title, style, _depth(title))
+                yield _Heading(page=page, title=title, style=style, depth=_depth(title))
 
 
 def _stands_out(line: Line, body: Style) -> Style | None:
