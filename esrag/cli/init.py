@@ -7,17 +7,17 @@ import click
 from esrag.cli.output import remark
 from esrag.errors import UsageError
 
-# The settings that users change first. The preset's values apply until a line is uncommented.
+# The settings that users change first, with the preset's values.
 _COMMON = """
 # engine:
 #   url: .esrag              # folder of the index, or the address of Elasticsearch or OpenSearch
 # chunking:
-#   size: 200                # maximum tokens per chunk
+#   size: {size: <19}# maximum {unit} per chunk
 # retrieval:
-#   k: 10                    # number of hits
+#   k: {k: <22}# number of hits
 # answer:
-#   refusal: 0.5             # refuse below this confidence; esrag calibrate fits it
-#   max_sentences: 3
+#   refusal: {refusal: <16g}# refuse below this confidence; esrag calibrate fits it
+#   max_sentences: {max_sentences}
 # generator:
 #   name: model              # the language model below writes the answers
 # models:                    # allow the file once: esrag config allow
@@ -41,14 +41,23 @@ def init(preset: str, *, force: bool) -> int:
     what a question is about), hierarchical (long documents by section). The file names
     the preset instead of copying it, so that fixes to the preset reach you.
     """
-    from esrag.settings.layers import preset_layer
+    from esrag.settings import Settings
+    from esrag.settings.layers import preset_layer, with_values
 
-    preset_layer(preset)
+    layer = preset_layer(preset)
+    wanted = with_values(Settings(), layer.values, layer.origin)
     path = Path("esrag.yaml")
     if path.exists() and not force:
         raise UsageError("esrag.yaml already exists", hint="--force replaces it")
 
-    path.write_text(f"preset: {_quote(preset)}\n{_COMMON}", encoding="utf-8")
+    common = _COMMON.format(
+        unit=wanted.chunking.unit,
+        size=wanted.chunking.size,
+        k=wanted.retrieval.k,
+        refusal=wanted.answer.refusal,
+        max_sentences=wanted.answer.max_sentences,
+    )
+    path.write_text(f"preset: {_quote(preset)}\n{common}", encoding="utf-8")
     remark(
         f"wrote esrag.yaml, based on preset {preset}; "
         "esrag config show --origin lists the settings in force"

@@ -3,6 +3,7 @@ listed.
 """
 
 import json
+import re
 import subprocess
 import sys
 
@@ -220,6 +221,19 @@ def test_init_writes_a_file_that_works_and_never_replaces_one(esrag):
     assert esrag("init", "precise", "--force").code == 0
     assert esrag("config", "show", "--json").json["values"]["embedding.precision"] == "fp32"
     assert "keyword" in esrag("init", "wild").err
+
+
+@pytest.mark.parametrize("preset", ["default", "intents", "csv-kb"])
+def test_init_shows_the_presets_own_values(esrag, preset):
+    """Without their comment signs, its lines up to those of a language model change nothing."""
+    assert esrag("init", preset).code == 0
+    before = esrag("config", "show").out
+    file = esrag.folder / "esrag.yaml"
+    first, _, _ = file.read_text().partition("# generator:")
+    file.write_text(re.sub("^# ", "", first, flags=re.MULTILINE))
+    assert "\n  max_sentences: 3\n" in file.read_text()
+    assert esrag("config", "allow").code == 0
+    assert esrag("config", "show").out == before
 
 
 def test_what_config_show_prints_can_be_pasted_back(esrag):
