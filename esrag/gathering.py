@@ -16,9 +16,9 @@ from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement, find_best, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
-from esrag.evidence.authors import answer_author
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
+from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.quantities import lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
@@ -76,8 +76,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     best = find_best(stated)
     cells = answer_cells(question, evidence, stated)
-    if not cells.found:
-        cells = answer_author(question, evidence, stated)
+    for answer in (answer_author, answer_date):
+        cells = cells if cells.found else answer(question, evidence, stated)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
         relevance=best.fit if best else 0.0,

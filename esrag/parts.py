@@ -36,8 +36,9 @@ def answer_parts(ask: Ask) -> Ask:
         if is_whole or all(each.result.refused for each in asked):
             return ask(question, context, where, on_sentence)
 
-        for sentence in (sentence for each in asked for sentence in each.iter_sentences()):
-            on_sentence(sentence)
+        for each in _drop_repeated(asked):
+            for sentence in each.iter_sentences():
+                on_sentence(sentence)
         return _join(question, asked)
 
     return answered
@@ -58,8 +59,8 @@ class _Asked:
         )
 
     def iter_sentences(self) -> Iterator[str]:
-        """Yield the sentences of an answer; of a refusal none, as a later one failed."""
-        for sentence in () if self.result.refused else self.sentences:
+        """Yield the sentences that passed their checks."""
+        for sentence in self.sentences:
             text = self.renumber(sentence)
             if isinstance(sentence, CheckedSentence):
                 text = CheckedSentence(text, sentence.name)
@@ -150,7 +151,7 @@ def _join(question: str, asked: Sequence[_Asked]) -> AskResult:
 
 def _join_answers(asked: Sequence[_Asked]) -> Answer:
     """Return the texts of the answers in turn; a note tells of each part without an answer."""
-    told = [each for each in asked if not each.result.refused]
+    told = _drop_repeated(asked)
     missing = [each.result for each in asked if each.result.refused]
     citations = {
         each.keys[citation.key]: replace(citation, key=each.keys[citation.key])
@@ -165,6 +166,12 @@ def _join_answers(asked: Sequence[_Asked]) -> Answer:
         citations=tuple(sorted(citations.values(), key=lambda each: int(each.key[1:]))),
         notes=(*notes, *dict.fromkeys(note for each in told for note in each.result.answer.notes)),
     )
+
+
+def _drop_repeated(asked: Sequence[_Asked]) -> list[_Asked]:
+    """Return the parts that are answered, without those that say the same as an earlier one."""
+    told = [each for each in asked if not each.result.refused]
+    return [*{each.renumber(each.result.text): each for each in reversed(told)}.values()][::-1]
 
 
 def _join_searches(searches: Sequence[SearchResult]) -> SearchResult:

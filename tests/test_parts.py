@@ -68,6 +68,12 @@ def test_sentences_are_streamed_as_they_are_printed(kitchen):
     assert kitchen("ask", question, "--stream").out == kitchen("ask", question).out
 
 
+def test_what_answers_two_parts_is_told_once(kitchen):
+    """In the answer and in the stream."""
+    ran = kitchen("ask", f"{HOLDS}, and how many litres does the kettle hold?", "--stream")
+    assert ran.out.count("1.7 litres") == 1
+
+
 def test_parts_are_an_option(kitchen):
     """`routing.parts: 1` asks the question as a whole."""
     asked = kitchen("ask", f"{HOLDS}, and {SLOTS}?", "--json", ESRAG_ROUTING__PARTS="1").json

@@ -89,6 +89,12 @@ _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
     r"|:|–|—|=)"
 )
+# What says no more than that, or where a thing is described: "The cipher is shown in Fig. 5."
+_UNDEFINED = (
+    r"(?! (?:not|also|more than)\b| (?:[a-z]+ly )?(?:described|defined|shown|given|specified"
+    r"|discussed|illustrated|listed|presented|outlined|explained|summari[sz]ed|provided|set out)"
+    r" (?:in|on|below|above)\b)"
+)
 
 # Shares of the question's words, place, and shape of a statement; then what a kind of question asks
 # for, which is 0 for any other kind; then what speaks for another subject.
@@ -359,6 +365,8 @@ def _defines(subject: str, text: str) -> bool:
     True
     >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
     False
+    >>> _defines("proxy", "A proxy is described in section 3.")
+    False
     """
     words = _to_pattern(subject)
     start = (
@@ -366,4 +374,6 @@ def _defines(subject: str, text: str) -> bool:
         r"(?:\([^()]{1,60}\)\W{0,3})?"
     )
     start = rf"(?:{start}|\W*(?i:(?:an?|the)\s+)?{_IN_FULL}\({words}\))"
-    return bool(re.match(rf"{start}(?:\s*{_DEFINED}(?!\w| not\b)|\s+(?=[A-Z][a-z]*\s[a-z]))", text))
+    return bool(
+        re.match(rf"{start}(?:\s*{_DEFINED}(?!\w){_UNDEFINED}|\s+(?=[A-Z][a-z]*\s[a-z]))", text)
+    )

@@ -41,9 +41,15 @@ def lacks_member(named: Named, texts: Iterable[str]) -> bool:
 
 
 def names_another(named: Named, text: str, title: str) -> bool:
-    """Return whether a text with this title names other members of a series only."""
+    """Return whether a text and its title name other members of a series only.
+
+    >>> names_another({"fips": {"203"}}, "It is effective from May on.", "FIPS 197")
+    True
+    >>> names_another({"fips": {"203"}}, "It replaces FIPS 203.", "FIPS 197")
+    False
+    """
     return any(
-        (found := _members(series, text)) and not numbers & (found | _members(series, title))
+        (found := _members(series, f"{text}\n{title}")) and not numbers & found
         for series, numbers in named.items()
     )
 

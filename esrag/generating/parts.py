@@ -43,7 +43,8 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _EACH = re.compile(
-    r"(?P<ask>.+? )(?P<one>(?P<by>for|of|in|at|on|under) (?:[\w.-]+ ){0,3}[\w.-]+),? and "
+    rf"(?P<ask>(?:\w+ )?{_WH}\b.+? )"
+    r"(?P<one>(?P<by>for|of|in|at|on|under) (?:[\w.-]+ ){0,3}[\w.-]+),? and "
     r"(?P<two>(?P=by) (?:[\w.-]+ ){0,3}[\w.-]+)",
     re.IGNORECASE,
 )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from esrag.citations import REFUSAL
-from esrag.evidence.authors import answer_author
 from esrag.evidence.cells import answer_cells
+from esrag.evidence.imprint import answer_author
 from esrag.evidence.statements import iter_statements, statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator

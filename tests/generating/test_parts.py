@@ -69,6 +69,7 @@ def test_each_part_is_a_question(question, parts):
         "Which of the trustees, who are members, may vote?",
         "In FIPS 203, what does decapsulation mean?",
         "Hello? Is anyone there?",
+        "Can AES be implemented in software and in hardware?",
         "What is it? What is what? Who is who? When is it?",  # more than three
         "and " * 500,
         "what is " * 500,

@@ -53,6 +53,9 @@ def test_hits_with_the_very_words_come_first():
     assert order == [3, 2, 1]
     assert [one["exact-tokens"] for one in added] == pytest.approx([2.4, 1.2, 0.0])
     assert ordered("exact-tokens", "how is it made", hits)[0] == [1, 2, 3]
+    labelled = [hit(1, 0.2, "17 algorithms"), hit(2, 0.1, "Algorithm 17. It ends.")]
+    assert ordered("exact-tokens", "the steps of algorithm 17", labelled)[0] == [2, 1]
+    assert ordered("exact-tokens", "more than 17 algorithms", labelled)[0] == [1, 2]
     far = [hit(1, 12.0, "ML-KEM-512"), hit(2, 3.0, "ML-KEM-768")]
     assert ordered("exact-tokens", "What is ML-KEM-768?", far)[0] == [2, 1]
 

@@ -1,20 +1,22 @@
-"""The line that names the author whom a question asks for."""
+"""The line that names the author, or has the date, that a question asks for."""
 
 import pytest
 
-from esrag.evidence.authors import answer_author
+from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
 
 PASSAGES = {
     "kettles": "Rule: 12\nTitle: Kettles\nAuthor: Ada Park,\n    Ben Fox\nReplaces: 7\n",
     "pots": "Rule: 7\nTitle: Pots\nAuthor: Cy Dent\nReplaces:\n",
+    "case": "PARK v. FOX\nArgued May 2, 2022—Decided June 7, 2023\nPark sued Fox in 2021.",
+    "dated": "Rule: 9\nTitle: Lamps\nIssued: 2020-05-01\n\nLamps are lit at dusk from May on.",
     "letters": "Write a rule if you want one about kettles. It is used by Finns.",
 }
 
 
-def find(question, *names):
-    """The author line over passages of several documents, and how it was found."""
+def find(question, *names, answer=answer_author):
+    """The line over passages of several documents, and how it was found."""
     evidence = tuple(
         Evidence(
             f"c{n}",
@@ -33,7 +35,7 @@ def find(question, *names):
         for n, name in enumerate(names, 1)
     )
     found = statements(question, evidence, None)
-    return answer_author(question, evidence, found)
+    return answer(question, evidence, found)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,28 @@ def test_without_a_name_the_author_is_that_of_the_best_document():
     for question in ("Who wrote rule 12?", "What is rule 7?", "Who uses rule 7?"):
         assert not find(question, "letters").found
         assert question == "Who wrote rule 12?" or not find(question, "pots").found
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("When was Park v. Fox decided?", "Argued May 2, 2022—Decided June 7, 2023"),
+        ("On what date was Park v. Fox argued?", "Argued May 2, 2022—Decided June 7, 2023"),
+        ("In which year was the rule on lamps issued?", "Issued: 2020-05-01"),
+    ],
+)
+def test_the_line_with_the_date_of_what_was_done(question, line):
+    """A verb or a noun of the question is right before the date."""
+    cells = find(question, "letters", "case", "dated", answer=answer_date)
+    assert ([text for _, text in cells.found], cells.way) == ([line], "named")
+
+
+def test_another_time_is_no_date_of_it():
+    """When something was done that no line has a date for; and other questions have no date."""
+    for question in (
+        "When did Park sue Fox?",
+        "When are lamps lit?",
+        "Was Park v. Fox decided?",
+        "Who decided Park v. Fox?",
+    ):
+        assert not find(question, "letters", "case", "dated", answer=answer_date).found

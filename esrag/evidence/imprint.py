@@ -1,0 +1,104 @@
+"""The imprint: the line of a document that names its author, or says when it was published."""
+
+import re
+from collections.abc import Sequence
+
+from esrag.evidence import Statement, find_best
+from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence.questions import read_question
+from esrag.records import Chunk, Evidence
+from esrag.text.terms import MONTHS, terms
+
+_AUTHORED = re.compile(
+    r"\b(?:wr(?:ote|itten|ite)|author\w*|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
+    re.IGNORECASE,
+)
+_AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
+_BY_NAME = re.compile(r"\b(?:written|authored|proposed|created|drafted|edited) by [A-Z]")
+
+_WHEN = re.compile(
+    r"\W*(?:when|(?:on |in |since )?(?:what|which) (?:date|day|year)|how long ago)\b", re.IGNORECASE
+)
+_MONTH = rf"(?:{'|'.join(month[:3] + '(?:' + month[3:] + ')?' for month in MONTHS)})\.?"
+_DATE = (
+    rf"(?:{_MONTH} (?:\d{{1,2}}, )?(?:19|20)\d\d|\d{{1,2}}[. -]+{_MONTH}[ -](?:19|20)\d\d"
+    r"|(?:19|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d)"
+)
+# The verb or noun right before a date, as in: decided February 22, 2023; date of issue: 2020-05-01.
+_DATED = re.compile(
+    rf"(?<!\w)(?:date of )?(\w{{4,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {_DATE}",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(
+    rf"^[ \t]*(\w+(?:[ -]\w+){{0,3}}): ({_DATE})[ \t]*$", re.IGNORECASE | re.MULTILINE
+)
+_MAX_DATED = 30  # words of a line that says when something was done
+
+
+def answer_author(
+    question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
+) -> Cells:
+    """Return the line that names the author whom a question asks for, as a named cell is returned.
+
+    It is that of the document whose title, or header before the line, has all other words of the
+    question. Without one, it is that of the best statement's document, and not named. If the best
+    statement itself says who it was, the line of its document is left out.
+    """
+    best = find_best(statements)
+    if best is None or not _AUTHORED.search(question) or read_question(question).kind != "who":
+        return NO_CELLS
+
+    chunks = {item.key: item.chunk for item in evidence}
+    own = chunks[best.key].doc_id
+    told = own if _BY_NAME.search(best.text) else None
+    lines = [
+        each for each in statements if _AUTHOR.match(each.text) and chunks[each.key].doc_id != told
+    ]
+    asked = set(terms(_AUTHORED.sub(" ", question)))
+
+    for line in lines if asked else ():
+        if asked <= _name(line.text, chunks[line.key]):
+            return Cells(((line.key, line.text),), "named")
+    rest = [(each.key, each.text) for each in lines if chunks[each.key].doc_id == own]
+    return Cells(tuple(rest[:1]))
+
+
+def answer_date(
+    question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
+) -> Cells:
+    """Return the line that has a date for what a question asks the time of, as `answer_author`.
+
+    "Decided February 22, 2023" answers when a case was decided, if the best statement does not.
+    """
+    best = find_best(statements)
+    if best is None or not _WHEN.match(question):
+        return NO_CELLS
+
+    asked = set(terms(_WHEN.sub(" ", question)))
+    chunks = {item.key: item.chunk for item in evidence}
+    lines = [(each.key, each.text) for each in statements if len(each.text.split()) <= _MAX_DATED]
+    fields = [
+        (key, f"{found[1]}: {found[2]}")
+        for key, chunk in chunks.items()
+        for found in _FIELD.finditer(chunk.text)
+    ]
+    dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & asked)]
+    if any(line == (best.key, best.text) for line, _ in dated):
+        return NO_CELLS
+
+    for (key, text), told in dated:
+        if asked - told <= _name(text, chunks[key]):
+            return Cells(((key, text),), "named")
+    own = chunks[best.key].doc_id
+    return Cells(tuple(line for line, _ in dated if chunks[line[0]].doc_id == own)[:1])
+
+
+def _find_dated(line: str) -> set[str]:
+    """Return the terms that a line has right before a date."""
+    return {term for found in _DATED.finditer(line) for term in terms(found[1])}
+
+
+def _name(line: str, chunk: Chunk) -> set[str]:
+    """Return the words of a document's title, and of its header before a line."""
+    header = " ".join(chunk.text.split()).partition(line)[0]
+    return set(terms(f"{chunk.title}\n{header}"))
