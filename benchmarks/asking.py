@@ -4,8 +4,8 @@
 
 The index holds SciFact where BEIR_DATA names the folder that holds it, else made-up texts, ingested
 with the default settings. What is missing of the chunks is mixed, in documents of two: sentences of
-three chunks in turn, with the mean of their vectors. So all that a question is compared with has
-real texts, and all of its evidence real sentences, which the encoder reads anew for every question.
+three chunks by turns, with the mean of their vectors. So all that a question is compared with has
+real texts, and all of its evidence real sentences, read again for every question.
 Questions are SciFact's own, else the first words of texts; each is asked once a row, with the
 default settings and without a cache, in a process that has answered some before.
 
@@ -195,7 +195,7 @@ def _mixed(
 
 
 def _in_turn(three: Sequence[Chunk]) -> str:
-    """Sentences of three texts in turn, as many as the first has."""
+    """Sentences of three texts, one of each at a time, as many as the first has."""
     said = [[chunk.text[start:end] for start, end in sentence_spans(chunk.text)] for chunk in three]
     return " ".join(said[n % 3][n % len(said[n % 3])] for n in range(len(said[0])))
 
@@ -212,7 +212,7 @@ def _questions(work: Work, count: int) -> list[str]:
 
 
 def _chunk_ms(context: Context) -> float:
-    """What the encoder takes for a chunk, by which machines can be compared."""
+    """What the encoder takes for a chunk, to compare machines."""
     texts = [text_to_index(chunk) for chunk in islice(context.engine.chunks(), ENCODED)]
     began = time.perf_counter()
     if context.encode:

@@ -1,6 +1,6 @@
 """Writing to a server: our writer against the bulk helper of the server's own client.
 
-`python benchmarks/bulk.py --url URL`: both fill an index of their own, in turn, with batches of the
+`python benchmarks/bulk.py --url URL`: both by turns fill an index of their own, in batches of the
 same size, and make what they wrote visible at the end. Both make the entries on the way; how long
 that takes alone is printed as well. The helper sends each entry once, ours each document's record
 before its chunks and after them, for the sake of a crash.

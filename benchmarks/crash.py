@@ -84,7 +84,7 @@ def _kill(folder: Path, index: Path, after_files: int, after_s: float) -> None:
 
 
 def _names(index: Path) -> list[str]:
-    """The index in a folder and those beside it."""
+    """The index in a folder and its siblings."""
     names = (path.name for path in index.glob("[!.]*") if path.is_dir())
     return sorted(name for name in names if name in {MAIN, f"{MAIN}-summaries"})
 

@@ -1,4 +1,4 @@
-"""How well false drafts are told from true ones: `python benchmarks/drafts.py FILE…`.
+"""How well the check separates false drafts from true ones: `python benchmarks/drafts.py FILE…`.
 
 A FILE has a JSON object on each line: `passages` (c1, c2, … in order), `draft` (a sentence with its
 markers), `supported` (whether an attentive reader of the passages would agree), and `kind` of the

@@ -1,7 +1,7 @@
 """Ingest against the encoder alone on the same texts: what the rest costs, and its memory.
 
-All run in turn, in processes of their own, and the figures are ratios of the medians: of the time,
-and of the processor time, which other load disturbs less. The texts are SciFact's where BEIR_DATA
+All run by turns, in processes of their own, and the figures are ratios of medians: of the time, and
+of the processor time, which other load disturbs less. The texts are SciFact's where BEIR_DATA
 names the folder that holds it, else made up. Sentence-transformers takes part where its extra is
 installed. Memory is measured by itself: over the same rows, and over two long documents.
 """
@@ -56,7 +56,7 @@ def main() -> None:
             took["ingest"].append(_ingest(corpus, folder / f"index{n}"))
     print(
         f"{arguments.documents} documents in {len(texts)} chunks, "
-        f"medians of {arguments.rounds} rounds in turn\n"
+        f"medians of {arguments.rounds} alternating rounds\n"
     )
     _table(
         {

@@ -98,7 +98,7 @@ def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> No
             took["a new worker"].append(_ingest(docs, "first", queued))
             took["the same worker again"].append(_ingest(docs, "second", queued))
         print({name: each[-1] for name, each in took.items()}, file=sys.stderr, flush=True)
-    print(f"{arguments.documents} files, medians of {arguments.rounds} rounds in turn\n")
+    print(f"{arguments.documents} files, medians of {arguments.rounds} alternating rounds\n")
     print("| ingest | seconds | more than without | CPU seconds | more than without |")
     print("| --- | --- | --- | --- | --- |")
     bases = [statistics.median(seconds) for seconds in zip(*took[BASE], strict=True)]
@@ -114,7 +114,7 @@ def _print_overhead(arguments: argparse.Namespace, folder: Path, url: str) -> No
 
 
 def _variables(index: Path, url: str = "", **others: str) -> dict[str, str]:
-    """The settings by default but for the index and the queue, without those of whoever runs it."""
+    """The default settings except for the index and the queue, without those of the user."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
     return (
         mine
@@ -146,7 +146,7 @@ def _used_s() -> float:
 
 @contextmanager
 def _worker(variables: dict[str, str], log: Path) -> Iterator[None]:
-    """A worker that is ready, and is told to end."""
+    """A worker that is ready, and is asked to end."""
     with log.open("wb") as out:
         process = subprocess.Popen([ESRAG, "worker"], env=variables, stdout=out, stderr=out)
     try:
@@ -161,7 +161,7 @@ def _worker(variables: dict[str, str], log: Path) -> Iterator[None]:
 
 
 def _print_memory(files: int, index: Path, url: str) -> None:
-    """A job that nobody works on: all of it is in the ledger, and a window of it in the queue."""
+    """A job without workers: all of it is in the ledger, and a window of it in the queue."""
     variables = _variables(
         index, url, ESRAG_EMBEDDING__PROVIDER="hashing", ESRAG_EMBEDDING__MODEL="hashing"
     )

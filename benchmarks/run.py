@@ -19,7 +19,7 @@ CORES = 2
 
 
 def main(wanted: list[str]) -> int:
-    """In turn, so that none disturbs another; a failure is told at the end."""
+    """One after the other, so that none disturbs another; failures are listed at the end."""
     cores = sorted(os.sched_getaffinity(0))[:CORES]  # the processes started from here inherit them
     os.sched_setaffinity(0, cores)
     print(f"on the cores {', '.join(map(str, cores))}", flush=True)

@@ -53,7 +53,7 @@ SHOW_S = 3  # from one `esrag jobs show` to the next
 COUNTED = ("added", "changed", "renamed", "skipped", "failed", "queued", "dropped")
 # Of a number of a vector that a search server gives back: it keeps unit vectors and their lengths.
 ROUNDING = 1e-5
-RESTARTS = (  # in turn: the signal, and whether what it held is gone
+RESTARTS = (  # alternately: the signal, and whether what it held is gone
     (signal.SIGKILL, False),
     (signal.SIGKILL, True),
     (signal.SIGTERM, False),
@@ -123,7 +123,7 @@ def _events(
 def _variables(
     encoder: dict[str, str], engine: dict[str, str], queue: dict[str, object]
 ) -> dict[str, str]:
-    """The settings of all that runs here, without those of whoever runs it."""
+    """The settings of all that runs here, without those of the user."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("ESRAG_")}
     given = [("EMBEDDING", encoder), ("ENGINE", engine), ("QUEUE", queue)]
     ours = {
@@ -135,7 +135,7 @@ def _variables(
 
 
 def _ran(variables: dict[str, str], *words: str) -> bytes:
-    """What a command prints; that a file cannot be read is no failure.
+    """What a command prints; a file that cannot be read does not count as a failure.
 
     Raises: RuntimeError with what it said.
     """

@@ -4,7 +4,7 @@
 
 EXAM holds `corpus.txt`, a list of files below DOCS, and `questions.jsonl`, in which a question has
 the `source` that answers it, and its `page` if the source has pages. The files are ingested without
-summaries, with those of documents, and with those of sections, in turn. Then each question is
+summaries, with those of documents, and with those of sections. Then each question is
 searched with the preset `hierarchical`, flat and with summaries first, and with each leg alone: a
 question is found if one of the first five hits is of its page. The chance that a difference to flat
 comes about by itself is McNemar's, over the same questions.
@@ -53,7 +53,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _compare_ingests(files: Sequence[Path], folder: Path) -> None:
-    """Time ingests with the preset in turn; each is into an index of its own."""
+    """Time alternating ingests with the preset; each fills an index of its own."""
     took: dict[str, list[float]] = {"nothing": [], "documents": [], "sections": []}
     for number in range(ROUNDS):
         for of, seconds in took.items():

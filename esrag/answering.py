@@ -71,9 +71,9 @@ class Answering:
         self._clock = Clock()
 
     def iter_attempts(self, writers: Sequence[LanguageModel | None]) -> Iterator[Attempt]:
-        """Yield an attempt for each writer in turn, until a draft passes its check.
+        """Yield an attempt for each writer, in order, until a draft passes its check.
 
-        There is none if the evidence itself calls for a refusal. The sentences of a draft that
+        Nothing is yielded if the evidence itself calls for a refusal. The sentences of a draft that
         another model may have to write again are passed on once the whole draft is checked.
         """
         if self._refusal:

@@ -27,7 +27,7 @@ class CheckedSentence(str):
     name: str
 
     def __new__(cls, text: str, name: str) -> Self:
-        """Return the text with a name beside it."""
+        """Return the text together with a name."""
         sentence = super().__new__(cls, text)
         sentence.name = name
         return sentence
@@ -72,4 +72,4 @@ REASONS: dict[Reason, str] = {
 
 
 def ignore(_: object) -> None:
-    """Do nothing: the callback for sentences, pieces of text and calls that nobody waits for."""
+    """Do nothing: the callback for unused sentences, pieces of text and calls."""

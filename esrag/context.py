@@ -71,7 +71,7 @@ class Context:
         return replace(self, models=lambda: with_recorder(models(), on_call))
 
     def open_writers(self) -> tuple[MeteredModel | None, ...]:
-        """Return the models that may write the draft, in turn: first default, then strong.
+        """Return the models that may write the draft, in order: default, then strong.
 
         A single None is returned if the generator asks none. Raises: SettingsError for a missing
         model or key, or a prompt that cannot be used.
@@ -267,17 +267,17 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
 
 
 def open_facts(where: EngineSettings) -> Engine:
-    """Return the index of the facts, beside that of the documents."""
+    """Return the index of the facts, next to that of the documents."""
     return open_beside(where, facts_storing.index_name(where.index))
 
 
 def open_summaries(where: EngineSettings) -> Engine:
-    """Return the index of the summaries, beside that of the documents."""
+    """Return the index of the summaries, next to that of the documents."""
     return open_beside(where, summaries_storing.index_name(where.index))
 
 
 def open_siblings(where: EngineSettings) -> dict[str, Engine]:
-    """Return the indexes beside that of the documents by their names; they may not exist."""
+    """Return the indexes next to that of the documents by name; they may not exist."""
     return {
         facts_storing.index_name(where.index): open_facts(where),
         summaries_storing.index_name(where.index): open_summaries(where),

@@ -1,4 +1,4 @@
-"""A question that asks for several things: each part is asked by itself, and answered in one."""
+"""A question that asks for several things: each part is answered by itself, then all are joined."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ def answer_parts(ask: Ask) -> Ask:
     """Return `ask` with a question in parts answered part by part, as `routing.parts` allows.
 
     Each part has its own route, scope and search. A part that leans on an earlier one, or on its
-    answer, is completed from it. If no part is answered, the question is asked as a whole.
+    answer, is completed from it. If no part has an answer, the whole question is asked.
     """
 
     @wraps(ask)
@@ -150,7 +150,7 @@ def _join(question: str, asked: Sequence[_Asked]) -> AskResult:
 
 
 def _join_answers(asked: Sequence[_Asked]) -> Answer:
-    """Return the texts of the answers in turn; a note tells of each part without an answer."""
+    """Return the texts of the answers in order; a note names each part without an answer."""
     told = _drop_repeated(asked)
     missing = [each.result for each in asked if each.result.refused]
     citations = {

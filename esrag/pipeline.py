@@ -128,7 +128,7 @@ def ask(
     spelled, corrections = repair_spelling(question, context, where)
     searches = Searches(spelled, context, where)
     for query in searches.iter_queries():  # the question, then other words if it finds too little
-        # Both legs, fused; then the rerankers in turn.
+        # Both legs, fused; then the rerankers in order.
         hits = elsewhere.found or retrieve(query, context, where, route.scopes)
         searches.add(query, select(spelled, query, hits, context))
     found = searches.result()

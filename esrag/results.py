@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of several questions that a question asks, as it was searched for, and what came of it.
+    """One of several questions that a question asks, as it was searched for, and its outcome.
 
     The fields are as in `AskResult`.
     """
@@ -75,8 +75,8 @@ class AskResult:
     chose it. `corrections` are words of the
     question that were searched for in another spelling. `nearest` are places worth a look if the
     passages did not answer the question well enough. `parts` are the questions of one that asks
-    several, else there are none; `decision`, `signals` and `confidence` are then those of the part
-    answered with the least confidence.
+    several, else there are none; `decision`, `signals`, `confidence`, `model` and `prompt` are then
+    those of the part answered with the least confidence.
     """
 
     question: str

@@ -25,7 +25,7 @@ class Sweeping(bootsteps.StartStopStep):  # type: ignore[misc]
 
         Celery ends the timer together with the connection.
         """
-        # A worker without this queue would fill it for nobody.
+        # No worker without this queue would empty it.
         if QueueName.CONTROL in c.app.amqp.queues.consume_from:
             c.timer.call_repeatedly(c.app.tasks[SWEEP_TASK].every_s, _send, (c.app,))
             _send(c.app)

@@ -6,7 +6,7 @@ The contract, for every class registered under `esrag.chunkers`:
   tokens: the encoder's own, words without an encoder, or characters if `chunking.unit` says so.
   `overlap` must be smaller than `size`, else `SettingsError`.
 - Called with a document it gives spans in order (start and end both rise) that cover the document's
-  whole text but for white space between them, none blank, none with white space around it.
+  whole text except for white space between them, none blank, none with white space around it.
 - A span holds at most `size` tokens, unless `sections` keeps a table whole. What is longer by
   itself, a sentence or a run of letters without an end, is cut.
 - Two neighbours share at most `overlap` tokens; where a strategy knows sentences, it repeats whole

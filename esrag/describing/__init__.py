@@ -1,6 +1,6 @@
 """Describing: answers about the documents, from the records of the index and from one document.
 
-A record of the index is no passage, so its figures cannot be quoted: a sentence about a document
+A record of the index is not a passage, so its figures cannot be quoted: a sentence about a document
 cites the passage where that document begins, or the one that shows its topic. The title and the
 file of the citation are the evidence. Whatever does not fit the index (a name that no document has,
 a topic of none) is left to the passages: these functions then return None.

@@ -86,7 +86,7 @@ class Limits:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set the limits; 0 is no limit.
+        """Set the limits; 0 means unlimited.
 
         `url` is the address of the Redis that all workers share; "" shares nothing.
         """

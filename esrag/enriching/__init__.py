@@ -27,7 +27,7 @@ class Enricher(Protocol):
 
 
 def enrich(document: Document, path: str, enrichers: Iterable[tuple[str, Enricher]]) -> Document:
-    """Return a document with the fields that enrichers, each with its name, find in turn.
+    """Return a document with the fields that enrichers, each with its name, find in order.
 
     Raises: ParsingError if one fails, or gives a value that no field can have.
     """
@@ -38,7 +38,9 @@ def enrich(document: Document, path: str, enrichers: Iterable[tuple[str, Enriche
             raise ParsingError(f"the enricher {name} failed: {error}") from error
         for field, value in found.items():
             if not isinstance(field, str) or not isinstance(value, str | int | float | bool):
-                raise ParsingError(f"the enricher {name} gave {field!r} a value that is no scalar")
+                raise ParsingError(
+                    f"the enricher {name} gave {field!r} a value that is not a scalar"
+                )
         document = replace(document, metadata={**document.metadata, **found})
 
     return document

@@ -78,7 +78,7 @@ def _write(template: str, match: re.Match[str]) -> str:
 
 
 def _to_kind(value: str, kind: Kind) -> Scalar | None:
-    """Return a value of a kind; None if it is none.
+    """Return a value of a kind; None if the text has no such value.
 
     >>> _to_kind("225221", "number"), _to_kind("2025-03-03", "date"), _to_kind("soon", "date")
     (225221, '2025-03-03', None)

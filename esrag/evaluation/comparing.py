@@ -24,7 +24,7 @@ SECTIONS = (
     "retrieval",
     "rerank",
     "answer",
-)  # what a question is asked with; others need an index
+)  # what a question depends on; others need an index
 # Nothing is taken from an earlier run, and nothing is kept of this one.
 _FRESH = {"cache.url": "", "runs.keep": "off"}
 
@@ -86,7 +86,7 @@ def _check(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values. Raises: SettingsError for a key of another section, or for a secret."""
     for key in values:
         if key.partition(".")[0] not in SECTIONS or key.endswith("api_key"):
-            what = f"{_key(name)} sets {key}, which is no setting of a question"
+            what = f"{_key(name)} sets {key}, which is not a setting of a question"
             raise SettingsError(what, hint=f"it may set keys of {', '.join(SECTIONS)}")
     return values
 

@@ -333,7 +333,7 @@ def _to_pattern(subject: str) -> str:
 
 
 def _series(named: Iterable[str]) -> set[str]:
-    """Return technical words with any number in the place of theirs."""
+    """Return technical words with their numbers replaced by 0."""
     return {re.sub(r"\d+", "0", word) for word in named if any(map(str.isdigit, word))}
 
 

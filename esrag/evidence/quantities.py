@@ -15,7 +15,7 @@ _BOUND = re.compile(
     rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:-|–|to) ?\d+"
 )
 
-NEAR_BEST = 0.8  # share of the best fit from which a statement may hold what is asked for
+NEAR_BEST = 0.8  # share of the best fit from which a statement may hold the answer
 
 _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",

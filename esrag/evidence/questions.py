@@ -76,7 +76,7 @@ _LISTS = re.compile(
     re.IGNORECASE,
 )
 # "What are the four transformations?", "What are the steps of it?", "How is a key checked?"; the
-# steps of an algorithm are told by its number.
+# steps of an algorithm are recognised by its number.
 _ENUMERATES = re.compile(
     rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b(?![^?]{{1,80}}\balgorithm \d)"
     r"|\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"

@@ -16,7 +16,7 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
 MAX_ROW = 690  # characters of a row with its caption
 
-_NONE = ("—", "–", "-", "$—")  # what stands for no figure
+_NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
 _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
 _MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
@@ -176,7 +176,7 @@ def _is_continued(cells: Sequence[str], rest: str) -> bool:
 
 
 def _is_list_of_values(cells: Sequence[str], rest: str) -> bool:
-    """Return whether a first row of two cells is no header: a name with a number and its unit.
+    """Return whether a first row of two cells is data: a name with a number and its unit.
 
     >>> _is_list_of_values(["Patents", "4 years"], "Software | 3 years")
     True

@@ -1,6 +1,6 @@
-"""Facts: questions with known answers, each with its source, in an index beside the documents'.
+"""Facts: questions with known answers, each with its source, in an index next to the documents'.
 
-- `reading`: a table or lines of JSON → facts, and the rows that are none
+- `reading`: a table or lines of JSON → facts, and the rows that cannot be used
 - `storing`: facts ↔ the index `NAME-facts`
 - `checking`: two answers to one question, repetitions, and facts that hold no more
 - `wording`, `periods`: the words of a question, what it asks for, and when

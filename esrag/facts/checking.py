@@ -12,7 +12,7 @@ from esrag.facts.reading import Fault
 def split_sound(
     read: Iterable[tuple[str, Fact]], others: Iterable[Fact]
 ) -> tuple[list[Fact], list[Fault]]:
-    """Return the facts that can stand beside each other and beside `others`, and the rest.
+    """Return the facts that agree with each other and with `others`, and the rest.
 
     A repetition is left out. Of two different answers to one question at one time neither is taken:
     nothing tells which of them is true.

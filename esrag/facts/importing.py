@@ -49,7 +49,7 @@ def import_facts(
 
 
 def read_sound(file: Path, stored: list[Fact], max_bytes: int) -> tuple[list[Fact], list[Fault]]:
-    """Return the facts of a file that can stand beside those of other files, and other rows.
+    """Return the facts of a file that agree with those of other files, and other rows.
 
     Raises: UsageError.
     """

@@ -27,7 +27,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A row that is no fact, or a fact that cannot stand, and why."""
+    """A row that is not a fact, or a fact that cannot be used, and why."""
 
     place: str
     reason: str
@@ -40,7 +40,7 @@ def read_facts(path: Path, max_bytes: int) -> Iterator[tuple[str, Fact] | Fault]
     """
     if not path.name.lower().endswith(_ENDINGS):
         hint = f"its name has to end in {', '.join(_ENDINGS)}"
-        raise UsageError(f"{path} is no file of facts", hint=hint)
+        raise UsageError(f"{path} is not a file of facts", hint=hint)
 
     try:
         data = read_unlinked(path, max_bytes)
@@ -100,7 +100,7 @@ def _read_text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _require_source(source: str) -> None:
-    """Raise ValueError for what looks like an address and is none."""
+    """Raise ValueError for text that looks like an address but cannot be one."""
     if not _SCHEME.match(source):
         return  # the name of a document
     try:
@@ -111,7 +111,9 @@ def _require_source(source: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise ValueError(f"has the source_url {source[:_MAX_SHOWN]!r}, which is no http address")
+        raise ValueError(
+            f"has the source_url {source[:_MAX_SHOWN]!r}, which is not an http address"
+        )
 
 
 def _read_day(fields: Mapping[str, Any], name: str) -> str:

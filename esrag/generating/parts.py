@@ -31,7 +31,7 @@ _JOINT = re.compile(
 )
 _VERB = re.compile(rf"\b{_BE}\b|['’]s\b|\b\w{{3,}}s\b|\bwho \w+ \w", re.IGNORECASE)
 _BARE = re.compile(rf"{_WH}(?: (?:{_BE}|not|and))*", re.IGNORECASE)
-# "How do I know what is safe": what follows may go on with it.
+# "How do I know what is safe": what follows may continue it.
 _INDIRECT = re.compile(rf"\w (?<!\bin )(?<!\bof ){_WH}\b", re.IGNORECASE)
 # "When is each due?" asks about what the questions before it name.
 _TOGETHER = re.compile(r"\b(?:each|both|either|respectively|all of|any of)\b", re.IGNORECASE)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from esrag.generating.prompts import Prompts
 
 MAX_SENT = 12_000  # characters of a text
-MAX_SUMMARY = 1_200  # characters; a longer one is no summary
+MAX_SUMMARY = 1_200  # characters; a longer one is not a summary
 
 
 def summarise(text: str, max_sentences: int, model: LanguageModel, prompts: "Prompts") -> str:

@@ -131,7 +131,7 @@ class Ingestion:
     ) -> Result:
         """Make the index hold what the files hold now; loading twice changes nothing.
 
-        `progress` is told of each file; `heartbeat` stops the loading if it raises an exception.
+        `progress` is called with each file; an exception of `heartbeat` stops the loading.
         `budgets` has the time that is left for the folders of the files, by default all of it.
 
         Raises: EngineError, ModelError, EmbeddingError.

@@ -156,7 +156,7 @@ def _take_from_workers(ledger: Ledger, job: Job) -> None:
 
 @contextmanager
 def open_target(work: Work, *, rebuild: bool = False) -> Iterator[Target]:
-    """Yield the index to fill, which nobody else writes meanwhile.
+    """Yield the index to fill; no other process writes to it meanwhile.
 
     A rebuild makes another one, and trusts no stored vectors.
     """

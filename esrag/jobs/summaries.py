@@ -1,7 +1,7 @@
 """Bring the summaries up to date with the index of the documents.
 
-Nothing is written down before: what is stored tells what is missing. So after any interruption the
-next ingest does the rest.
+Nothing is recorded before: the stored summaries show which are missing. So after any interruption
+the next ingest does the rest.
 """
 
 from collections.abc import Iterator, Sequence

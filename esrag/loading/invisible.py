@@ -30,7 +30,7 @@ _MAX_DEPTH = 8  # of forms in forms
 _RECTANGLE = (4, 5)  # segments of its path
 _CORNERS = 4
 _EXACT = 0.1  # points
-_SLACK = 1.0  # points by which covered text may stand out
+_SLACK = 1.0  # points that covered text may stand out by
 _MAX_SEGMENTS = 100  # of a clip path that is looked at
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 

@@ -106,7 +106,7 @@ class _Page:
 def _read(source: Source) -> tuple[list[_Page], Marks, Mapping[str, str]]:
     """Return the pages, the outline and the properties.
 
-    An outline that marks few of the pages is none, and then the pages have lines.
+    An outline that marks few of the pages is ignored, and then the pages have lines.
 
     Raises: ParsingError.
     """
@@ -142,7 +142,7 @@ def _explain_missing_text(pages: int, hidden: int) -> str:
 
 
 def _write_pages(layout: Layout, pages: Sequence[Sequence[str]]) -> None:
-    """Add the pages; a sentence may go on from one to the next."""
+    """Add the pages; a sentence may continue on the next one."""
     separator = "\n\n"
     for number, lines in enumerate(pages, start=1):
         layout.page(number)

@@ -196,7 +196,7 @@ def _iter_fields(
 def iter_records(source: Source) -> Iterator[tuple[int, Fields] | Skipped]:
     """Yield the line and the fields of each row of a table, or of each object of a JSONL file.
 
-    What is no row or object is yielded as skipped. Raises: ParsingError for a missing column.
+    Anything else is yielded as skipped. Raises: ParsingError for a missing column.
     """
     text = decode(source.data)
     if source.name.lower().endswith(_JSONL):
@@ -224,7 +224,7 @@ class _Lines:
 
 
 def _iter_rows(text: str, delimiter: str, first: int = 0) -> Iterator[Cells]:
-    """Yield the rows of the table from the first one on, and nothing of what is none."""
+    """Yield the rows of the table from the first one on, and nothing else."""
     rows = (part[1] for part in _read_rows(text, delimiter) if not isinstance(part, Skipped))
     return islice(rows, first, None)
 

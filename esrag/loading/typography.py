@@ -20,8 +20,8 @@ MAX_CHARACTERS = 120  # of a heading, over all its lines
 MAX_LINES = 3
 LARGER = 1.07  # than the text
 NUMBERED = 0.5  # of the headings; a style of which fewer have numbers is that of call-outs then
-REPEATED = 3  # times that a title comes which is no heading
-MAX_SHARE = 0.2  # of the lines; where more stand out, what stands out is no heading
+REPEATED = 3  # times that a running head or a call-out occurs, and a heading does not
+MAX_SHARE = 0.2  # of the lines; if more stand out, they are not headings
 
 HYPHEN = "\ufffe"  # pdfium's mark of a cut word
 _LINE = re.compile(r"[^\r\n]+")

@@ -1,6 +1,6 @@
 """The scope ladder: search the narrowest part of the index, and widen until something is found.
 
-Access control is no scope: the filter `where` holds in every step, and nothing widens it.
+Access control is not a scope: the filter `where` holds in every step, and nothing widens it.
 
 One request tells which scopes hold any passage, and empty ones are never searched. If the narrowest
 of the others has no hit, as happens with the keyword leg alone, the widest step is searched. So a

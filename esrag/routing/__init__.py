@@ -7,7 +7,7 @@ The contract, for every class registered under `esrag.routers`:
   question, index and settings give the same route.
 - It never raises because a service is away: then it passes, and says why.
 
-The routers of `routing.chain` are asked in turn, and the first route counts; `chain.choose_route`
+The routers of `routing.chain` decide in order, and the first route counts; `chain.choose_route`
 is the one way in. Small talk and questions about the documents themselves are recognised before
 that, by rules that recognise whole questions only.
 """

@@ -28,7 +28,7 @@ _ADDRESSES = frozenset(
         "kibana.url",
     )
 )
-# A language model is asked at its provider's own address unless another one is set.
+# A language model is called at its provider's own address unless another one is set.
 _MODELS = frozenset(f"models.{name}.{key}" for name in PROFILES for key in ("provider", "model"))
 # These stay on the machine; any other name may be a service.
 _LOCAL = {

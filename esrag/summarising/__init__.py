@@ -1,7 +1,7 @@
-"""Summaries of documents and sections, in an index beside that of the documents.
+"""Summaries of documents and sections, in an index next to that of the documents.
 
-They find documents, not answers: a summary is never cited. What is stored is derived from the index
-of the documents, and can be made again from it at any time.
+They find documents, not answers: a summary is never cited. The stored summaries are derived from
+the index of the documents, and can be made again from it at any time.
 """
 
 from dataclasses import dataclass

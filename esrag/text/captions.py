@@ -43,7 +43,7 @@ def read_caption(spans: Sequence[str]) -> str:
 
 
 def is_title(text: str) -> bool:
-    """Return whether a span may be a title: a line of words that is no sentence or list item."""
+    """Return whether a span may be a title: a line of words, but not a sentence or a list item."""
     return (
         len(text) <= MAX_TITLE
         and "\n" not in text

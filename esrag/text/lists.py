@@ -34,7 +34,7 @@ Level = tuple[str, int]  # the kind of mark, and the indent
 class ItemList:
     """What introduces a list, its items, and whether the text ends with the last one.
 
-    The items may go on at the beginning of the next passage.
+    The items may continue at the beginning of the next passage.
     """
 
     introduction: str
@@ -173,7 +173,7 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
 
 
 def _read_level(text: str, span: tuple[int, int]) -> Level | None:
-    """Return the kind of mark of an item and its indent; None for what is no item."""
+    """Return the kind of mark of an item and its indent; None for any other line."""
     said = text[slice(*span)]
     if not (ITEM.match(said) or _NUMBERED.match(said)):
         return None

@@ -1,4 +1,4 @@
-"""Search services: what each is asked, and where its answer has the results."""
+"""Search services: the request of each, and where its answer has the results."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -74,9 +74,9 @@ def test_labelled_questions_are_counted(kitchen):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"chunking.size": 9}, "sets chunking.size, which is no setting of a question"),
-        ({"engine.url": "elsewhere"}, "sets engine.url, which is no setting"),
-        ({"rerank.api_key": "s3cret"}, "sets rerank.api_key, which is no setting"),
+        ({"chunking.size": 9}, "sets chunking.size, which is not a setting of a question"),
+        ({"engine.url": "elsewhere"}, "sets engine.url, which is not a setting"),
+        ({"rerank.api_key": "s3cret"}, "sets rerank.api_key, which is not a setting"),
         ({"retrieval.kk": 9}, "unknown setting 'retrieval.kk'"),
         ({"retrieval.k": "many"}, "retrieval.k"),
     ],

@@ -32,8 +32,8 @@ def test_a_later_value_replaces_an_earlier_one():
     ("found", "said"),
     [
         (ValueError("no lamp"), "the enricher one failed: no lamp"),
-        ({"tags": ["a"]}, "the enricher one gave 'tags' a value that is no scalar"),
-        ({1: "a"}, "the enricher one gave 1 a value that is no scalar"),
+        ({"tags": ["a"]}, "the enricher one gave 'tags' a value that is not a scalar"),
+        ({1: "a"}, "the enricher one gave 1 a value that is not a scalar"),
         (None, "the enricher one failed"),
     ],
 )

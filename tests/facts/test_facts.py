@@ -50,8 +50,8 @@ def _fields(made):
         ("What is the fee?, ,https://a.example,,", "has no answer"),
         (",It is $40.,https://a.example,,", "has no question"),
         ("What is it?,It is $40.,https://a.example,,", "without a word to search for"),
-        ("What is the fee?,It is $40.,javascript:alert(1),,", "which is no http address"),
-        ("What is the fee?,It is $40.,https://[bad,,", "which is no http address"),
+        ("What is the fee?,It is $40.,javascript:alert(1),,", "which is not an http address"),
+        ("What is the fee?,It is $40.,https://[bad,,", "which is not an http address"),
         ("What is the fee?,It is $40.,https://a.example,soon,", "expected a day such as"),
         ("What is the fee?,It is $40.,https://a.example,2025-02-01,2025-01-01", "but only until"),
         ("What is the fee?,It is $40.", "has 2 cells, the header has 5"),
@@ -80,7 +80,7 @@ def test_lines_of_json(tmp_path):
     ("name", "text", "says"),
     [
         ("facts.csv", "question,source_url\na,b\n", "has no column 'answer'"),
-        ("facts.txt", "question", "is no file of facts"),
+        ("facts.txt", "question", "is not a file of facts"),
     ],
 )
 def test_another_file_is_an_error(tmp_path, name, text, says):

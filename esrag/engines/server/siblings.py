@@ -1,4 +1,4 @@
-"""Indexes beside that of the documents: one holds the ledger, another one the records of runs.
+"""Indexes next to that of the documents: one holds the ledger, another one the records of runs.
 
 A sibling is written through its alias only: after the index was deleted, a late write creates no
 other one. Its mapping says what it is and in which version, and another index of its name is
