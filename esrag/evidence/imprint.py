@@ -70,11 +70,11 @@ def answer_date(
 
     "Decided February 22, 2023" answers when a case was decided, if the best statement does not.
     """
-    best = find_best(statements)
-    if best is None or not _WHEN.match(question):
+    best, opening = find_best(statements), _WHEN.match(question)
+    if best is None or opening is None:
         return NO_CELLS
 
-    asked = set(terms(_WHEN.sub(" ", question)))
+    asked = set(terms(question[opening.end() :]))
     chunks = {item.key: item.chunk for item in evidence}
     lines = [(each.key, each.text) for each in statements if len(each.text.split()) <= _MAX_DATED]
     fields = [
