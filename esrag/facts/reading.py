@@ -42,6 +42,9 @@ def read_facts(path: Path, max_bytes: int) -> Iterator[tuple[str, Fact] | Fault]
         hint = f"its name has to end in {', '.join(_ENDINGS)}"
         raise UsageError(f"{path} is not a file of facts", hint=hint)
 
+    if not path.exists():
+        raise UsageError(f"{path} does not exist", hint="name a file with facts")
+
     try:
         data = read_unlinked(path, max_bytes)
         yield from _read_rows(

@@ -122,6 +122,7 @@ def test_a_missing_file_and_an_empty_question_are_one_line(boats):
     for arguments in (("facts", "import", "none.csv"), ("ask", "  "), ("route",)):
         ran = boats(*arguments)
         assert (ran.code, "hint: " in ran.err, "Traceback" in ran.err) == (2, True, False)
+    assert "none.csv does not exist" in boats("facts", "import", "none.csv").err
 
 
 @pytest.mark.weights
