@@ -1,12 +1,14 @@
 """A question that asks for several things: each part is answered by itself, then all are joined."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from typing import TypeVar
 
 from esrag.citations import KEY, MARKERS, CheckedSentence, OnSentence, ignore
 from esrag.context import Context
 from esrag.engines import SearchResult
+from esrag.engines.clock import sum_laps
 from esrag.filters import Filter
 from esrag.generating.followups import Turn, make_standalone
 from esrag.generating.parts import split_question
@@ -14,6 +16,8 @@ from esrag.generating.rewriting import rewrite
 from esrag.middleware import ELSEWHERE, Ask
 from esrag.records import Answer, Evidence
 from esrag.results import AskResult, Part
+
+T = TypeVar("T")
 
 
 def answer_parts(ask: Ask) -> Ask:
@@ -129,17 +133,19 @@ def _join(question: str, asked: Sequence[_Asked]) -> AskResult:
     results = [each.result for each in asked]
     told = [each for each in results if not each.refused]
     weakest = min(told, key=lambda each: each.confidence)
-    evidence: list[Evidence] = []
-    for each in results:
-        _add_evidence(evidence, each)
+    evidence = _keep_first(
+        (each.keys[item.key], replace(item, key=each.keys[item.key]))
+        for each in asked
+        for item in each.result.evidence
+    )
 
     return replace(
         weakest,
         question=question,
         answer=_join_answers(asked),
-        evidence=(*evidence,),
+        evidence=evidence,
         retrieved=_join_searches([each.retrieved for each in results]),
-        took_ms=_sum_stages([each.took_ms for each in results]),
+        took_ms=sum_laps([each.took_ms for each in results]),
         steps=tuple(step for each in results for step in each.steps),
         draft="\n".join(each.renumber(each.result.draft) for each in asked),
         route=weakest.route if len({each.route for each in told}) == 1 else "documents",
@@ -171,29 +177,29 @@ def _join_answers(asked: Sequence[_Asked]) -> Answer:
 def _drop_repeated(asked: Sequence[_Asked]) -> list[_Asked]:
     """Return the parts that are answered, without those that say the same as an earlier one."""
     told = [each for each in asked if not each.result.refused]
-    return [*{each.renumber(each.result.text): each for each in reversed(told)}.values()][::-1]
+    return [*_keep_first((each.renumber(each.result.text), each) for each in told)]
 
 
 def _join_searches(searches: Sequence[SearchResult]) -> SearchResult:
     """Return the hits of all parts; a passage that several found is the first one's."""
-    hits = {hit.chunk.chunk_id: hit for each in reversed(searches) for hit in reversed(each.hits)}
-    summaries = {
-        hit.chunk.chunk_id: hit for each in reversed(searches) for hit in reversed(each.summaries)
-    }
     return SearchResult(
-        hits=tuple(reversed(hits.values())),
+        hits=_keep_first((hit.chunk.chunk_id, hit) for each in searches for hit in each.hits),
         path=", ".join(dict.fromkeys(each.path for each in searches)),
         notes=tuple(dict.fromkeys(note for each in searches for note in each.notes)),
-        took_ms=_sum_stages([each.took_ms for each in searches]),
+        took_ms=sum_laps([each.took_ms for each in searches]),
         scope="; ".join(dict.fromkeys(each.scope for each in searches if each.scope)),
-        summaries=tuple(reversed(summaries.values())),
+        summaries=_keep_first(
+            (hit.chunk.chunk_id, hit) for each in searches for hit in each.summaries
+        ),
     )
 
 
-def _sum_stages(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the time of each stage over all parts."""
-    stages = dict.fromkeys(stage for each in laps for stage in each)
-    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in stages}
+def _keep_first(items: Iterable[tuple[str, T]]) -> tuple[T, ...]:
+    """Return the first item of each key, in order."""
+    kept: dict[str, T] = {}
+    for key, item in items:
+        kept.setdefault(key, item)
+    return tuple(kept.values())
 
 
 def _to_part(result: AskResult) -> Part:

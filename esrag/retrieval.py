@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from esrag.chunking.cut import text_to_index
 from esrag.context import Context
 from esrag.engines import SearchResult
-from esrag.engines.clock import Clock
+from esrag.engines.clock import Clock, sum_laps
 from esrag.filters import Filter
 from esrag.records import Hit
 from esrag.reranking.chain import Limits, rerank
@@ -44,7 +44,7 @@ def retrieve(
     if chain:
         clock.lap("rerank")
 
-    took_ms = {**_sum_laps([each.took_ms for each in found]), **clock.took_ms}
+    took_ms = {**sum_laps([each.took_ms for each in found]), **clock.took_ms}
     return SearchResult(
         hits=reranked.hits[: wanted.k],
         path=found[0].path,
@@ -122,11 +122,6 @@ def _search_wordings(
     return [
         search_legs(wording, context.engine, context.embedder, deep, where) for wording in wordings
     ]
-
-
-def _sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the time of each stage over several searches."""
-    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in laps[0]}
 
 
 def measure_cosines(question: str, hits: Sequence[Hit], context: Context) -> dict[str, float]:

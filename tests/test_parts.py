@@ -74,6 +74,16 @@ def test_what_answers_two_parts_is_told_once(kitchen):
     assert ran.out.count("1.7 litres") == 1
 
 
+def test_what_was_told_keeps_its_place(kitchen):
+    """The order of the answers and of the evidence is that of the parts."""
+    question = f"{HOLDS}? {SLOTS}? And how many litres does the kettle hold?"
+    asked = kitchen("ask", question, "--json", "--show-evidence").json
+    first, second = asked["answer"].splitlines()
+    assert ("1.7 litres" in first, "slots" in second) == (True, True)
+    keys = [item["key"] for item in asked["evidence"]]
+    assert keys == [f"c{number}" for number in range(1, len(keys) + 1)]
+
+
 def test_parts_are_an_option(kitchen):
     """`routing.parts: 1` asks the question as a whole."""
     asked = kitchen("ask", f"{HOLDS}, and {SLOTS}?", "--json", ESRAG_ROUTING__PARTS="1").json

@@ -1,5 +1,6 @@
 """Timing of the stages of a query."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -17,3 +18,9 @@ class Clock:
         took_ms = self.took_ms.get(stage, 0.0) + 1000 * (now - self.last)
         self.took_ms[stage] = round(took_ms, 1)
         self.last = now
+
+
+def sum_laps(laps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the time of each stage over several searches or answers."""
+    stages = dict.fromkeys(stage for each in laps for stage in each)
+    return {stage: round(sum(each.get(stage, 0) for each in laps), 1) for stage in stages}
