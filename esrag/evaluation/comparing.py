@@ -12,19 +12,10 @@ from esrag.evaluation.calibrating import Labelled, judge
 from esrag.filters import Filter
 from esrag.pipeline import ask
 from esrag.results import AskResult
+from esrag.runs import ANSWERING
 from esrag.settings import Settings
 from esrag.settings.layers import with_values
 
-SECTIONS = (
-    "routing",
-    "facts",
-    "intents",
-    "complexity",
-    "summaries",
-    "retrieval",
-    "rerank",
-    "answer",
-)  # what a question depends on; others need an index
 # Nothing is taken from an earlier run, and nothing is kept of this one.
 _FRESH = {"cache.url": "", "runs.keep": "off"}
 
@@ -85,9 +76,9 @@ def _key(name: str) -> str:
 def _check(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values. Raises: SettingsError for a key of another section, or for a secret."""
     for key in values:
-        if key.partition(".")[0] not in SECTIONS or key.endswith("api_key"):
+        if key.partition(".")[0] not in ANSWERING or key.endswith("api_key"):
             what = f"{_key(name)} sets {key}, which is not a setting of a question"
-            raise SettingsError(what, hint=f"it may set keys of {', '.join(SECTIONS)}")
+            raise SettingsError(what, hint=f"it may set keys of {', '.join(ANSWERING)}")
     return values
 
 

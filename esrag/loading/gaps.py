@@ -151,7 +151,7 @@ def _measure_lines(page: Any, text: str) -> Iterator[_Line]:
     for line in _LINE.finditer(text):
         words: list[_Piece | None] = []
         for word in _WORD.finditer(text, line.start(), line.end()):
-            wide += _count_wide(text[done : word.start()])
+            wide += count_wide(text[done : word.start()])
             done = word.start()
             words.append(_measure(page, word, wide))
         yield [word for word in words if word] if None not in words else []
@@ -159,7 +159,7 @@ def _measure_lines(page: Any, text: str) -> Iterator[_Line]:
 
 def _measure(page: Any, word: re.Match[str], wide: int) -> _Piece | None:
     """Return a word with its place on the page; None if pdfium has something else there."""
-    inner = _count_wide(word[0][:-1])
+    inner = count_wide(word[0][:-1])
     first = _box(page, word.start() + wide, word[0][0])
     last = _box(page, word.end() - 1 + wide + inner, word[0][-1])
     if first is None or last is None:
@@ -174,7 +174,8 @@ def _measure(page: Any, word: re.Match[str], wide: int) -> _Piece | None:
     )
 
 
-def _count_wide(text: str) -> int:
+def count_wide(text: str) -> int:
+    """Return how many characters of a text are two units each for pdfium."""
     return 0 if text.isascii() else sum(character > "\uffff" for character in text)
 
 

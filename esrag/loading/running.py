@@ -41,7 +41,9 @@ def find_running_titles(pages: Sequence[Sequence[str]]) -> Marks:
     [(0, 1, 'Part A'), (3, 1, 'Part B')]
     """
     heads = [join_lines(heads[-1]) if heads else "" for heads, _ in _split(pages)]
-    places = {head: [n for n, each in enumerate(heads) if each == head] for head in {*heads}}
+    places: dict[str, list[int]] = {}
+    for number, head in enumerate(heads):
+        places.setdefault(head, []).append(number)
     names = {
         head
         for head, found in places.items()

@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from statistics import median, mode
 from typing import Any
 
+from esrag.loading.gaps import count_wide
 from esrag.loading.layout import join_lines
 from esrag.text import normalise
 
@@ -80,7 +81,7 @@ def measure_lines(page: Any, text: str, marked: str) -> list[Line]:
     for match, written in zip(_LINE.finditer(text), _LINE.findall(marked), strict=True):
         shown = match[0].strip()
         start = match.start() + match[0].index(shown)
-        wide += _count_wide(text[done:start])
+        wide += count_wide(text[done:start])
         done = start
         if shown:
             lines.append(Line(written.strip(), _measure(page, shown, start + wide)))
@@ -146,17 +147,13 @@ def _drop_odd(headings: Sequence[_Heading]) -> list[_Heading]:
     ]
 
 
-def _count_wide(text: str) -> int:
-    return 0 if text.isascii() else sum(character > "\uffff" for character in text)
-
-
 def _measure(page: Any, shown: str, start: int) -> Style | None:
     """Return the style of a line by its first, middle and last letter; it is bold if all are."""
     letters = [n for n, character in enumerate(shown) if character.isalnum()]
     if not letters:
         return None
     places = (letters[0], letters[len(letters) // 2], letters[-1])
-    offsets = [place + _count_wide(shown[:place]) for place in places]
+    offsets = [place + count_wide(shown[:place]) for place in places]
     styles = [
         style
         for place, offset in zip(places, offsets, strict=True)

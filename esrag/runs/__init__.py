@@ -24,9 +24,8 @@ SCHEMA = "esrag.run/1"
 Keep = Literal["off", "without-texts", "whole"]
 Verdict = Literal["good", "bad"]
 
-# Sections whose values decide what an answer is, and can be applied again without sending anything
-# anywhere.
-_REPLAYED = (
+# Sections whose values decide what an answer is over the same index.
+ANSWERING = (
     "routing",
     "facts",
     "intents",
@@ -113,7 +112,7 @@ def select_replayed(record: Mapping[str, Any]) -> dict[str, object]:
     return {
         key: value
         for key, value in record["settings"].items()
-        if key.partition(".")[0] in _REPLAYED
+        if key.partition(".")[0] in ANSWERING
         and key not in _NOT_REPLAYED
         and not redirects(key, value, Path())
     }
