@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Or each of the tests' thousand commands would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install lock demo docs quick test test-all servers stop-servers test-live env check fmt bench release clean
 SERVERS := $(BIN)/python tests/servers/servers.py
