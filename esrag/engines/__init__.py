@@ -31,6 +31,8 @@ import numpy.typing as npt
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 from esrag.settings import EngineSettings
+from esrag.text.defined import find_definitions
+from esrag.text.terms import terms
 
 Vectors = npt.NDArray[np.float32]
 UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
@@ -77,6 +79,7 @@ class SearchRequest:
     fused hits to return. `vector` is a unit row, or None to search the keyword leg only.
     `rank_constant` is the k of RRF. `vector_weight` is the share of the vector leg, 0..1, in either
     fusion. `model` is the model the index must have been made with; "" accepts any.
+    `definitions` are the tokens of what the text wants defined, for the keyword leg.
     """
 
     text: str
@@ -89,6 +92,7 @@ class SearchRequest:
     rank_constant: int = 60
     vector_weight: float = 0.5
     model: str = ""
+    definitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,14 @@ class Prepared:
     chunks: tuple[Chunk, ...]
     indexed_texts: tuple[str, ...]
     vectors: Vectors | None
+
+    def find_terms(self, index: int) -> list[str]:
+        """Return what the keyword leg finds a chunk by: its indexed text, and what it defines."""
+        chunk = self.chunks[index]
+        return [
+            *terms(self.indexed_texts[index]),
+            *find_definitions(chunk.text, chunk.section),
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from esrag.evidence import Statement
-from esrag.evidence.questions import read_question
+from esrag.text.questions import read_question
 from esrag.text.terms import terms
 
 _MIN_SHARED = 0.8  # of the words of both questions together

@@ -9,12 +9,12 @@ from typing import Literal
 from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.labels import find_labels
-from esrag.evidence.questions import read_sides
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
+from esrag.text.questions import read_sides
 from esrag.text.terms import compounds, terms
 
 MIN_SHARED = 3  # words of the question in a cell with its labels

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.evidence import Statement
-from esrag.evidence.questions import Asked, read_question
 from esrag.records import Evidence
 from esrag.text import drop_number
 from esrag.text.figures import numbers, to_figures, uses
+from esrag.text.questions import Asked, read_question
 from esrag.text.terms import compounds, rarities, shares, terms
 
 T = TypeVar("T")

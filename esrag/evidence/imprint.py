@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement, find_best
 from esrag.evidence.cells import NO_CELLS, Cells
-from esrag.evidence.questions import read_question
 from esrag.records import Chunk, Evidence
+from esrag.text.questions import read_question
 from esrag.text.terms import MONTHS, terms
 
 _AUTHORED = re.compile(

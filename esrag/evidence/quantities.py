@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.evidence.questions import read_question
 from esrag.text.figures import CURRENCIES, is_unit, to_figures, uses
+from esrag.text.questions import read_question
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.

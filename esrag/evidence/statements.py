@@ -11,7 +11,6 @@ from esrag.evidence.asked import find_below
 from esrag.evidence.fits import Encode, Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
-from esrag.evidence.questions import read_question
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
 from esrag.text import ITEM, block_spans, drop_number, sentence_spans
@@ -28,6 +27,7 @@ from esrag.text.lists import (
     read_list,
     read_next_items,
 )
+from esrag.text.questions import read_question
 from esrag.text.terms import STOP_WORDS, terms
 
 MIN_QUOTE_WORDS = 3  # fewer are a heading or a page number

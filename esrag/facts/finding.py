@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from itertools import accumulate, chain
 
 from esrag.engines import Engine, SearchRequest
-from esrag.evidence.questions import read_question
 from esrag.facts import Fact, question_key
 from esrag.facts.periods import Period, read_period
 from esrag.facts.storing import key_term, to_fact
@@ -19,6 +18,7 @@ from esrag.facts.wording import Wording, has_figure, point_alike, read_measure
 from esrag.filters import Filter
 from esrag.records import Chunk
 from esrag.settings import FactsSettings
+from esrag.text.questions import read_question
 
 CANDIDATES = 20
 # Of frequent words the question's own fact alone is found: scoring a row takes microseconds.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement
-from esrag.evidence.questions import read_sides
+from esrag.text.questions import read_sides
 from esrag.text.terms import terms
 
 MAX_WORDS = 80  # of a passage that goes on comparing

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.questions import read_question
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.comparing import compare, count_words
+from esrag.text.questions import read_question
 from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 

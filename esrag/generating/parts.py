@@ -7,7 +7,7 @@ cited?" stays whole.
 import re
 from collections.abc import Iterator
 
-from esrag.evidence.questions import read_sides
+from esrag.text.questions import read_sides
 
 _BE = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)"
 _WH = r"(?:what|which|who|whom|whose|when|where|why|how)"

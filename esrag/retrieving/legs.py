@@ -10,6 +10,8 @@ from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
+from esrag.text.defined import definition_tokens
+from esrag.text.questions import read_question
 
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
@@ -58,7 +60,8 @@ def search_legs(
         clock.lap("encode")
 
     request = _build_request(settings, where, embedder)
-    found = engine.search(replace(request, text=question, vector=vector))
+    definitions = definition_tokens(read_question(question).subject)
+    found = engine.search(replace(request, text=question, vector=vector, definitions=definitions))
     if not found.took_ms:
         clock.lap("search")
     hits = tuple(replace(hit, fused_score=hit.score) for hit in found.hits)

@@ -20,6 +20,7 @@ from esrag.engines.fusion import combine_weighted, ranking, rrf
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing, UsageError
 from esrag.filters import And, Match, Not, Or, Prefix, Range, Terms, parse
 from esrag.records import Fingerprint
+from esrag.text.defined import definition_token
 
 LIVE = [pytest.param(name, marks=pytest.mark.live) for name in ("opensearch", "elasticsearch")]
 pytestmark = pytest.mark.parametrize("name", ["embedded", *LIVE])
@@ -247,6 +248,18 @@ def test_keyword_leg(full):
     assert scores == sorted(scores, reverse=True)
     assert all(score > 0 for score in scores)
     assert list(range(1, len(scores) + 1)) == [h.keyword_rank for h in result.hits]
+
+
+def test_a_definition_is_found_among_the_passages_that_use_its_term(full):
+    """A token of a definition finds the passage that has it; no text can contain the token."""
+    token = definition_token("proxies")
+    texts = ["The proxy is asked.", f"The {token} is asked.", "A proxy is a program that asks."]
+    with full.writer(FINGERPRINT) as writer:
+        writer.replace([prepared("x", texts)])
+
+    alone = SearchRequest("", definitions=(token,), method="keyword")
+    assert ["x::c002"] == ids(full.search(alone))
+    assert "x::c002" == ids(full.search(dataclasses.replace(alone, text="proxy")))[0]
 
 
 @pytest.mark.parametrize("fusion", ["rrf", "weighted"])

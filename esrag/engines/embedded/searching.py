@@ -56,7 +56,7 @@ def _search_legs(
     legs: dict[Leg, dict[str, float]] = {}
 
     if request.method != "vector":
-        legs["keyword"] = _keyword_leg(snapshot, request.text, depth, where)
+        legs["keyword"] = _keyword_leg(snapshot, request, depth, where)
         clock.lap("keyword")
     if vector is not None:
         legs["vector"] = _vector_leg(snapshot, vector, depth, where)
@@ -65,15 +65,14 @@ def _search_legs(
 
 
 def _keyword_leg(
-    snapshot: Snapshot, text: str, depth: int, where: Condition | None
+    snapshot: Snapshot, request: SearchRequest, depth: int, where: Condition | None
 ) -> dict[str, float]:
     """Return BM25 scores by chunk id, best first (Robertson & Zaragoza 2009).
 
     The parameters are k1 = 1.2 and b = 0.75.
     """
-    known = sorted(
-        (count, term) for term in question_terms(text) if (count := snapshot.count(term))
-    )
+    asked = (*question_terms(request.text), *request.definitions)
+    known = sorted((count, term) for term in asked if (count := snapshot.count(term)))
     if not known:
         return {}
 

@@ -16,7 +16,6 @@ from esrag.engines.embedded.searching import EVERYWHERE
 from esrag.engines.embedded.vector_file import BLOCK_ROWS, map_vectors, update_checksums, write
 from esrag.engines.preconditions import check_rows, text_hash
 from esrag.records import StoredDocument
-from esrag.text.terms import terms
 
 _OF_ID = "doc_id = ?1"
 _OF_FORMER = """
@@ -172,8 +171,8 @@ class EmbeddedWriter:
         """Store the texts of chunks, whose rows begin at `first`, and their words."""
         passages = ((first + i, chunk.text) for i, chunk in enumerate(prepared.chunks))
         words = (
-            (first + i, " ".join((EVERYWHERE, *terms(text))))
-            for i, text in enumerate(prepared.indexed_texts)
+            (first + i, " ".join((EVERYWHERE, *prepared.find_terms(i))))
+            for i in range(len(prepared.chunks))
         )
         many = self._connection.executemany
         many("INSERT INTO passages VALUES (?, ?)", passages)

@@ -52,7 +52,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
         **_metadata_fields(chunk.metadata),
         "kind": document.kind,
         "revision": document.revision,
-        "terms": " ".join(terms(text)),
+        "terms": " ".join(prepared.find_terms(index)),
         "facts": facts(chunk, metadata, document.source, document.kind),
         "text_hash": text_hash(text),
         "near_hash": hash_near_duplicates(chunk.text),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from esrag.evidence.questions import read_question, read_sides
 from esrag.evidence.statements import statements
+from esrag.text.questions import read_question, read_sides
 from esrag.verifying.drafts import to_evidence
 
 

@@ -1,0 +1,93 @@
+"""Find what a passage defines, so that a question for a definition finds it.
+
+A term that many passages use says little about which of them defines it. Each definition therefore
+has a token of its own in the keyword leg, which a question such as "What is a proxy?" searches too.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from esrag.text import drop_number
+from esrag.text.terms import whole_words
+
+DEFINES = "≝"  # the first character of a token; those of texts begin with a letter or a digit
+MAX_DEFINED = 32  # tokens of a passage
+MAX_TOKEN = 64  # characters
+
+_WORD = r"\w(?:[\w'’-]|[./](?=\w)){0,40}+"
+_NAME = rf"(?P<name>{_WORD}(?: {_WORD}){{0,4}}?)"
+_SHORT = r"(?: \((?P<short>[^()\n]{1,20})\))?"
+_ARTICLE = r"(?:An?|The|Any|One|Each)"
+_MARK = r"[*_`\"”]{0,3}"
+_SAYS = (
+    r"(?:is|are) (?:an?|the|any|one|defined as|used to)\b|means?\b|refers? to\b|stands? for\b"
+    r"|denotes?\b|defines?\b|describes?\b"
+)
+# A sentence that begins with a name, and says what it is.
+_SENTENCE = rf"(?:^\W{{0,6}}|(?<=[.!?:] )){_ARTICLE}? ?{_NAME}{_SHORT}{_MARK},? (?:{_SAYS})"
+# A name, perhaps in bold or with a colon, and a definition that begins with an article.
+_ENTRY = (
+    rf"^[ \t>*_`\"“-]{{0,8}}{_NAME}{_SHORT}{_MARK}(?:[:.—–-]+[*_`]{{0,3}})? {{1,20}}"
+    rf"{_ARTICLE} (?=[a-z])"
+)
+_ABOVE = rf"^[ \t]{{0,8}}{_NAME}{_SHORT}\n(?:[ \t]{{2,20}}|:[ \t]{{1,8}})(?=[A-Z])"
+_HEADING = rf"^#{{1,6}} {_NAME}{_SHORT}$"
+_CALLED = (
+    r"\b(?:called|known as|referred to as|termed) (?:an?|the)? ?[*_`\"“]{0,3}"
+    rf"{_NAME}{_SHORT}{_MARK}(?=[.,;)]|$)"
+)
+_ABBREVIATION = r"\b[A-Za-z][\w-]{1,40} \((?P<name>[A-Z][\w-]{0,10}[A-Z]s?)\)(?P<short>)"
+_PATTERNS = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (_SENTENCE, _ENTRY, _ABOVE, _HEADING, _CALLED, _ABBREVIATION)
+)
+
+
+def definition_token(name: str) -> str:
+    """Return the token of a name's definition; "" for a name without a word.
+
+    >>> definition_token("relying parties") == definition_token("the Relying Party")
+    True
+    >>> definition_token("key-encapsulation"), definition_token("the")
+    ('≝keyencapsul', '')
+    """
+    words = "".join(whole_words(name))
+    return f"{DEFINES}{words}"[:MAX_TOKEN] if words else ""
+
+
+def definition_tokens(subject: str) -> tuple[str, ...]:
+    """Return the tokens of what a question wants defined, also without a name before it.
+
+    >>> definition_tokens("HTTP proxy"), definition_tokens("")
+    (('≝httpproxi', '≝proxi'), ())
+    """
+    first, _, rest = subject.partition(" ")
+    names = (subject, rest) if first.isupper() else (subject,)
+    return tuple(filter(None, map(definition_token, names)))
+
+
+def find_definitions(text: str, section: str = "") -> tuple[str, ...]:
+    r"""Return the tokens of what a passage seems to define; its section is a path of headings.
+
+    >>> find_definitions("A relying party (RP) is an entity that relies.")
+    ('≝reliparti', '≝rp')
+    >>> find_definitions("   proxy\n      An intermediary program.\n\nIt is a rule.")
+    ('≝proxi',)
+    """
+    names = [*_iter_headings(text, section), *_iter_names(text)]
+    tokens = dict.fromkeys(filter(None, map(definition_token, names)))
+    return tuple(islice(tokens, MAX_DEFINED))
+
+
+def _iter_headings(text: str, section: str) -> Iterator[str]:
+    """Yield the last heading of a section if the passage begins with it."""
+    heading = drop_number(section.rsplit(" > ", maxsplit=1)[-1]).strip()
+    if heading and drop_number(text.lstrip("#* \n")).startswith(f"{heading}\n"):
+        yield heading
+
+
+def _iter_names(text: str) -> Iterator[str]:
+    for pattern in _PATTERNS:
+        for found in pattern.finditer(text):
+            yield from filter(None, (found["name"], found["short"]))
