@@ -79,7 +79,7 @@ class SearchRequest:
     fused hits to return. `vector` is a unit row, or None to search the keyword leg only.
     `rank_constant` is the k of RRF. `vector_weight` is the share of the vector leg, 0..1, in either
     fusion. `model` is the model the index must have been made with; "" accepts any.
-    `definitions` are the tokens of what the text wants defined, for the keyword leg.
+    `also` are the tokens that the keyword leg searches beside those of the text.
     """
 
     text: str
@@ -92,7 +92,7 @@ class SearchRequest:
     rank_constant: int = 60
     vector_weight: float = 0.5
     model: str = ""
-    definitions: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

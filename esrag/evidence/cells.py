@@ -14,7 +14,7 @@ from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
-from esrag.text.questions import read_sides
+from esrag.text.questions import find_other_words, read_sides
 from esrag.text.terms import compounds, terms
 
 MIN_SHARED = 3  # words of the question in a cell with its labels
@@ -36,11 +36,6 @@ _ASKS_FOR_MORE = re.compile(
     r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
 )
 _SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
-_HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
-_MEASURES = {
-    "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
-    "long": "length", "old": "age", "tall": "height", "wide": "width",
-}  # fmt: skip
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
@@ -171,9 +166,9 @@ def _asked(question: str) -> set[str]:
     ['31', 'decemb', 'high']
     """
     bases = _SUPERLATIVE.findall(question)
-    measures = [_MEASURES[word.casefold()] for word in _HOW.findall(question)]
+    others = find_other_words(question).values()
     year_end = ["December 31"] if _YEAR_END.search(question) else []
-    return _terms(" ".join([question, *bases, *measures, *year_end]))
+    return _terms(" ".join([question, *bases, *others, *year_end]))
 
 
 def _quarter(question: str) -> int:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +16,7 @@ from esrag.evidence import Statement
 from esrag.records import Evidence
 from esrag.text import drop_number
 from esrag.text.figures import numbers, to_figures, uses
-from esrag.text.questions import Asked, read_question
+from esrag.text.questions import Asked, find_other_words, read_question
 from esrag.text.terms import compounds, rarities, shares, terms
 
 T = TypeVar("T")
@@ -117,6 +117,7 @@ class _Question:
     named: set[str]
     series: set[str]
     years: set[str]
+    others: dict[str, set[str]]  # what documents say instead of a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ class _Said:
 
 def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> Scores:
     """Return the features of each statement, shape (len(found), len(NAMES))."""
-    wanted, said = _read_question(question), [_read_statement(statement) for statement in found]
+    wanted = _read_question(question)
+    said = [_read_statement(statement, wanted.others) for statement in found]
     rank = {item.key: n for n, item in enumerate(evidence)}
     place = np.array([rank[statement.key] for statement in found], dtype=np.int64)
 
@@ -161,16 +163,22 @@ def _read_question(question: str) -> _Question:
         named=named,
         series=_series(named),
         years=set(_YEAR.findall(plain)),
+        others={
+            term: set(terms(others))
+            for word, others in find_other_words(question).items()
+            for term in terms(word)
+        },
     )
 
 
-def _read_statement(statement: Statement) -> _Said:
+def _read_statement(statement: Statement, others: Mapping[str, AbstractSet[str]]) -> _Said:
     text = to_figures(statement.text)
     words = terms(text)
+    meant = {word for word, same in others.items() if not same.isdisjoint(words)}
     return _Said(
         text=text,
         words=words,
-        held=frozenset(words),
+        held=frozenset(words) | meant,
         is_row="|" in statement.source,
         is_list=statement.items > 1 or bool(_LISTED.search(text)),
     )

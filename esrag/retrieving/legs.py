@@ -11,7 +11,8 @@ from esrag.filters import Filter
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
 from esrag.text.defined import definition_tokens
-from esrag.text.questions import read_question
+from esrag.text.questions import find_other_words, read_question
+from esrag.text.terms import question_terms
 
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
@@ -60,8 +61,11 @@ def search_legs(
         clock.lap("encode")
 
     request = _build_request(settings, where, embedder)
-    definitions = definition_tokens(read_question(question).subject)
-    found = engine.search(replace(request, text=question, vector=vector, definitions=definitions))
+    also = (
+        *definition_tokens(read_question(question).subject),
+        *question_terms(" ".join(find_other_words(question).values())),
+    )
+    found = engine.search(replace(request, text=question, vector=vector, also=also))
     if not found.took_ms:
         clock.lap("search")
     hits = tuple(replace(hit, fused_score=hit.score) for hit in found.hits)

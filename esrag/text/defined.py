@@ -38,6 +38,11 @@ _CALLED = (
     rf"{_NAME}{_SHORT}{_MARK}(?=[.,;)]|$)"
 )
 _ABBREVIATION = r"\b[A-Za-z][\w-]{1,40} \((?P<name>[A-Z][\w-]{0,10}[A-Z]s?)\)(?P<short>)"
+_GLOSSARY = re.compile(
+    r"\b(?:abbreviations|acronyms|definitions|glossary|nomenclature|terms|terminology)\b",
+    re.IGNORECASE,
+)
+_OF_GLOSSARY = re.compile(rf"^{_NAME}{_SHORT} (?=[A-Z][\w-]{{0,40}} [a-z])", re.MULTILINE)
 _PATTERNS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (_SENTENCE, _ENTRY, _ABOVE, _HEADING, _CALLED, _ABBREVIATION)
@@ -75,7 +80,7 @@ def find_definitions(text: str, section: str = "") -> tuple[str, ...]:
     >>> find_definitions("   proxy\n      An intermediary program.\n\nIt is a rule.")
     ('≝proxi',)
     """
-    names = [*_iter_headings(text, section), *_iter_names(text)]
+    names = [*_iter_headings(text, section), *_iter_names(text, section)]
     tokens = dict.fromkeys(filter(None, map(definition_token, names)))
     return tuple(islice(tokens, MAX_DEFINED))
 
@@ -87,7 +92,8 @@ def _iter_headings(text: str, section: str) -> Iterator[str]:
         yield heading
 
 
-def _iter_names(text: str) -> Iterator[str]:
-    for pattern in _PATTERNS:
+def _iter_names(text: str, section: str) -> Iterator[str]:
+    is_glossary = _GLOSSARY.search(section)
+    for pattern in (_OF_GLOSSARY, *_PATTERNS) if is_glossary else _PATTERNS:
         for found in pattern.finditer(text):
             yield from filter(None, (found["name"], found["short"]))

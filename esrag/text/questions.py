@@ -150,6 +150,24 @@ _DIFFERS = re.compile(
 
 _STANDS_FOR_NAME = {"one"}  # "from ordinary ones"
 
+# What documents say instead of the words of a question.
+_HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
+_MEASURED = {
+    "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
+    "long": "length", "old": "age", "tall": "height", "wide": "width",
+}  # fmt: skip
+_OTHER_WORDS = (
+    (re.compile(r"\b(?:wr(?:ote|itten)|authored)\b", re.IGNORECASE), "author delivered written"),
+    (
+        re.compile(
+            r"\b(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)\b"
+            r"|\bt(?:akes?|ook) effect\b",
+            re.IGNORECASE,
+        ),
+        "effective",
+    ),
+)
+
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
 
@@ -179,6 +197,19 @@ def read_question(question: str) -> Asked:
     if subject := _subject(question):
         return Asked("definition", subject)
     return Asked(next((kind for kind, pattern in _THEN if pattern.search(question)), "other"))
+
+
+def find_other_words(question: str) -> dict[str, str]:
+    """Return what documents may say instead of words of a question, by these.
+
+    >>> find_other_words("How old is the author, and who wrote it?")
+    {'old': 'age', 'wrote': 'author delivered written'}
+    """
+    question = _shorten(question)
+    found = {word: _MEASURED[word.casefold()] for word in _HOW.findall(question)}
+    for pattern, others in _OTHER_WORDS:
+        found |= {said[0]: others for said in pattern.finditer(question)}
+    return found
 
 
 def _shorten(question: str) -> str:

@@ -257,7 +257,7 @@ def test_a_definition_is_found_among_the_passages_that_use_its_term(full):
     with full.writer(FINGERPRINT) as writer:
         writer.replace([prepared("x", texts)])
 
-    alone = SearchRequest("", definitions=(token,), method="keyword")
+    alone = SearchRequest("", also=(token,), method="keyword")
     assert ["x::c002"] == ids(full.search(alone))
     assert "x::c002" == ids(full.search(dataclasses.replace(alone, text="proxy")))[0]
 

@@ -71,7 +71,7 @@ def _keyword_leg(
 
     The parameters are k1 = 1.2 and b = 0.75.
     """
-    asked = (*question_terms(request.text), *request.definitions)
+    asked = dict.fromkeys((*question_terms(request.text), *request.also))
     known = sorted((count, term) for term in asked if (count := snapshot.count(term)))
     if not known:
         return {}

@@ -234,7 +234,7 @@ class Search:
         return {"size": min(_DEEPER * self.request.size, self.depth), "_source": CHUNK_SOURCE}
 
     def _match(self) -> Query:
-        words = [*question_terms(self.request.text), *self.request.definitions]
+        words = dict.fromkeys((*question_terms(self.request.text), *self.request.also))
         return {"match": {"terms": {"query": " ".join(words)}}} if words else {"match_none": {}}
 
     @property
