@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from esrag.evidence import Statement, find_best
 from esrag.evidence.cells import NO_CELLS, Cells
 from esrag.records import Chunk, Evidence
-from esrag.text.questions import read_question
+from esrag.text.questions import find_other_words, read_question
 from esrag.text.terms import MONTHS, terms
 
 _AUTHORED = re.compile(
-    r"\b(?:wr(?:ote|itten|ite)|author\w*|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
+    r"\b(?:wr(?:ote|itten|ite)|author\w*|delivered|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
     re.IGNORECASE,
 )
 _AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
+# "Justice Sotomayor delivered the opinion of the Court."
+_DELIVERED = re.compile(r"(?:[A-Z][\w.'’-]{0,30},? ){1,6}(?:authored|delivered|drafted|wrote) ")
 _BY_NAME = re.compile(r"\b(?:written|authored|proposed|created|drafted|edited) by [A-Z]")
 
 _WHEN = re.compile(
@@ -51,16 +53,26 @@ def answer_author(
     chunks = {item.key: item.chunk for item in evidence}
     own = chunks[best.key].doc_id
     told = own if _BY_NAME.search(best.text) else None
-    lines = [
-        each for each in statements if _AUTHOR.match(each.text) and chunks[each.key].doc_id != told
-    ]
     asked = set(terms(_AUTHORED.sub(" ", question)))
+    lines = [
+        each
+        for each in statements
+        if _names_author(each.text, asked) and chunks[each.key].doc_id != told
+    ]
 
     for line in lines if asked else ():
         if asked <= _name(line.text, chunks[line.key]):
             return Cells(((line.key, line.text),), "named")
     rest = [(each.key, each.text) for each in lines if chunks[each.key].doc_id == own]
     return Cells(tuple(rest[:1]))
+
+
+def _names_author(line: str, asked: set[str]) -> bool:
+    """Return whether a line names an author: of the document, or of something asked for."""
+    return bool(
+        _AUTHOR.match(line)
+        or (_DELIVERED.match(line) and not asked.isdisjoint(terms(_DELIVERED.sub("", line))))
+    )
 
 
 def answer_date(
@@ -74,7 +86,9 @@ def answer_date(
     if best is None or opening is None:
         return NO_CELLS
 
-    asked = set(terms(question[opening.end() :]))
+    others = find_other_words(question)
+    asked = set(terms(question[opening.end() :])) - set(terms(" ".join(others)))
+    wanted = asked | set(terms(" ".join(others.values())))
     chunks = {item.key: item.chunk for item in evidence}
     lines = [(each.key, each.text) for each in statements if len(each.text.split()) <= _MAX_DATED]
     fields = [
@@ -82,7 +96,7 @@ def answer_date(
         for key, chunk in chunks.items()
         for found in _FIELD.finditer(chunk.text)
     ]
-    dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & asked)]
+    dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & wanted)]
     if any(line == (best.key, best.text) for line, _ in dated):
         return NO_CELLS
 

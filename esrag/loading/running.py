@@ -60,18 +60,30 @@ def find_running_titles(pages: Sequence[Sequence[str]]) -> Marks:
 
 
 def find_running_title(pages: Sequence[Sequence[str]]) -> str:
-    """Return the running head with page numbers that is a line of the first pages too, else "".
+    """Return the running head with page numbers whose words are on the first pages, else "".
+
+    One that is a line of them comes first: on the others, the title may be shortened.
 
     >>> pages = [["On kettles", "x"], *([f"{n} On kettles", "x" * n] for n in range(1, 6))]
     >>> find_running_title(pages)
     'On kettles'
     """
     first = [join_lines(line) for page in pages[:_FIRST] for line in page]
-    bare = Counter(
-        join_lines(_NUMBER.sub(" ", head)) for heads, _ in _split(pages) for head in heads
+    split = _split(pages)
+    bare = Counter(join_lines(_NUMBER.sub(" ", head)) for heads, _ in split for head in heads)
+    known = {word for _, body in split[:_FIRST] for line in body for word in line.split()}
+    shortened = sorted(
+        (line for line in bare if len(line.split()) > 1 and known.issuperset(line.split())),
+        key=lambda line: (-bare[line], line),
     )
-    titles = (line for line in first if len(line) >= _MIN_TITLE and bare[line] >= _MIN_PAGES)
-    return next((line for line in titles if _count_pages(line, pages) < _MIN_PAGES), "")
+    titles = (
+        line
+        for line in (*first, *shortened)
+        if len(line) >= _MIN_TITLE
+        and bare[line] >= _MIN_PAGES
+        and _count_pages(line, pages) < _MIN_PAGES
+    )
+    return next(titles, "")
 
 
 def _count_pages(line: str, pages: Sequence[Sequence[str]]) -> int:

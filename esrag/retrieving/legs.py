@@ -1,5 +1,6 @@
 """The two legs: one request to the engine."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from esrag.embedding import Embedder, Vectors, check_vectors
@@ -8,12 +9,14 @@ from esrag.engines.clock import Clock
 from esrag.engines.preconditions import require_model
 from esrag.errors import UsageError
 from esrag.filters import Filter
+from esrag.records import Hit
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
 from esrag.text.defined import definition_tokens
 from esrag.text.questions import find_other_words, read_question
 from esrag.text.terms import question_terms
 
+DEFINITIONS, MOST_FIRST = 10, 2  # passages that define: how many are found and put first
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
 
@@ -61,15 +64,43 @@ def search_legs(
         clock.lap("encode")
 
     request = _build_request(settings, where, embedder)
-    also = (
-        *definition_tokens(read_question(question).subject),
-        *question_terms(" ".join(find_other_words(question).values())),
-    )
-    found = engine.search(replace(request, text=question, vector=vector, also=also))
+    also = question_terms(" ".join(find_other_words(question).values()))
+    found = engine.search(replace(request, text=question, vector=vector, also=(*also,)))
+    defined = () if settings.method == "vector" else _search_definitions(question, request, engine)
     if not found.took_ms:
         clock.lap("search")
-    hits = tuple(replace(hit, fused_score=hit.score) for hit in found.hits)
+    hits = _put_first(defined, found.hits)[: request.size]
+    hits = tuple(replace(hit, fused_score=hit.score) for hit in hits)
     return replace(found, hits=hits, took_ms={**clock.took_ms, **found.took_ms})
+
+
+def _search_definitions(question: str, request: SearchRequest, engine: Engine) -> tuple[Hit, ...]:
+    """Return hits that seem to define what a question wants to have defined."""
+    subject = read_question(question).subject
+    tokens = definition_tokens(subject)
+    if not tokens or f"{subject} of " in question:  # "What is the colour of a proxy?"
+        return ()
+
+    wanted = replace(request, method="keyword", also=tokens, size=DEFINITIONS)
+    return engine.search(wanted).hits
+
+
+def _put_first(defined: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the hits, the best two of those that define first.
+
+    They are the best by both legs, or else by their definitions, and have the score of the best
+    hit.
+    """
+    ids, keys = {hit.chunk.chunk_id for hit in defined}, {hit.chunk.chunk_id for hit in hits}
+    own = [hit for hit in hits if hit.chunk.chunk_id in ids]
+    other = [hit for hit in defined if hit.chunk.chunk_id not in keys]
+    first = (*own, *other)[:MOST_FIRST]
+    if not hits:
+        return first
+
+    lifted = {hit.chunk.chunk_id for hit in first}
+    rest = [hit for hit in hits if hit.chunk.chunk_id not in lifted]
+    return (*(replace(hit, score=hits[0].score) for hit in first), *rest)
 
 
 def query_vector(question: str, embedder: Embedder) -> Vectors:

@@ -37,7 +37,7 @@ _CALLED = (
     r"\b(?:called|known as|referred to as|termed) (?:an?|the)? ?[*_`\"“]{0,3}"
     rf"{_NAME}{_SHORT}{_MARK}(?=[.,;)]|$)"
 )
-_ABBREVIATION = r"\b[A-Za-z][\w-]{1,40} \((?P<name>[A-Z][\w-]{0,10}[A-Z]s?)\)(?P<short>)"
+_ABBREVIATION = r"\b[A-Za-z][\w-]{1,40} \((?P<name>[A-Z][\w&-]{0,10}[A-Z]s?)\)(?P<short>)"
 _GLOSSARY = re.compile(
     r"\b(?:abbreviations|acronyms|definitions|glossary|nomenclature|terms|terminology)\b",
     re.IGNORECASE,

@@ -156,16 +156,14 @@ _MEASURED = {
     "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
     "long": "length", "old": "age", "tall": "height", "wide": "width",
 }  # fmt: skip
-_OTHER_WORDS = (
-    (re.compile(r"\b(?:wr(?:ote|itten)|authored)\b", re.IGNORECASE), "author delivered written"),
-    (
-        re.compile(
-            r"\b(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)\b"
-            r"|\bt(?:akes?|ook) effect\b",
-            re.IGNORECASE,
-        ),
-        "effective",
-    ),
+_OTHER_WORDS = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
+    for words, others in (
+        ("wrote|written", "author"),
+        (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),
+        (r"(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)", "effective"),
+        (r"takes? effect|took effect", "effective"),
+    )
 )
 
 _MAX_READ = 500  # characters of a question
@@ -202,13 +200,14 @@ def read_question(question: str) -> Asked:
 def find_other_words(question: str) -> dict[str, str]:
     """Return what documents may say instead of words of a question, by these.
 
-    >>> find_other_words("How old is the author, and who wrote it?")
-    {'old': 'age', 'wrote': 'author delivered written'}
+    >>> find_other_words("How old is whoever wrote the opinion?")
+    {'old': 'age', 'wrote': 'author delivered'}
     """
     question = _shorten(question)
     found = {word: _MEASURED[word.casefold()] for word in _HOW.findall(question)}
-    for pattern, others in _OTHER_WORDS:
-        found |= {said[0]: others for said in pattern.finditer(question)}
+    for pattern, other in _OTHER_WORDS:
+        for said in pattern.finditer(question):
+            found[said[0]] = " ".join(filter(None, (found.get(said[0]), other)))
     return found
 
 

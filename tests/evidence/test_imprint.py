@@ -11,6 +11,9 @@ PASSAGES = {
     "pots": "Rule: 7\nTitle: Pots\nAuthor: Cy Dent\nReplaces:\n",
     "case": "PARK v. FOX\nArgued May 2, 2022—Decided June 7, 2023\nPark sued Fox in 2021.",
     "dated": "Rule: 9\nTitle: Lamps\nIssued: 2020-05-01\n\nLamps are lit at dusk from May on.",
+    "opinion": "Part One\n\nChief Justice Park delivered the opinion of the Court. Fox dissented.",
+    "force": "Rule: 9\nTitle: Lamps\n\nPublished: May 2, 2020 Effective: June 7, 2021",
+    "talk": "When rule 9 did come into force, rule 9 was new to all.",
     "letters": "Write a rule if you want one about kettles. It is used by Finns.",
 }
 
@@ -50,6 +53,21 @@ def test_the_line_of_the_document_in_question_names_its_author(question, line):
     """By the words before it: a rule that another one replaces is not that one."""
     cells = find(question, "letters", "kettles", "pots")
     assert ([text for _, text in cells.found], cells.way) == ([line], "named")
+
+
+def test_who_delivered_an_opinion_wrote_it():
+    """In the document of the best statement; one who delivers a kettle wrote nothing."""
+    cells = find("Who wrote the opinion of the Court?", "opinion", "letters")
+    assert ["Chief Justice Park delivered the opinion of the Court."] == [
+        text for _, text in cells.found
+    ]
+    assert not find("Who wrote the rule on kettles?", "opinion", "letters").found
+
+
+def test_what_is_effective_came_into_force():
+    """A question may say it in other words than the line."""
+    cells = find("When did rule 9 come into force?", "talk", "force", answer=answer_date)
+    assert ["Published: May 2, 2020 Effective: June 7, 2021"] == [text for _, text in cells.found]
 
 
 def test_without_a_name_the_author_is_that_of_the_best_document():

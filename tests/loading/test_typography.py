@@ -161,6 +161,13 @@ def test_a_running_head_that_the_first_pages_have_is_the_title():
     assert load([text((BODY, "On kettles"))] * 4).title == ""
 
 
+@pytest.mark.parametrize(("line", "title"), [("On red kettles", "On kettles"), ("On pots", "")])
+def test_a_running_head_may_shorten_the_title(line, title):
+    """If the first pages have all its words."""
+    _, *pages = headed(["Summary"] * 8)
+    assert load([[(BODY, "A report"), (BODY, line)], *pages]).title == title
+
+
 def test_a_watermark_goes_wherever_it_is():
     """First on some pages, and last on others."""
     mark = (BODY, "Not for publication")

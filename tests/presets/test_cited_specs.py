@@ -279,7 +279,9 @@ class Shuffled(EmbeddedEngine):
     """
 
     def search(self, request):
-        """The hits of both legs."""
+        """The hits of both legs; a search for definitions has one leg."""
+        if request.vector is None:
+            return super().search(request)
         chunks, legs = {}, {}
         for leg in ("keyword", "vector"):
             alone = super().search(replace(request, method=leg, size=request.candidates)).hits
