@@ -80,6 +80,21 @@ _VERB = re.compile(
 _ADDRESS = re.compile(r"https?:|www\.|@\w|\bdoi\b")
 _EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", re.IGNORECASE)
 MAX_SUBJECT = 6
+# "This section contains …", "The following is an overview of …": only what comes after it tells.
+_ANNOUNCES = re.compile(
+    r"\W*(?:(?:this|the following|the (?:next|following)) "
+    r"(?:sections?|chapter|appendix|annex|clause|table|figure|list|subsections?|paragraphs?) "
+    r"|the following (?:is|are)\b)",
+    re.IGNORECASE,
+)
+# Numbers that count nothing: dates, and what points to a place in a text.
+_COUNTS_NOTHING = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r" \d{1,2}(?:, \d{4})?\b|\b(?:19|20)\d\d\b"
+    r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
+    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
+    re.IGNORECASE,
+)
 _ENDED = re.compile(r"[.!?:;]\W*\Z")
 _ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -91,8 +106,9 @@ _DEFINED = (
 )
 # What says no more than that, or where a thing is described: "The cipher is shown in Fig. 5."
 _UNDEFINED = (
-    r"(?! (?:not|also|more than)\b| (?:[a-z]+ly )?(?:described|defined|shown|given|specified"
-    r"|discussed|illustrated|listed|presented|outlined|explained|summari[sz]ed|provided|set out)"
+    r"(?! (?:not|also|more than|[$€£]?\d\S*)(?!\w)"
+    r"| (?:[a-z]+ly )?(?:described|defined|shown|given|specified|discussed|illustrated|listed"
+    r"|presented|outlined|explained|summari[sz]ed|provided|set out)"
     r" (?:in|on|below|above)\b)"
 )
 
@@ -251,7 +267,8 @@ def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement
         # A label such as "Since 2.12" says nothing about it.
         is_headed = any(_is_named(subject, each) for each in (heading, statement.under))
         is_ended = bool(_ENDED.search(statement.text))
-        heads.append(float(is_headed and is_ended))
+        is_announced = _ANNOUNCES.match(statement.text) is not None
+        heads.append(float(is_headed and is_ended and not is_announced))
         if is_ended:
             seen.add(statement.key)
     return heads
@@ -300,8 +317,9 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
     """Return whether a statement has what the kind of question asks for."""
     text, kind, subject = one.text, wanted.asked.kind, wanted.asked.subject
     # By count: "lamp 7 burns 7 litres" has a number that "how much does lamp 7 burn?" has not.
-    new = Counter(numbers(text)) - Counter(numbers(wanted.text)) if kind == "count" else None
-    is_definition = kind == "definition"
+    given = numbers(_COUNTS_NOTHING.sub(" ", text)) if kind == "count" else ()
+    new = Counter(given) - Counter(numbers(wanted.text))
+    is_definition = bool(subject) and not _ANNOUNCES.match(text)
     length = 1 if kind == "list" else max(len(one.words), 1)  # a list may be long
     return {
         "long": max(0.0, math.log(length / LONG)),
@@ -373,8 +391,8 @@ def _defines(subject: str, text: str) -> bool:
     True
     >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
     False
-    >>> _defines("proxy", "A proxy is described in section 3.")
-    False
+    >>> _defines("proxy", "A proxy is described in section 3."), _defines("fee", "The fee is $20.")
+    (False, False)
     """
     words = _to_pattern(subject)
     start = (

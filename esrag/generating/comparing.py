@@ -7,8 +7,9 @@ from esrag.evidence import Statement
 from esrag.text.questions import read_sides
 from esrag.text.terms import terms
 
-MAX_WORDS = 80  # of a passage that goes on comparing
+MAX_WORDS = 90  # of a passage that goes on comparing
 FRONT = 3  # terms at the start of a statement that say what it is about
+LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
 SHARE = 0.5  # of the words of a side that a statement about it has at least
 
@@ -16,6 +17,7 @@ _DIFFERS = re.compile(
     r"\b(?:differ\w*|whereas|unlike|contrast|compared|rather than|instead of|distinguish\w*)\b",
     re.IGNORECASE,
 )
+_CONTRASTS = re.compile(r"\b(?:unlike|whereas|(?:in|by) contrast|rather than)\b", re.IGNORECASE)
 
 
 def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
@@ -30,25 +32,42 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
         return []
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    told = next((each for each in near if _tells_apart(sides, each)), None)
-    if told:
-        return _take_while_compared(told, ranked)
+    telling = [each for each in near if _tells_apart(sides, each)]
+    apart = next((each for each in telling if _sets_apart(sides, each)), None)
+    if apart:
+        return [apart]
+    if telling:
+        return _take_while_compared(sides, telling[0], ranked)
 
-    begun = [_find_begun(near, side, other) for side, other in zip(sides, sides[::-1], strict=True)]
+    begun = [_find_begun(near, side, other) for side, other in _turn(sides)]
     if None not in begun:
         return list(dict.fromkeys(each for each in begun if each))
 
     both = [each for each in near if all(_is_about(side, each) for side in sides)]
     if both:
-        return _take_while_compared(both[0], ranked)
+        return _take_while_compared(sides, both[0], ranked)
     single = [next((each for each in near if _is_about(side, each)), None) for side in sides]
     return [] if None in single else list(dict.fromkeys(each for each in single if each))
+
+
+def _turn(sides: Sequence[Sequence[str]]) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Return each side with the other one."""
+    return list(zip(sides, sides[::-1], strict=True))
 
 
 def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
     """Return whether a statement about one of the sides says that it differs from another."""
     is_about = any(_is_about(side, statement) for side in sides)
     return is_about and bool(_DIFFERS.search(statement.text))
+
+
+def _sets_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
+    """Return whether a statement about both sides says "unlike" or the like.
+
+    "Different" may be said of anything else.
+    """
+    is_about = all(_is_about(side, statement) for side in sides)
+    return is_about and bool(_CONTRASTS.search(statement.text))
 
 
 def _find_begun(
@@ -64,9 +83,9 @@ def _find_begun(
 
 
 def _is_about(side: Sequence[str], statement: Statement) -> bool:
-    """Return whether a statement has the first word of a side, and half of its words."""
-    words = set(terms(statement.text))
-    return side[0] in words and len(words.intersection(side)) >= SHARE * len(side)
+    """Return whether a statement has the first or last word of a side, and half of its words."""
+    shared = set(terms(statement.text)).intersection(side)
+    return not shared.isdisjoint((side[0], side[-1])) and len(shared) >= SHARE * len(side)
 
 
 def _begin(statement: Statement) -> list[str]:
@@ -75,15 +94,26 @@ def _begin(statement: Statement) -> list[str]:
     return terms(first) if is_row else terms(statement.text)[:FRONT]
 
 
-def _take_while_compared(first: Statement, ranked: Sequence[Statement]) -> list[Statement]:
-    """Return a statement with those after it in its passage, up to a number of words."""
+def _take_while_compared(
+    sides: Sequence[Sequence[str]], first: Statement, ranked: Sequence[Statement]
+) -> list[Statement]:
+    """Return a statement with those after it in its passage, up to a number of words.
+
+    If the next ones tell of each side, what stands between them is left out.
+    """
     chosen = [first]
     if first.items > 1:
         return chosen
-    after = sorted((each for each in ranked if each.order > first.order), key=lambda one: one.order)
-    for statement in after:
-        is_next = (statement.key, statement.order) == (first.key, chosen[-1].order + 1)
-        if not is_next or count_words([*chosen, statement]) > MAX_WORDS:
+
+    places = {each.order: each for each in ranked if each.key == first.key}
+    after = [places.get(first.order + n) for n in range(1, LOOKED_AT + 1)]
+    following = [each for each in after[: [*after, None].index(None)] if each]
+    each_side = [_find_begun(following, side, other) for side, other in _turn(sides)]
+    told = {each for each in each_side if each}
+    if len(told) == len(sides):
+        following = [each for each in following if each in told]
+    for statement in following:
+        if count_words([*chosen, statement]) > MAX_WORDS:
             break
         chosen.append(statement)
     return chosen

@@ -104,7 +104,7 @@ def _choose_near(
     """
     if listed := _find_list(question, ranked):
         return [listed]
-    defined = _find_definition(ranked)
+    defined = _find_definition(question, ranked)
     best = defined or ranked[0]
     chosen = [best]
     near = [] if defined else [each for each in ranked[1:] if each.fit >= NEAR * best.fit]
@@ -121,8 +121,10 @@ def _choose_near(
     return chosen
 
 
-def _find_definition(ranked: Sequence[Statement]) -> Statement | None:
+def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best statement that defines what the question wants to have defined."""
+    if read_question(question).kind != "definition":
+        return None
     least = DEFINED * ranked[0].fit
     return next((each for each in ranked if each.defines and each.fit >= least), None)
 

@@ -123,6 +123,7 @@ _CALLED = re.compile(
     r"\bwhen (?:is|are) .{1,60}? (?:called|considered|said to be) (?:an?|the)? ?(.{2,60}?)[?]?$",
     re.IGNORECASE,
 )
+_BARE = re.compile(r"what (?:is|are) (?:an?|the) [\w-]+(?: [\w-]+){0,2}[?.]?", re.IGNORECASE)
 _EXACTLY = re.compile(r"\b(?:exactly|actually|really|precisely|basically) ", re.IGNORECASE)
 _THING = r"[^?,]{2,60}?"
 _END = r"[?.]?$"
@@ -172,7 +173,10 @@ _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no d
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for: the kind of answer, and the subject of a definition."""
+    """What a question asks for: the kind of answer, and the subject of a definition.
+
+    "What is the annual fee?" asks for a number, or for a definition.
+    """
 
     kind: Kind
     subject: str = ""
@@ -191,7 +195,8 @@ def read_question(question: str) -> Asked:
         return Asked("definition", _cut(found[1]))
     for kind, pattern in _FIRST:
         if pattern.search(question):
-            return Asked(kind)
+            is_bare = kind == "count" and _BARE.fullmatch(question)
+            return Asked(kind, _subject(question) if is_bare else "")
     if subject := _subject(question):
         return Asked("definition", subject)
     return Asked(next((kind for kind, pattern in _THEN if pattern.search(question)), "other"))

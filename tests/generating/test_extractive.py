@@ -303,6 +303,10 @@ def test_a_definition_is_said_with_its_term_and_what_goes_on_about_it(text, said
             "PUT and POST differ in target. [c1] A POST names a handler. [c1] A PUT a thing. [c1]",
         ),
         (
+            "PUT and POST differ in target. A POST names a handler. It is old. A PUT a thing.",
+            "PUT and POST differ in target. [c1] A POST names a handler. [c1] A PUT a thing. [c1]",
+        ),
+        (
             "Clause | Use\nshould | not post or put\nput | stores a thing\npost | hands a thing on",
             "put, Use: stores a thing [c1] post, Use: hands a thing on [c1]",
         ),
@@ -423,7 +427,12 @@ def test_a_definition_goes_before_what_only_names_the_subject(question, text, sa
         (
             "What sets the old pot apart from the new one?",
             "Pots rust. The old pot is unlike the new one in colour. It is red. Soup is hot.",
-            "The old pot is unlike the new one in colour. [c1] It is red. [c1] Soup is hot. [c1]",
+            "The old pot is unlike the new one in colour. [c1]",
+        ),
+        (
+            "How is a steel pot different from a kettle?",
+            "Pots and kettles have different lids in shops. Unlike a kettle, a steel pot cooks.",
+            "Unlike a kettle, a steel pot cooks. [c1]",
         ),
         (
             "How long may a pot boil compared with a kettle?",
