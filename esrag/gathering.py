@@ -19,7 +19,7 @@ from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.imprint import answer_author, answer_date
-from esrag.evidence.quantities import lacks_asked_unit
+from esrag.evidence.quantities import lacks_asked_number, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
@@ -84,6 +84,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         closeness=closeness,
         is_unknown=_is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
+        lacks_number=lacks_asked_number(question, best),
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),

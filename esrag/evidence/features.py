@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.evidence import Statement
+from esrag.evidence.quantities import find_counts
 from esrag.records import Evidence
 from esrag.text import drop_number
-from esrag.text.figures import numbers, to_figures, uses
+from esrag.text.figures import to_figures, uses
 from esrag.text.questions import Asked, find_other_words, read_question
 from esrag.text.terms import compounds, rarities, shares, terms
 
@@ -87,14 +87,6 @@ _ANNOUNCES = re.compile(
     r"|the following (?:is|are)\b)",
     re.IGNORECASE,
 )
-# Numbers that count nothing: dates, and what points to a place in a text.
-_COUNTS_NOTHING = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r" \d{1,2}(?:, \d{4})?\b|\b(?:19|20)\d\d\b"
-    r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
-    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
-    re.IGNORECASE,
-)
 _ENDED = re.compile(r"[.!?:;]\W*\Z")
 _ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -104,12 +96,17 @@ _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
     r"|:|–|—|=)"
 )
+_SUBORDINATE = (
+    r"(?!(?i:after|although|as|because|before|if|once|since|though|unless|until|when|where|whether"
+    r"|while)\b)"
+)
 # What says no more than that, or where a thing is described: "The cipher is shown in Fig. 5."
 _UNDEFINED = (
     r"(?! (?:not|also|more than|[$€£]?\d\S*)(?!\w)"
     r"| (?:[a-z]+ly )?(?:described|defined|shown|given|specified|discussed|illustrated|listed"
     r"|presented|outlined|explained|summari[sz]ed|provided|set out)"
-    r" (?:in|on|below|above)\b)"
+    r" (?:in|on|below|above)\b"
+    r"| (?:[a-z]+ly )?[a-z]{2,20}ed (?:if|when|with)\b)"
 )
 
 # Shares of the question's words, place, and shape of a statement; then what a kind of question asks
@@ -316,9 +313,7 @@ def _shape(one: _Said) -> dict[str, float]:
 def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
     """Return whether a statement has what the kind of question asks for."""
     text, kind, subject = one.text, wanted.asked.kind, wanted.asked.subject
-    # By count: "lamp 7 burns 7 litres" has a number that "how much does lamp 7 burn?" has not.
-    given = numbers(_COUNTS_NOTHING.sub(" ", text)) if kind == "count" else ()
-    new = Counter(given) - Counter(numbers(wanted.text))
+    new = find_counts(wanted.text, text) if kind == "count" else None
     is_definition = bool(subject) and not _ANNOUNCES.match(text)
     length = 1 if kind == "list" else max(len(one.words), 1)  # a list may be long
     return {
@@ -393,10 +388,12 @@ def _defines(subject: str, text: str) -> bool:
     False
     >>> _defines("proxy", "A proxy is described in section 3."), _defines("fee", "The fee is $20.")
     (False, False)
+    >>> _defines("proxy", "When proxies are used with a cache, they forget.")
+    False
     """
     words = _to_pattern(subject)
     start = (
-        rf"\W*(?i:(?:an?|the)\s+)?(?:[\w.-]{{1,40}}\s+)?(?i:{words})(?:e?s)?\W{{0,3}}"
+        rf"\W*{_SUBORDINATE}(?i:(?:an?|the)\s+)?(?:[\w.-]{{1,40}}\s+)?(?i:{words})(?:e?s)?\W{{0,3}}"
         r"(?:\([^()]{1,60}\)\W{0,3})?"
     )
     start = rf"(?:{start}|\W*(?i:(?:an?|the)\s+)?{_IN_FULL}\({words}\))"

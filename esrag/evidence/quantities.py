@@ -1,12 +1,12 @@
 """Quantities: the 80 litres of "which lamp burns 80 litres?", the money of "what does it cost?"."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import CURRENCIES, is_unit, to_figures, uses
+from esrag.text.figures import CURRENCIES, is_unit, numbers, to_figures, uses
 from esrag.text.questions import read_question
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
@@ -15,6 +15,14 @@ _BOUND = re.compile(
     rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:-|–|to) ?\d+"
 )
 
+# Numbers that count nothing: dates, and what points to a place in a text.
+_COUNTS_NOTHING = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r" \d{1,2}(?:, \d{4})?\b|\b(?:19|20)\d\d\b"
+    r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
+    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
+    re.IGNORECASE,
+)
 NEAR_BEST = 0.8  # share of the best fit from which a statement may hold the answer
 
 _MONEY = re.compile(
@@ -38,6 +46,24 @@ _LOOSE = {
     "time": re.compile(r"\d ?(?:ms|s|m|h|d)\b"),
     "data": re.compile(r"\d ?[kmgt]i?b\b", re.IGNORECASE),
 }
+
+
+def find_counts(question: str, text: str) -> Counter[str]:
+    """Return the numbers that a text has and a question has not, without dates and references.
+
+    "Lamp 7 burns 7 litres" has one that "How much does lamp 7 burn?" has not.
+
+    >>> find_counts("How much does lamp 7 burn?", "Lamp 7 burns 7 litres, see section 4.2.")
+    Counter({'7': 1})
+    """
+    return Counter(numbers(_COUNTS_NOTHING.sub(" ", text))) - Counter(numbers(question))
+
+
+def lacks_asked_number(question: str, best: Statement | None) -> bool:
+    """Return whether a question asks for a number that the best statement has not."""
+    if best is None or read_question(question).kind != "count":
+        return False
+    return not find_counts(to_figures(question), to_figures(best.text))
 
 
 def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:

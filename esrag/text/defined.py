@@ -31,6 +31,7 @@ _ENTRY = (
     rf"^[ \t>*_`\"“-]{{0,8}}{_NAME}{_SHORT}{_MARK}(?:[:.—–-]+[*_`]{{0,3}})? {{1,20}}"
     rf"{_ARTICLE} (?=[a-z])"
 )
+_BOLD = rf"^\W{{0,6}}[*_]{{2}}{_NAME}{_SHORT}:?[*_]{{2}}"
 _ABOVE = rf"^[ \t]{{0,8}}{_NAME}{_SHORT}\n(?:[ \t]{{2,20}}|:[ \t]{{1,8}})(?=[A-Z])"
 _HEADING = rf"^#{{1,6}} {_NAME}{_SHORT}$"
 _CALLED = (
@@ -42,10 +43,13 @@ _GLOSSARY = re.compile(
     r"\b(?:abbreviations|acronyms|definitions|glossary|nomenclature|terms|terminology)\b",
     re.IGNORECASE,
 )
-_OF_GLOSSARY = re.compile(rf"^{_NAME}{_SHORT} (?=[A-Z][\w-]{{0,40}} [a-z])", re.MULTILINE)
+_OF_GLOSSARY = re.compile(
+    rf"^\W{{0,8}}{_NAME}{_SHORT}{_MARK}(?:[:—–-]{{1,2}}{_MARK} | (?=[A-Z][\w-]{{0,40}} [a-z]))",
+    re.MULTILINE,
+)
 _PATTERNS = tuple(
     re.compile(pattern, re.MULTILINE)
-    for pattern in (_SENTENCE, _ENTRY, _ABOVE, _HEADING, _CALLED, _ABBREVIATION)
+    for pattern in (_SENTENCE, _ENTRY, _BOLD, _ABOVE, _HEADING, _CALLED, _ABBREVIATION)
 )
 
 
@@ -79,6 +83,10 @@ def find_definitions(text: str, section: str = "") -> tuple[str, ...]:
     ('≝reliparti', '≝rp')
     >>> find_definitions("   proxy\n      An intermediary program.\n\nIt is a rule.")
     ('≝proxi',)
+    >>> find_definitions("- Round key: values of a key", "2 Glossary")
+    ('≝roundkey',)
+    >>> find_definitions("**Key** opens")
+    ('≝key',)
     """
     names = [*_iter_headings(text, section), *_iter_names(text, section)]
     tokens = dict.fromkeys(filter(None, map(definition_token, names)))

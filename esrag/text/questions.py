@@ -115,6 +115,7 @@ _OF_ANOTHER = re.compile(
 )
 _MEANS = re.compile(
     r"\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
+    r"|\bwhat (?:does|do) ([^?]{1,60}?) do[?.]?$"
     r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define ([^?]{1,80})"
     r"|\bhow (?:is|are) ([^?]{1,80}) defined\b",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ from esrag.verifying.drafts import to_evidence
         ("definition", ["What exactly is a key?", "How does the law define income?"]),
         ("definition", ["When is a version called a final release?", "Explain replica selection."]),
         ("count", ["What should the limit be set to?", "What does the ticket cost?"]),
-        ("other", ["What does distance computation do?", "Tell me of it."]),
+        ("other", ["What does the CSP do with it?", "Tell me of it."]),
         ("comparison", ["What is the difference between PUT and POST?", "Is A better vs. B?"]),
         ("comparison", ["What sets A apart from B?", "Does A work differently for B than for C?"]),
         ("other", ["session secret entropy", "x", "Wie hoch ist der Turm?", "?"]),
