@@ -18,13 +18,14 @@ from esrag.evidence import Statement, find_best, selection
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
+from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.quantities import lacks_asked_number, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
-from esrag.records import Evidence, Hit
+from esrag.records import Chunk, Evidence, Hit
 from esrag.results import Step
 from esrag.retrieval import measure_cosines, retrieve
 from esrag.retrieving.neighbours import with_neighbours
@@ -76,7 +77,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     best = find_best(stated)
     cells = answer_cells(question, evidence, stated)
-    for answer in (answer_author, answer_date):
+    for answer in (answer_first_cells, answer_author, answer_date):
         cells = cells if cells.found else answer(question, evidence, stated)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
@@ -220,14 +221,14 @@ def _budget(context: Context) -> EvidenceBudget:
 
 
 def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Iterable[Hit]:
-    """Return the hits with the rest of an algorithm in question, and with the chunks around."""
+    """Return the hits with the rest of an algorithm or table in question, and the chunks around."""
     limits, engine = context.settings.answer, context.engine
-    whole = with_steps(
-        question,
-        hits,
-        lambda chunk: engine.neighbours(chunk, REACH),
-        enabled=limits.algorithms,
-    )
+
+    def around(chunk: Chunk) -> Sequence[Chunk]:
+        return engine.neighbours(chunk, REACH)
+
+    whole = with_steps(question, hits, around, enabled=limits.algorithms)
+    whole = with_tables(question, whole, around)
     return with_neighbours(whole, engine, limits.neighbours)
 
 

@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
@@ -226,10 +228,30 @@ def _join_lines(text: str) -> str:
 
 
 def iter_list_forms(text: str) -> Iterator[str]:
-    """Yield the lists of a passage in all forms, and the items that go on with another's list."""
+    """Yield the lists of a passage in all forms, and the items that go on with another's list.
+
+    The first cells of a table are a list too.
+    """
     lists = [line.listed for line in lines(text) if line.listed]
     for listed in (*lists, read_first_items(text, tuple(_joined(text)))):
         yield from (_join_lines(form) for (form,) in listed.iter_forms())
+    for header, names in iter_first_cells(text):
+        said = "; ".join(names)
+        yield from (said, f"{header}: {said}")
+
+
+def iter_first_cells(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    r"""Yield the header of each table's first column, and the cells below it.
+
+    >>> text = "Name | Use\n--- | ---\nlid | keeps heat\nspout | pours"
+    >>> list(iter_first_cells(text))
+    [('Name', ('lid', 'spout'))]
+    """
+    rows = (line.row.cells for line in lines(text) if line.row and len(line.row.cells) > 1)
+    for header, cells in groupby((row[0] for row in rows), key=itemgetter(0)):
+        names = tuple(dict.fromkeys(to_line(cell) for _, cell in cells))
+        if header:
+            yield to_line(header), names
 
 
 def iter_statements(text: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,81 @@
+"""The first cells of a table's rows, as the list that a question asks for."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from esrag.evidence import Statement
+from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence.statements import iter_first_cells
+from esrag.records import Chunk, Evidence, Hit
+from esrag.text.lists import MAX_CHARACTERS
+from esrag.text.questions import read_question
+from esrag.text.terms import terms
+
+MAX_PASSAGES = 6
+# What a question may say of a thing and its parts.
+_HAVING = set(terms("have has take accept support use need exist available define offer list all"))
+
+Column = tuple[str, tuple[str, ...]]  # a header, and the cells below it
+
+
+def with_tables(
+    question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]
+) -> tuple[Hit, ...]:
+    """Return the hits; if a question asks for first cells, the passages with them come first.
+
+    `around` returns the chunks before and after one, as far as a table may extend. The best hit
+    with such cells counts, and the chunks get its score.
+    """
+    asked = _read_asked(question)
+    for hit in hits if asked else ():
+        if _find_columns(asked, hit.chunk):
+            near = sorted((hit.chunk, *around(hit.chunk)), key=lambda chunk: chunk.ordinal)
+            whole = [chunk for chunk in near if _find_columns(asked, chunk)]
+            return (*(replace(hit, chunk=chunk) for chunk in whole[:MAX_PASSAGES]), *hits)
+    return (*hits,)
+
+
+def answer_first_cells(
+    question: str, evidence: Sequence[Evidence], _: Sequence[Statement]
+) -> Cells:
+    """Return the first cells of tables if a question asks for these, as named cells are returned.
+
+    "Which parameters does the tool have?" asks for those below the header "Parameter" in a document
+    or section on the tool: these have all other words of the question.
+    """
+    asked = _read_asked(question)
+    found = [(item, *each) for item in evidence for each in _find_columns(asked, item.chunk)]
+    doc_ids = {item.chunk.doc_id for item, _, _ in found[:1]}
+    own = sorted(
+        (each for each in found if each[0].chunk.doc_id in doc_ids),
+        key=lambda each: each[0].chunk.ordinal,
+    )
+    lists = tuple(_join(own[:MAX_PASSAGES]))
+    is_list = sum(len(names) for _, _, names in own) > 1
+    return Cells(lists, "named") if is_list else NO_CELLS
+
+
+def _read_asked(question: str) -> set[str]:
+    """Return the words of a question for a list; none for another question."""
+    is_list = read_question(question).kind == "list"
+    return set(terms(question)) - _HAVING if is_list else set()
+
+
+def _find_columns(asked: set[str], chunk: Chunk) -> list[Column]:
+    """Return the first columns of a chunk that have what is asked for."""
+    known = set(terms(f"{chunk.title}\n{chunk.section}"))
+    return [
+        (header, names)
+        for header, names in (iter_first_cells(chunk.text) if asked and "|" in chunk.text else ())
+        if asked - set(terms(header)) <= known and not asked.isdisjoint(terms(header))
+    ]
+
+
+def _join(found: Sequence[tuple[Evidence, str, Sequence[str]]]) -> Iterator[tuple[str, str]]:
+    """Yield each list with its header, or without it where the same table goes on."""
+    for (_, header), tables in groupby(found, key=lambda one: (one[0].chunk.section, one[1])):
+        for number, (item, _, names) in enumerate(tables):
+            text = "; ".join(names) if number else f"{header}: {'; '.join(names)}"
+            if len(text) <= MAX_CHARACTERS:
+                yield item.key, text

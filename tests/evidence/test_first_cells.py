@@ -1,0 +1,67 @@
+"""The first cells of tables: the list that a question asks for, whole or not at all."""
+
+import pytest
+
+import esrag as package
+
+PARTS = "\n".join(
+    f"| `part_{n}` | text | Keeps the heat of litre {n} in, as long as the lid is closed. |"
+    for n in range(12)
+)
+PAGE = f"""# Kettle tool
+
+The kettle tool boils water.
+
+## Parts
+
+| Part | Type | Use |
+| :--- | :--- | :--- |
+{PARTS}
+
+## More
+
+| Part | Type | Use |
+| :--- | :--- | :--- |
+| `whistle` | text | Tells that water boils. |
+"""
+OTHER = """# Pan tool
+
+| Part | Type |
+| :--- | :--- |
+| `grip` | text |
+| `edge` | text |
+
+Which parts does the kettle tool have? It has many parts, and the kettle tool has a lid.
+"""
+SETTINGS = {"embedding.model": "none", "chunking": {"size": 60, "overlap": 0}, "retrieval.k": 3}
+
+
+@pytest.fixture
+def index(esrag, monkeypatch):
+    """An index of a page whose table is in many passages, and of another page."""
+    monkeypatch.chdir(esrag.folder)
+    (esrag.folder / "kettle.md").write_text(PAGE)
+    (esrag.folder / "pan.md").write_text(OTHER)
+    with package.open("index", settings=SETTINGS) as opened:
+        opened.ingest("kettle.md", "pan.md")
+        yield opened
+
+
+def test_the_list_is_whole(index):
+    """Though the search finds three passages of the table; each part is said once."""
+    asked = index.ask("Which parts does the kettle tool have?")
+    said = asked.text
+    assert [said.count(f"part_{n};") + said.count(f"part_{n} [") for n in range(12)] == [1] * 12
+    assert "Part: whistle [" in said
+    assert "grip" not in said
+    assert not asked.refused
+    assert all(place.source.endswith("kettle.md") for place in asked.citations)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which parts boil water?", "Which parts are red?", "What is the kettle tool?", "Parts of it?"],
+)
+def test_another_question_gets_no_list(index, question):
+    """One that says more than the headings do, or that asks for no list."""
+    assert "part_1;" not in index.ask(question).text
