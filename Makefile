@@ -5,16 +5,17 @@ BIN := $(VENV)/bin
 # Or each of the tests' thousand commands would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock demo docs quick test test-all servers stop-servers test-live env check fmt bench release clean
+.PHONY: help install lock demo docs quick test test-all servers stop-servers test-live env lint check fmt bench release clean
 SERVERS := $(BIN)/python tests/servers/servers.py
 
 help:  ## Show this list
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+# Most modules of the packages are never imported: Python compiles those that are.
 # Type checkers follow a path to the package, but not the import hook of the editable install.
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	echo "$(CURDIR)" >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/esrag-types.pth"
 	touch $@
@@ -74,13 +75,15 @@ env: .env  ## Write .env with random passwords for docker-compose.yml, unless th
 	umask 077 && { echo COMPOSE_PROFILES=elasticsearch; for name in $(SECRETS); do \
 		echo "$$name=$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; done; } >$@
 
-check: install  ## Linters, types, layers, generated docs, the site, then every test; what CI runs
+lint: install  ## Linters, types, layers and generated docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cog --check -r README.md docs/reference/*.md
-	$(MAKE) docs
+
+check: install  ## Linters, types, layers, generated docs, the site, the demo, then every test; what CI runs
+	$(MAKE) --jobs=2 --output-sync lint docs demo
 	$(MAKE) test-all
 
 fmt: install  ## Format the code and write the generated parts of the docs

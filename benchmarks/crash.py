@@ -102,7 +102,8 @@ def _lines(command: str, index: Path, name: str) -> list[str]:
         text=True,
         check=False,
     )
-    if done.returncode and "no index" not in done.stderr:
+    is_begun = not any(each in done.stderr for each in ("no index", "its creation was interrupted"))
+    if done.returncode and is_begun:
         sys.exit(f"esrag {command}: exit code {done.returncode}, {done.stderr}")
     return done.stdout.splitlines()
 

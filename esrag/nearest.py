@@ -1,9 +1,11 @@
 """The places that come nearest to a question whose answer was not found."""
 
+from dataclasses import replace
 from itertools import islice
 
 from esrag.citations import Reason
 from esrag.engines import Engine
+from esrag.evidence.confidence import confidence
 from esrag.gathering import Gathered
 from esrag.records import Chunk
 from esrag.results import Place
@@ -22,7 +24,9 @@ def find_nearest(found: Gathered, reason: str, engine: Engine) -> tuple[Place, .
 
     Raises: EngineError.
     """
-    if reason not in _REASONS or found.confidence < MIN_CONFIDENCE:
+    # What lacks the number that is asked for may be next to it.
+    signals = replace(found.signals, lacks_number=False, lacks_unit=False)
+    if reason not in _REASONS or confidence(signals) < MIN_CONFIDENCE:
         return ()
 
     sections: dict[tuple[str, str], Chunk] = {}

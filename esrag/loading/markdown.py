@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
+from string import ascii_lowercase
 from typing import Any
 
 import yaml
@@ -28,6 +30,13 @@ _DIRECTIVE = re.compile(
     r"\A\s*+(?>(?:\{%[^%\n]{1,200}+%\}|\{:[^{}\n]{1,100}+\})\s*+)++\Z"
     r"|(?<=\))\{:[^{}\n]{1,100}+\}"
 )
+_LIST_TAG = re.compile(r"<(/?)(ol|ul|li)\b([^<>]{0,200})>", re.IGNORECASE)
+_FIRST_TAGS = re.compile(
+    r"[ \t]*(?:</?[ou]l\b[^<>]{0,200}>[ \t]*)*+<li\b[^<>]{0,200}>[ \t]*", re.IGNORECASE
+)
+_START = re.compile(r"\bstart\s?=\s?[\"']?(\d{1,4})\b")
+_LETTERED = re.compile(r"\btype\s?=\s?[\"']?a\b")
+_INDENT, _MAX_DEPTH = "   ", 9  # of a list below an item
 _DELIMITER_ROW = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*")
 
 
@@ -55,7 +64,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        first = _write(layout, _shorten_tables(_without_directives(body)))
+        first = _write(layout, _shorten_tables(_mark_items(_without_directives(body))))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 
@@ -104,6 +113,56 @@ def _without_directives(body: str) -> str:
     '\nA note.\n\n[a](b)'
     """
     return "\n".join(line if code else _DIRECTIVE.sub("", line) for _, line, code in _lines(body))
+
+
+def _mark_items(body: str) -> str:
+    r"""Return the text with the marks of Markdown before items of HTML's lists that begin a line.
+
+    >>> print(_mark_items("<ol>\n<li>Press.<ul>\n<li>Hard.</li></ul>\n<li>Wait.\n</ol>"))
+    <ol>
+    1. Press.<ul>
+       - Hard.</li></ul>
+    2. Wait.
+    </ol>
+    """
+    kept: list[str] = []
+    lists: list[tuple[str, Iterator[int]]] = []  # the marks of the open lists, and their numbers
+
+    for _, line, code in _lines(body):
+        first = None if code or "|" in line else _FIRST_TAGS.match(line)
+        mark = ""
+        for tag in () if code else _LIST_TAG.finditer(line):
+            closes, name, attributes = tag.groups()
+            if name.lower() != "li":
+                _open_or_close(lists, name.lower(), attributes, closes=bool(closes))
+            elif not closes:
+                item = _next_mark(lists)
+                mark = item if first and tag.start() < first.end() else mark
+        kept.append(f"{mark}{line[first.end() :]}" if first and mark else line)
+
+    return "\n".join(kept)
+
+
+def _open_or_close(
+    lists: list[tuple[str, Iterator[int]]], name: str, attributes: str, *, closes: bool
+) -> None:
+    if closes:
+        del lists[-1:]
+        return
+    start = _START.search(attributes)
+    numbered = "a" if _LETTERED.search(attributes) else "1"
+    lists.append(("-" if name == "ul" else numbered, count(int(start[1]) if start else 1)))
+
+
+def _next_mark(lists: Sequence[tuple[str, Iterator[int]]]) -> str:
+    """Return the mark of the next item, indented as its list is; "" outside of lists."""
+    if not lists:
+        return ""
+    kind, numbers = lists[-1]
+    number = next(numbers)
+    letter = ascii_lowercase[(number - 1) % len(ascii_lowercase)]
+    mark = {"-": "-", "a": f"{letter}.", "1": f"{number}."}[kind]
+    return f"{_INDENT * (min(len(lists), _MAX_DEPTH) - 1)}{mark} "
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str, str]:

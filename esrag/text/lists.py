@@ -23,6 +23,12 @@ _LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
 _MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
 _ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
 _ENDS_PART = re.compile(r"[.!?:;,…]['\"”’)]*\Z")
+# What standards say of themselves introduces nothing.
+_OF_ITSELF = re.compile(
+    r"(?:this|the) (?:annex|appendix|chapter|clause|document|section) is"
+    r" (?:normative|non-normative|informative)\.?",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"\A([^:—–.]{2,60}?)(?::|\s[—–-])\s")
 
 Spans = Sequence[tuple[int, int]]
@@ -96,6 +102,8 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
     begins = _COUNTED.match(found.items[0][0]) if found.items else None
     if len(found.items) < MIN_ITEMS or (begins and begins[1] not in {"1", "a", "i"}):
         return None
+    if _OF_ITSELF.fullmatch(said):
+        return replace(found, introduction="")
     if _ENDS_SENTENCE.search(said):
         return found
     heading = read_heading(said)
