@@ -42,7 +42,8 @@ def answer_first_cells(
     """Return the first cells of tables if a question asks for these, as named cells are returned.
 
     "Which parameters does the tool have?" asks for those below the header "Parameter" in a document
-    or section on the tool: these have all other words of the question.
+    or section on the tool: these have all other words of the question. A list that is too long to
+    say as a whole is none.
     """
     asked = _read_asked(question)
     found = [(item, *each) for item in evidence for each in _find_columns(asked, item.chunk)]
@@ -51,9 +52,10 @@ def answer_first_cells(
         (each for each in found if each[0].chunk.doc_id in doc_ids),
         key=lambda each: each[0].chunk.ordinal,
     )
-    lists = tuple(_join(own[:MAX_PASSAGES]))
+    lists = tuple(_join(own))
     is_list = sum(len(names) for _, _, names in own) > 1
-    return Cells(lists, "named") if is_list else NO_CELLS
+    is_whole = len(lists) <= MAX_PASSAGES and all(len(text) <= MAX_CHARACTERS for _, text in lists)
+    return Cells(lists, "named") if is_list and is_whole else NO_CELLS
 
 
 def _read_asked(question: str) -> set[str]:
@@ -76,6 +78,4 @@ def _join(found: Sequence[tuple[Evidence, str, Sequence[str]]]) -> Iterator[tupl
     """Yield each list with its header, or without it where the same table goes on."""
     for (_, header), tables in groupby(found, key=lambda one: (one[0].chunk.section, one[1])):
         for number, (item, _, names) in enumerate(tables):
-            text = "; ".join(names) if number else f"{header}: {'; '.join(names)}"
-            if len(text) <= MAX_CHARACTERS:
-                yield item.key, text
+            yield item.key, "; ".join(names) if number else f"{header}: {'; '.join(names)}"
