@@ -5,7 +5,7 @@ all. The best one counts. No language model writes an answer before the evidence
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -36,7 +36,7 @@ from esrag.text.terms import compounds, terms
 
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
-# Chunks before and after a hit that an algorithm may reach; the longest of FIPS 203 spans four.
+# Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
 REACH = 3
 
 
@@ -77,7 +77,9 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     best = find_best(stated)
     cells = answer_cells(question, evidence, stated)
-    for answer in (answer_first_cells, answer_author, answer_date):
+    if not cells.found:
+        cells = answer_first_cells(question, evidence, _look_around(context))
+    for answer in (answer_author, answer_date):
         cells = cells if cells.found else answer(question, evidence, stated)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
@@ -222,14 +224,15 @@ def _budget(context: Context) -> EvidenceBudget:
 
 def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Iterable[Hit]:
     """Return the hits with the rest of an algorithm or table in question, and the chunks around."""
-    limits, engine = context.settings.answer, context.engine
-
-    def around(chunk: Chunk) -> Sequence[Chunk]:
-        return engine.neighbours(chunk, REACH)
-
+    limits, around = context.settings.answer, _look_around(context)
     whole = with_steps(question, hits, around, enabled=limits.algorithms)
     whole = with_tables(question, whole, around)
-    return with_neighbours(whole, engine, limits.neighbours)
+    return with_neighbours(whole, context.engine, limits.neighbours)
+
+
+def _look_around(context: Context) -> Callable[[Chunk], Sequence[Chunk]]:
+    """Return what gives the chunks around one, as far as an algorithm or table may reach."""
+    return lambda chunk: context.engine.neighbours(chunk, REACH)
 
 
 def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason | None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from esrag.evidence import Statement
 from esrag.evidence.cells import NO_CELLS, Cells
 from esrag.evidence.statements import iter_first_cells
 from esrag.records import Chunk, Evidence, Hit
@@ -16,16 +15,14 @@ MAX_PASSAGES = 6
 # What a question may say of a thing and its parts.
 _HAVING = set(terms("have has take accept support use need exist available define offer list all"))
 
+Around = Callable[[Chunk], Iterable[Chunk]]  # the chunks before and after one
 Column = tuple[str, tuple[str, ...]]  # a header, and the cells below it
 
 
-def with_tables(
-    question: str, hits: Sequence[Hit], around: Callable[[Chunk], Iterable[Chunk]]
-) -> tuple[Hit, ...]:
+def with_tables(question: str, hits: Sequence[Hit], around: Around) -> tuple[Hit, ...]:
     """Return the hits; if a question asks for first cells, the passages with them come first.
 
-    `around` returns the chunks before and after one, as far as a table may extend. The best hit
-    with such cells counts, and the chunks get its score.
+    The best hit with such cells counts, and the chunks get its score.
     """
     asked = _read_asked(question)
     for hit in hits if asked else ():
@@ -36,14 +33,12 @@ def with_tables(
     return (*hits,)
 
 
-def answer_first_cells(
-    question: str, evidence: Sequence[Evidence], _: Sequence[Statement]
-) -> Cells:
+def answer_first_cells(question: str, evidence: Sequence[Evidence], around: Around) -> Cells:
     """Return the first cells of tables if a question asks for these, as named cells are returned.
 
     "Which parameters does the tool have?" asks for those below the header "Parameter" in a document
     or section on the tool: these have all other words of the question. A list that is too long to
-    say as a whole is none.
+    say as a whole is none, and so is one that goes on in passages that are not evidence.
     """
     asked = _read_asked(question)
     found = [(item, *each) for item in evidence for each in _find_columns(asked, item.chunk)]
@@ -54,8 +49,16 @@ def answer_first_cells(
     )
     lists = tuple(_join(own))
     is_list = sum(len(names) for _, _, names in own) > 1
-    is_whole = len(lists) <= MAX_PASSAGES and all(len(text) <= MAX_CHARACTERS for _, text in lists)
-    return Cells(lists, "named") if is_list and is_whole else NO_CELLS
+    is_short = len(lists) <= MAX_PASSAGES and all(len(text) <= MAX_CHARACTERS for _, text in lists)
+    is_whole = is_list and is_short and _is_whole(asked, [item.chunk for item, _, _ in own], around)
+    return Cells(lists, "named") if is_whole else NO_CELLS
+
+
+def _is_whole(asked: set[str], chunks: Sequence[Chunk], around: Around) -> bool:
+    """Return whether no chunk around these has more of what is asked for."""
+    held = {chunk.chunk_id for chunk in chunks}
+    others = {each.chunk_id: each for chunk in chunks for each in around(chunk)}
+    return not any(_find_columns(asked, chunk) for id_, chunk in others.items() if id_ not in held)
 
 
 def _read_asked(question: str) -> set[str]:

@@ -1,5 +1,7 @@
 """The first cells of tables: the list that a question asks for, whole or not at all."""
 
+import re
+
 import pytest
 
 import esrag as package
@@ -56,6 +58,20 @@ def test_the_list_is_whole(index):
     assert "grip" not in said
     assert not asked.refused
     assert all(place.source.endswith("kettle.md") for place in asked.citations)
+
+
+@pytest.mark.parametrize(("rows", "passages"), [(60, 10), (40, 10), (12, 2)])
+def test_a_part_of_a_list_is_not_said_as_the_list(index, esrag, rows, passages):
+    """Of a table that is too long to look at, or that the evidence has no room for."""
+    use = "Turns the radio on, and off again, and on, " * 4
+    table = "\n".join(f"| `knob_{n}` | text | {use} |" for n in range(rows))
+    page = f"# Radio tool\n\n## Parts\n\n| Part | Type | Use |\n| :--- | :--- | :--- |\n{table}\n"
+    (esrag.folder / "radio.md").write_text(page)
+    index.ingest("radio.md", keep_missing=True)
+    settings = {**SETTINGS, "answer.evidence_chunks": passages}
+    with package.open("index", settings=settings) as opened:
+        asked = opened.ask("Which parts does the radio tool have?")
+    assert not re.search(r"knob_\d+; knob_\d+", asked.text)
 
 
 @pytest.mark.parametrize(
