@@ -102,8 +102,8 @@ def _lines(command: str, index: Path, name: str) -> list[str]:
         text=True,
         check=False,
     )
-    is_begun = not any(each in done.stderr for each in ("no index", "its creation was interrupted"))
-    if done.returncode and is_begun:
+    is_empty = any(each in done.stderr for each in ("no index", "its creation was interrupted"))
+    if done.returncode and not is_empty:
         sys.exit(f"esrag {command}: exit code {done.returncode}, {done.stderr}")
     return done.stdout.splitlines()
 

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+import esrag as package
 from esrag.embedding import model_files
 from esrag.errors import ModelError
 
@@ -148,6 +150,22 @@ def esrag(tmp_path):
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     return CommandLine(folder, variables)
+
+
+@pytest.fixture
+def open_pages(esrag, monkeypatch):
+    """A function that opens an index of pages, given by name, from Python."""
+    monkeypatch.chdir(esrag.folder)
+    with ExitStack() as stack:
+
+        def opened(pages, settings):
+            for name, text in pages.items():
+                (esrag.folder / name).write_text(text)
+            index = stack.enter_context(package.open("index", settings=settings))
+            index.ingest(*pages)
+            return index
+
+        yield opened
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 from esrag.settings import EngineSettings
 from esrag.text.defined import find_definitions
-from esrag.text.terms import terms
+from esrag.text.terms import question_terms, terms
 
 Vectors = npt.NDArray[np.float32]
 UNFINISHED = "is unfinished: a rebuild or a move is filling it, or was cut short"
@@ -93,6 +93,10 @@ class SearchRequest:
     vector_weight: float = 0.5
     model: str = ""
     also: tuple[str, ...] = ()
+
+    def find_terms(self) -> list[str]:
+        """Return the distinct tokens that the keyword leg searches."""
+        return list(dict.fromkeys((*question_terms(self.text), *self.also)))
 
 
 @dataclass(frozen=True, slots=True)

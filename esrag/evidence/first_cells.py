@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from esrag.evidence.cells import NO_CELLS, Cells
-from esrag.evidence.statements import iter_first_cells
+from esrag.evidence.statements import iter_first_cells, lines
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import read_question
@@ -69,10 +69,13 @@ def _read_asked(question: str) -> set[str]:
 
 def _find_columns(asked: set[str], chunk: Chunk) -> list[Column]:
     """Return the first columns of a chunk that have what is asked for."""
+    if not asked or "|" not in chunk.text:
+        return []
+
     known = set(terms(f"{chunk.title}\n{chunk.section}"))
     return [
         (header, names)
-        for header, names in (iter_first_cells(chunk.text) if asked and "|" in chunk.text else ())
+        for header, names in iter_first_cells(lines(chunk.text))
         if asked - set(terms(header)) <= known and not asked.isdisjoint(terms(header))
     ]
 

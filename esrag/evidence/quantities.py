@@ -8,6 +8,7 @@ from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
 from esrag.text.figures import CURRENCIES, is_unit, numbers, to_figures, uses
 from esrag.text.questions import read_question
+from esrag.text.terms import MONTHS
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.
@@ -17,8 +18,7 @@ _BOUND = re.compile(
 
 # Numbers that count nothing: dates, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r" \d{1,2}(?:, \d{4})?\b|\b(?:19|20)\d\d\b"
+    rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
     r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
     r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
     re.IGNORECASE,

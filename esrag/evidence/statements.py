@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -232,22 +232,23 @@ def iter_list_forms(text: str) -> Iterator[str]:
 
     The first cells of a table are a list too.
     """
-    lists = [line.listed for line in lines(text) if line.listed]
+    found = list(lines(text))
+    lists = [line.listed for line in found if line.listed]
     for listed in (*lists, read_first_items(text, tuple(_joined(text)))):
         yield from (_join_lines(form) for (form,) in listed.iter_forms())
-    for header, names in iter_first_cells(text):
+    for header, names in iter_first_cells(found):
         said = "; ".join(names)
         yield from (said, f"{header}: {said}")
 
 
-def iter_first_cells(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def iter_first_cells(found: Iterable[Line]) -> Iterator[tuple[str, tuple[str, ...]]]:
     r"""Yield the header of each table's first column, and the cells below it.
 
     >>> text = "Name | Use\n--- | ---\nlid | keeps heat\nspout | pours"
-    >>> list(iter_first_cells(text))
+    >>> list(iter_first_cells(lines(text)))
     [('Name', ('lid', 'spout'))]
     """
-    rows = (line.row.cells for line in lines(text) if line.row and len(line.row.cells) > 1)
+    rows = (line.row.cells for line in found if line.row and len(line.row.cells) > 1)
     for header, cells in groupby((row[0] for row in rows), key=itemgetter(0)):
         names = tuple(dict.fromkeys(to_line(cell) for _, cell in cells))
         if header:

@@ -4,23 +4,12 @@ import pytest
 
 from esrag.evidence.features import NAMES, measure
 from esrag.evidence.statements import statements
-from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 
 
 def read(question, text, feature):
     """The value of a feature of each statement of a passage."""
-    chunk = Chunk(
-        chunk_id="d::p0001::c000",
-        doc_id="d",
-        ordinal=0,
-        start=0,
-        end=len(text),
-        start_page=1,
-        end_page=1,
-        text=text,
-        section="Key",
-    )
-    evidence = (Evidence("c1", chunk, 1.0),)
+    evidence = to_evidence([{"text": text, "section": "Key"}])
     found = sorted(statements(question, evidence, None), key=lambda each: each.order)
     return [float(row[NAMES.index(feature)]) for row in measure(question, evidence, found)]
 

@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-import esrag as package
-
 PARTS = "\n".join(
     f"| `part_{n}` | text | Keeps the heat of litre {n} in, as long as the lid is closed. |"
     for n in range(12)
@@ -39,14 +37,9 @@ SETTINGS = {"embedding.model": "none", "chunking": {"size": 60, "overlap": 0}, "
 
 
 @pytest.fixture
-def index(esrag, monkeypatch):
+def index(open_pages):
     """An index of a page whose table is in many passages, and of another page."""
-    monkeypatch.chdir(esrag.folder)
-    (esrag.folder / "kettle.md").write_text(PAGE)
-    (esrag.folder / "pan.md").write_text(OTHER)
-    with package.open("index", settings=SETTINGS) as opened:
-        opened.ingest("kettle.md", "pan.md")
-        yield opened
+    return open_pages({"kettle.md": PAGE, "pan.md": OTHER}, SETTINGS)
 
 
 def test_the_list_is_whole(index):
@@ -61,16 +54,14 @@ def test_the_list_is_whole(index):
 
 
 @pytest.mark.parametrize(("rows", "passages"), [(60, 10), (40, 10), (12, 2)])
-def test_a_part_of_a_list_is_not_said_as_the_list(index, esrag, rows, passages):
+def test_a_part_of_a_list_is_not_said_as_the_list(open_pages, rows, passages):
     """Of a table that is too long to look at, or that the evidence has no room for."""
     use = "Turns the radio on, and off again, and on, " * 4
     table = "\n".join(f"| `knob_{n}` | text | {use} |" for n in range(rows))
     page = f"# Radio tool\n\n## Parts\n\n| Part | Type | Use |\n| :--- | :--- | :--- |\n{table}\n"
-    (esrag.folder / "radio.md").write_text(page)
-    index.ingest("radio.md", keep_missing=True)
-    settings = {**SETTINGS, "answer.evidence_chunks": passages}
-    with package.open("index", settings=settings) as opened:
-        asked = opened.ask("Which parts does the radio tool have?")
+    index = open_pages({"radio.md": page}, {**SETTINGS, "answer.evidence_chunks": passages})
+
+    asked = index.ask("Which parts does the radio tool have?")
     assert not re.search(r"knob_\d+; knob_\d+", asked.text)
 
 

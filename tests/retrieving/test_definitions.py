@@ -2,8 +2,6 @@
 
 import pytest
 
-import esrag as package
-
 MENTIONS = "\n\n".join(
     f"Proxy of hall {n}: the proxy asks the proxy of the next hall for the lens, proxy by proxy."
     for n in range(30)
@@ -17,14 +15,9 @@ SETTINGS = {"embedding.model": "none", "chunking": {"size": 60, "overlap": 0}, "
 
 
 @pytest.fixture
-def index(esrag, monkeypatch):
+def index(open_pages):
     """An index of a page that mentions proxies thirty times, and of a glossary."""
-    monkeypatch.chdir(esrag.folder)
-    (esrag.folder / "mentions.md").write_text(MENTIONS)
-    (esrag.folder / "glossary.md").write_text(GLOSSARY)
-    with package.open("index", settings=SETTINGS) as opened:
-        opened.ingest("mentions.md", "glossary.md")
-        yield opened
+    return open_pages({"mentions.md": MENTIONS, "glossary.md": GLOSSARY}, SETTINGS)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from esrag.engines.fusion import ranking
 from esrag.engines.hits import Leg, fuse_legs, hits
 from esrag.engines.preconditions import question_vector
 from esrag.records import Chunk
-from esrag.text.terms import question_terms
 
 EVERYWHERE = (
     "∎"  # a token of every row of `words` that no text can contain: terms() yields words only
@@ -71,8 +70,9 @@ def _keyword_leg(
 
     The parameters are k1 = 1.2 and b = 0.75.
     """
-    asked = dict.fromkeys((*question_terms(request.text), *request.also))
-    known = sorted((count, term) for term in asked if (count := snapshot.count(term)))
+    known = sorted(
+        (count, term) for term in request.find_terms() if (count := snapshot.count(term))
+    )
     if not known:
         return {}
 

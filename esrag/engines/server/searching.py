@@ -18,7 +18,6 @@ from esrag.errors import EngineError, IndexMismatch, UsageError
 from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint
 from esrag.text.edits import MAX_EDITS
-from esrag.text.terms import question_terms
 
 Query = dict[str, Any]
 
@@ -234,7 +233,7 @@ class Search:
         return {"size": min(_DEEPER * self.request.size, self.depth), "_source": CHUNK_SOURCE}
 
     def _match(self) -> Query:
-        words = dict.fromkeys((*question_terms(self.request.text), *self.request.also))
+        words = self.request.find_terms()
         return {"match": {"terms": {"query": " ".join(words)}}} if words else {"match_none": {}}
 
     @property
