@@ -10,16 +10,12 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from forkserver import ForkServer
+from ports import free_port
 
 import esrag as package
 from esrag.embedding import model_files
 from esrag.errors import ModelError
-
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # for forkserver.py and made_up_models.py, which the tests of several folders use
-
-from forkserver import ForkServer
 
 MAX_S = 120
 _FORKS = ForkServer()
@@ -209,12 +205,11 @@ def start_server():
 
     Where none can be had, a skip with the reason, and on CI a failure.
     """
-    sys.path.insert(0, str(Path(__file__).parent / "servers"))
     import servers
 
     def start(engine, folder, **options):
         try:
-            return servers.start(engine, port=servers.free_port(), data=folder, **options)
+            return servers.start(engine, port=free_port(), data=folder, **options)
         except servers.Unavailable as error:
             (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
 

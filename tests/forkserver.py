@@ -5,6 +5,7 @@ all the same: it has its own memory, environment, folder, streams, signals and e
 commands cannot influence each other. Run as a script, this file is the process that forks.
 """
 
+import atexit
 import contextlib
 import gc
 import itertools
@@ -17,9 +18,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 
 IMPORTED_LATE = (  # by the commands themselves, when they run
     "esrag.pipeline",
@@ -46,7 +47,7 @@ class ForkServer:
     def __init__(self):
         """Start nothing until the first command."""
         self._environment = dict(os.environ)
-        self._lock = Lock()
+        self._lock = threading.Lock()
         self._processes = []
         self._controls = None
 
@@ -179,7 +180,19 @@ def main():
     os.environ.update(request["env"])
     script, *_ = sys.argv = request["command"]
     sys.path[0] = str(Path(script).parent)
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        _leave(ended.code)
+
+
+def _leave(code):
+    """End the process as Python does, but free no module: that takes longer than most commands."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

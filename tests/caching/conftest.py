@@ -1,13 +1,9 @@
 """What the tests of the caches share: a real Redis, and each kind of cache, empty."""
 
 import socket
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 import redis_server
 
 from esrag.caching.opening import open_cache

@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from made_up_models import answering, service
@@ -184,6 +185,12 @@ def test_a_terminal_is_asked(kitchen):
     assert err.endswith(b"> > ")
 
 
+def wait_until_it_sleeps(pid):
+    """Returns once a process reads: Python notices no signal just before it does."""
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R":
+        time.sleep(0.01)
+
+
 def talk(esrag, script):
     """What `esrag chat` shows on a terminal of its own, as it is typed at, and its exit code.
 
@@ -200,6 +207,7 @@ def talk(esrag, script):
             while (found := shown.find(awaited, answered)) < 0:
                 shown += os.read(terminal, 4096)
             answered = found + len(awaited)
+            wait_until_it_sleeps(pid)
             os.write(terminal, typed())
         while part := os.read(terminal, 4096):
             shown += part

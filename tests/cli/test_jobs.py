@@ -7,7 +7,6 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,8 +18,6 @@ from esrag.cli.jobs import figures
 from esrag.ledger.opening import open_ledger
 from esrag.settings.layers import resolve
 from esrag.text import format_count
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 
 __all__ = ["bert_folder"]
 

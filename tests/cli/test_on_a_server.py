@@ -2,14 +2,10 @@
 
 import json
 import subprocess
-import sys
 import time
 import uuid
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 import servers
 
 pytestmark = [pytest.mark.live, pytest.mark.parametrize("engine", ["opensearch", "elasticsearch"])]

@@ -13,7 +13,6 @@ from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.server import ServerEngine
 from esrag.errors import EngineError
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from front import Authority, Front, fingerprint
 from made import FINGERPRINT, prepared

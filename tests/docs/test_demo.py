@@ -1,5 +1,6 @@
 """The demo runs, and fails where an expectation does not hold."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -26,13 +27,22 @@ def demo(folder, environment):
     )
 
 
+@pytest.fixture
+def vectors(tmp_path_factory):
+    """A cache of vectors that all processes of the tests share: the second demo embeds no more."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    return {"ESRAG_CACHE__URL": str(folder / "vectors.sqlite3")}
+
+
 @pytest.mark.weights
 @pytest.mark.usefixtures("real_model")
-def test_the_demo_answers_two_questions_and_refuses_one(checkout, user):
+def test_the_demo_answers_two_questions_and_refuses_one(checkout, user, vectors):
     """Each question stands before its answer; what an earlier run left is gone."""
     (checkout / ".demo").mkdir()
     (checkout / ".demo" / "esrag").write_text("left behind")
-    done = demo(checkout, user)
+    done = demo(checkout, user | vectors)
 
     assert done.returncode == 0, done.stdout + done.stderr
     places = [done.stdout.index(f"? {question}") for question in QUESTIONS]
@@ -46,11 +56,12 @@ def test_the_demo_answers_two_questions_and_refuses_one(checkout, user):
 @pytest.mark.weights
 @pytest.mark.usefixtures("real_model")
 @pytest.mark.parametrize("server", ["opensearch", "elasticsearch"])
-def test_the_demo_runs_on_a_server(checkout, user, request, server):
+def test_the_demo_runs_on_a_server(checkout, user, vectors, request, server):
     """The same two answers and the same refusal, with nothing but the address set, and no index in
     the folder.
     """
-    done = demo(checkout, user | {"ESRAG_ENGINE__URL": request.getfixturevalue(server)})
+    engine = {"ESRAG_ENGINE__URL": request.getfixturevalue(server)}
+    done = demo(checkout, user | vectors | engine)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (done.stdout.count("\n[c") >= 2, (checkout / ".demo").exists()) == (True, False)
 

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Thread
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ports import free_port
 
 from esrag.embedding.limits import KEY_PREFIX, MAX_WAIT_S, Limits, _LocalBucket, share
 from esrag.errors import ServiceBusy
@@ -54,7 +54,6 @@ print(*starts)
 @pytest.fixture(scope="module")
 def redis_server(tmp_path_factory):
     """A real redis-server of the tests here."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
     import redis_server
 
     pytest.importorskip("redis")
@@ -248,11 +247,10 @@ def test_without_its_redis_a_process_goes_on_with_one_warning(clock, caplog):
 
 def test_a_redis_that_comes_back_is_used_again(tmp_path, clock):
     """After the pause the limits are shared again."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
     import redis_server
 
     redis = pytest.importorskip("redis")
-    port = redis_server.free_port()
+    port = free_port()
     limits = Limits("back", 60, 0, f"redis://127.0.0.1:{port}/0", sleep=clock.sleep, clock=clock)
     limits.wait(1)
     server = redis_server.start(tmp_path, port=port)

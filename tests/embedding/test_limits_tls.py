@@ -3,17 +3,14 @@ makes for it.
 """
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
+import redis_server
+from front import Authority
 
 from esrag.embedding import limits as of_limits
 from esrag.embedding.limits import KEY_PREFIX, Limits
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
-import redis_server
-from front import Authority
 
 redis = pytest.importorskip("redis")
 

@@ -2,19 +2,15 @@
 same outcome.
 """
 
-import sys
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from front import Authority, Front, fingerprint
 from scripted import Answer, ScriptedServer
 
 from esrag.engines import EngineOptions
 from esrag.engines.server import ServerEngine
 from esrag.errors import EngineError, EngineUnreachable, EsragError, SettingsError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
-from front import Authority, Front, fingerprint
 
 PRODUCTS = ["elasticsearch", "opensearch"]
 NOTHING_THERE = Answer({"error": "no such index", "status": 404}, 404)

@@ -9,20 +9,18 @@ import shlex
 import shutil
 import stat
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import click
 import pytest
+import servers
 import yaml
+from ports import free_port
 
 from esrag.cli.main import cli
 from esrag.settings import ENVIRONMENT_PREFIX
 from esrag.settings.layers import resolve
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
-import servers
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docker-compose.yml").read_text()
@@ -336,9 +334,7 @@ def secured(services, tmp_path_factory):
     password = services["elasticsearch"]["environment"]["ELASTIC_PASSWORD"]
     data = tmp_path_factory.mktemp("secured")
     try:
-        server = servers.start(
-            "elasticsearch", port=servers.free_port(), data=data, password=password
-        )
+        server = servers.start("elasticsearch", port=free_port(), data=data, password=password)
     except servers.Unavailable as error:
         lacking(str(error))
     yield server
@@ -363,7 +359,7 @@ def shell(script, **variables):
 @pytest.fixture(scope="module", params=["queue", "cache"])
 def redis(request, services, tmp_path_factory):
     """The service's Redis as its script starts it: name, port and what the service is given."""
-    body, port = services[request.param], servers.free_port()
+    body, port = services[request.param], free_port()
     if not shutil.which("redis-server"):
         lacking("redis-server is not installed")
     mount = (ROOT / "docker-compose.yml").parent / "docker" / "redis.sh"

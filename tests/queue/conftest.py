@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "servers")]
+sys.path.insert(0, str(HERE))
 
 import redis_server  # noqa: E402 -- found by the line above
 from proxy import Proxy  # noqa: E402

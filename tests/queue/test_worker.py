@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ports import free_port
 from waiting import wait_until
 
 CELERY = Path(sys.executable).with_name("celery")
@@ -357,11 +358,10 @@ def test_a_user_who_may_do_little(start_worker, ingests, redis, client):
 
 def test_over_tls(start_worker, ingests, tmp_path, redis):
     """A worker reaches its Redis over TLS, and refuses one whose certificate it cannot verify."""
-    import redis_server
     from front import Authority
 
     authority = Authority(tmp_path / "authority")
-    issued, port = authority.issue("server", "IP:127.0.0.1"), redis_server.free_port()
+    issued, port = authority.issue("server", "IP:127.0.0.1"), free_port()
     files = ("--tls-cert-file", issued, "--tls-key-file", issued.with_suffix(".key"))
     redis.stop()
     redis.start(

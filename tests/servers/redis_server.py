@@ -10,11 +10,12 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 _STARTS_WITHIN_S = 10
 
@@ -95,13 +96,6 @@ def start_tls(folder, authority, *arguments):
     return start(
         folder, "--tls-port", port, *files, *trust, *arguments
     ), f"rediss://127.0.0.1:{port}/0"
-
-
-def free_port():
-    """A port nobody listens on."""
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def _wait_for(server, log):

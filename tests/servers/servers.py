@@ -204,13 +204,6 @@ def stop(data: Path | str) -> None:
         server.stop()
 
 
-def free_port() -> int:
-    """A port nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _words(pid: int) -> list[str]:
     """The command line of a process; none when it is gone or only waits to be reaped."""
     try:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 pytestmark = pytest.mark.live
 
@@ -57,7 +58,7 @@ servers = by_path("servers")
 def started(engine, data, **options):
     """A server on a folder; where none can be had, the test is skipped, or fails in CI."""
     try:
-        return servers.start(engine, port=servers.free_port(), data=data, **options)
+        return servers.start(engine, port=free_port(), data=data, **options)
     except servers.Unavailable as reason:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(reason))
 
@@ -126,7 +127,7 @@ def test_starting_twice_finds_the_same_server(server):
     with pytest.raises(
         RuntimeError, match=f"is served by {server.engine} on port {server.port} already"
     ):
-        servers.start(server.engine, port=servers.free_port(), data=server.data)
+        servers.start(server.engine, port=free_port(), data=server.data)
 
 
 def test_a_taken_port_is_refused(server, tmp_path):
@@ -207,7 +208,7 @@ def test_the_command_line_starts_and_stops(tmp_path):
     """
     started("opensearch", tmp_path).stop()
     command = [sys.executable, HERE / "servers.py"]
-    port = servers.free_port()
+    port = free_port()
     words = ["start", "opensearch", "--port", str(port), "--data", tmp_path, "node.attr.zone=north"]
     done = subprocess.run([*command, *words], capture_output=True, text=True, check=True)
     server = servers.running(tmp_path)
@@ -223,9 +224,7 @@ def test_a_server_that_cannot_start_says_why(tmp_path):
     """A setting the server refuses ends the start with the server's own words."""
     started("opensearch", tmp_path).stop()
     with pytest.raises(RuntimeError, match=r"unknown setting \[no\.such\.setting\]"):
-        servers.start(
-            "opensearch", port=servers.free_port(), data=tmp_path, settings=["no.such.setting=1"]
-        )
+        servers.start("opensearch", port=free_port(), data=tmp_path, settings=["no.such.setting=1"])
     assert servers.running(tmp_path) is None
 
 
