@@ -104,9 +104,10 @@ _SUBORDINATE = (
 _UNDEFINED = (
     r"(?! (?:not|also|more than|[$€£]?\d\S*)(?!\w)"
     r"| (?:[a-z]+ly )?(?:described|defined|shown|given|specified|discussed|illustrated|listed"
-    r"|presented|outlined|explained|summari[sz]ed|provided|set out)"
+    r"|presented|outlined|explained|summari[sz]ed|provided|set out|stated|expressed|measured)"
     r" (?:in|on|below|above)\b"
-    r"| (?:[a-z]+ly )?[a-z]{2,20}ed (?:if|when|with)\b)"
+    r"| (?:[a-z]+ly )?[a-z]{2,20}ed (?:if|when|with)\b"
+    r"| (?:able|allowed|expected|free|permitted|requested|required|responsible|supposed|unable)\b)"
 )
 
 # Shares of the question's words, place, and shape of a statement; then what a kind of question asks
@@ -389,6 +390,8 @@ def _defines(subject: str, text: str) -> bool:
     >>> _defines("proxy", "A proxy is described in section 3."), _defines("fee", "The fee is $20.")
     (False, False)
     >>> _defines("proxy", "When proxies are used with a cache, they forget.")
+    False
+    >>> _defines("proxy", "The proxy is required to ask.")
     False
     """
     words = _to_pattern(subject)

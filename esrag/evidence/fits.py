@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
@@ -28,9 +29,11 @@ FIRST, DOUBT = 6, 0.3
 # How many statements the reader gets: of 352 questions over documents, the right one was among the
 # best 16 for 297, and among the best 6 for 268. BY_READING was chosen on these and 104 others. The
 # fits are halved and moved, so that the best stays near 0.6, and as many are near it as without.
-READ = 6
+READ, READ_DEFINING = 6, 3
 READ_OFFSET, BY_FIT, BY_READING = 0.2, 0.5, 0.01
 MAX_HEADING = 80  # characters
+
+_DEFINING = [NAMES.index(name) for name in ("definition", "heads")]
 
 Encode = Callable[[Sequence[str]], Vectors]
 Read = Callable[[str, Sequence[str]], Scores]
@@ -54,20 +57,18 @@ def score(
     the fits are to be `whole`. `read` is given the best statements with their headings.
     """
     features = measure(stated.question, stated.evidence, stated.statements)
+    defines = np.any(features[:, _DEFINING] > 0, axis=1)
     readings = np.full(len(features), np.nan)
     if encode is None:
         fits: Scores = features @ WORDS_ALONE + WORDS_ALONE_OFFSET
     else:
         fits = _add_meanings(stated, features, encode, whole=whole)
         if read is not None:
-            readings = _read_best(stated, fits, read)
+            readings = _read_best(stated, fits, read, defines)
             # What is not read is taken to answer as badly as the worst that is.
             known = np.nan_to_num(readings, nan=np.nanmin(readings))
             fits = READ_OFFSET + BY_FIT * fits + BY_READING * known
 
-    defines = np.any(
-        features[:, [NAMES.index(name) for name in ("definition", "heads")]] > 0, axis=1
-    )
     return tuple(
         replace(
             statement,
@@ -98,10 +99,11 @@ def _add_meanings(stated: Stated, features: Scores, encode: Encode, *, whole: bo
     return fits + MEANING * _meanings(stated.question, texts, fits, likely, encode)
 
 
-def _read_best(stated: Stated, fits: Scores, read: Read) -> Scores:
-    """Return the reader's scores of the best statements, and NaN for the others."""
+def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np.bool_]) -> Scores:
+    """Return the reader's scores of the best statements and definitions, and NaN for the others."""
     chunks = {item.key: item.chunk for item in stated.evidence}
-    best = np.argsort(-fits, kind="stable")[:READ]
+    ranked = np.argsort(-fits, kind="stable")
+    best = [*dict.fromkeys([*ranked[:READ], *ranked[defines[ranked]][:READ_DEFINING]])]
     found = [stated.statements[n] for n in best]
 
     readings = np.full(len(fits), np.nan)

@@ -24,6 +24,7 @@ ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
+_ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
@@ -122,11 +123,21 @@ def _choose_near(
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
-    """Return the best statement that defines what the question wants to have defined."""
+    """Return the best statement that defines what the question wants to have defined.
+
+    An entry, as in a glossary, is better than a sentence that happens to say what it is.
+    """
     if read_question(question).kind != "definition":
         return None
     least = DEFINED * ranked[0].fit
-    return next((each for each in ranked if each.defines and each.fit >= least), None)
+    defining = [each for each in ranked if each.defines and each.fit >= least]
+    return next(iter([*filter(_is_entry, defining), *defining]), None)
+
+
+def _is_entry(statement: Statement) -> bool:
+    """Return whether a statement defines the term before it or right above it."""
+    found = _ENTRY.match(statement.text)
+    return bool(found and (found["term"] or statement.under))
 
 
 def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:

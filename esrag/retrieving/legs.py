@@ -86,21 +86,20 @@ def _search_definitions(question: str, request: SearchRequest, engine: Engine) -
 
 
 def _put_first(defined: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the hits, the best two of those that define first.
+    """Return the hits, some of those that define first, with the score of the best hit.
 
-    They are the best by both legs, or else by their definitions, and have the score of the best
-    hit.
+    They are the best two by both legs, or else by their definitions, and the best by these.
     """
     ids, keys = {hit.chunk.chunk_id for hit in defined}, {hit.chunk.chunk_id for hit in hits}
     own = [hit for hit in hits if hit.chunk.chunk_id in ids]
-    other = [hit for hit in defined if hit.chunk.chunk_id not in keys]
-    first = (*own, *other)[:MOST_FIRST]
+    ranked = [*own, *(hit for hit in defined if hit.chunk.chunk_id not in keys)]
+    best = [hit for hit in ranked if hit.chunk.chunk_id == defined[0].chunk.chunk_id]
+    first = {hit.chunk.chunk_id: hit for hit in (*ranked[:MOST_FIRST], *best)}
     if not hits:
-        return first
+        return (*first.values(),)
 
-    lifted = {hit.chunk.chunk_id for hit in first}
-    rest = [hit for hit in hits if hit.chunk.chunk_id not in lifted]
-    return (*(replace(hit, score=hits[0].score) for hit in first), *rest)
+    rest = [hit for hit in hits if hit.chunk.chunk_id not in first]
+    return (*(replace(hit, score=hits[0].score) for hit in first.values()), *rest)
 
 
 def query_vector(question: str, embedder: Embedder) -> Vectors:

@@ -47,9 +47,9 @@ _OF_GLOSSARY = re.compile(
     rf"^\W{{0,8}}{_NAME}{_SHORT}{_MARK}(?:[:—–-]{{1,2}}{_MARK} | (?=[A-Z][\w-]{{0,40}} [a-z]))",
     re.MULTILINE,
 )
-_PATTERNS = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (_SENTENCE, _ENTRY, _BOLD, _ABOVE, _HEADING, _CALLED, _ABBREVIATION)
+_ENTRIES, _PATTERNS = (
+    tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+    for patterns in ((_ABOVE,), (_SENTENCE, _ENTRY, _BOLD, _HEADING, _CALLED, _ABBREVIATION))
 )
 
 
@@ -79,18 +79,21 @@ def definition_tokens(subject: str) -> tuple[str, ...]:
 def find_definitions(text: str, section: str = "") -> tuple[str, ...]:
     r"""Return the tokens of what a passage seems to define; its section is a path of headings.
 
+    What it defines as an entry, as a glossary does, is said twice and thus found first.
+
     >>> find_definitions("A relying party (RP) is an entity that relies.")
     ('≝reliparti', '≝rp')
     >>> find_definitions("   proxy\n      An intermediary program.\n\nIt is a rule.")
-    ('≝proxi',)
+    ('≝proxi', '≝proxi')
     >>> find_definitions("- Round key: values of a key", "2 Glossary")
-    ('≝roundkey',)
-    >>> find_definitions("**Key** opens")
-    ('≝key',)
+    ('≝roundkey', '≝roundkey')
     """
-    names = [*_iter_headings(text, section), *_iter_names(text, section)]
+    entries = [*_iter_entries(text, section)]
+    names = [*_iter_headings(text, section), *entries, *_iter_names(text)]
     tokens = dict.fromkeys(filter(None, map(definition_token, names)))
-    return tuple(islice(tokens, MAX_DEFINED))
+    twice = {*map(definition_token, entries)}
+    said = (each for token in tokens for each in (token,) * (1 + (token in twice)))
+    return tuple(islice(said, MAX_DEFINED))
 
 
 def _iter_headings(text: str, section: str) -> Iterator[str]:
@@ -100,8 +103,18 @@ def _iter_headings(text: str, section: str) -> Iterator[str]:
         yield heading
 
 
-def _iter_names(text: str, section: str) -> Iterator[str]:
+def _iter_names(text: str) -> Iterator[str]:
+    for pattern in _PATTERNS:
+        yield from _iter_matches(pattern, text)
+
+
+def _iter_entries(text: str, section: str) -> Iterator[str]:
+    """Yield the names of what is defined for its own sake, as in a glossary."""
     is_glossary = _GLOSSARY.search(section)
-    for pattern in (_OF_GLOSSARY, *_PATTERNS) if is_glossary else _PATTERNS:
-        for found in pattern.finditer(text):
-            yield from filter(None, (found["name"], found["short"]))
+    for pattern in (_OF_GLOSSARY, *_ENTRIES) if is_glossary else _ENTRIES:
+        yield from _iter_matches(pattern, text)
+
+
+def _iter_matches(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for found in pattern.finditer(text):
+        yield from filter(None, (found["name"], found["short"]))

@@ -31,6 +31,14 @@ def test_the_glossary_comes_first(index, question):
     assert "asks on behalf of others" in index.ask(question).text
 
 
+def test_an_entry_is_found_beside_sentences_that_define(open_pages):
+    """Even if many say what the term is."""
+    lenses = [f"A lens is a thing of hall {n}, a lens of many, says hall {n}." for n in range(30)]
+    entry = "Terms of the house.\n\nlens\n    Glass that bends light on its way through it."
+    index = open_pages({"halls.md": "\n\n".join(lenses), "house.txt": entry}, SETTINGS)
+    assert "house" in {hit.chunk.doc_id for hit in index.search("What is a lens?", k=5)}
+
+
 def test_another_question_is_answered_by_mentions(index):
     """A question for something else has no use for a definition."""
     assert "mentions" == index.search("Which proxy asks for the lens?", k=1)[0].chunk.doc_id
