@@ -15,6 +15,7 @@ from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement, find_best, selection
+from esrag.evidence.abbreviations import add_abbreviations
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
@@ -35,6 +36,7 @@ from esrag.text import word_spans
 from esrag.text.terms import compounds, terms
 
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
+_BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?=\d)")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
 REACH = 3
@@ -118,9 +120,13 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    return bool(
-        re.search(rf"(?<!\w)(?<!\w[.-]){re.escape(word)}(?!\w|[.-]\w)", text, re.IGNORECASE)
-    )
+    """Return whether a text has a technical word, perhaps with its number apart or in four digits.
+
+    >>> _has_word("PEP 8", "pep8"), _has_word("pep-0008", "pep8"), _has_word("SHA-256-A", "sha-256")
+    (True, True, False)
+    """
+    spaced = _BEFORE_NUMBER.sub("[ -]?0{0,3}", re.escape(word))
+    return bool(re.search(rf"(?<!\w)(?<!\w[.-]){spaced}(?!\w|[.-]\w)", text, re.IGNORECASE))
 
 
 class Searches:
@@ -206,7 +212,8 @@ def _select(
     compress = context.settings.answer.compress and context.generator().prompted
     around = _add_neighbours(question, retrieved.hits, context)
     evidence = selection.select(around, budget.without_sizes if compress else budget)
-    stated = statements(question, evidence, context.encode, context.read, whole=compress)
+    asked = add_abbreviations(question, [item.chunk.text for item in evidence])
+    stated = statements(asked, evidence, context.encode, context.read, whole=compress)
 
     return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
 

@@ -3,8 +3,9 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
-from esrag.evidence import Statement
+from esrag.evidence import Statement, find_best
 from esrag.evidence.labels import COUNTING
 from esrag.text.figures import CURRENCIES, is_unit, numbers, to_figures, uses
 from esrag.text.questions import read_question
@@ -24,6 +25,8 @@ _COUNTS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 NEAR_BEST = 0.8  # share of the best fit from which a statement may hold the answer
+
+NEARLY = 0.85  # share of the best fit from which a number is preferred to its absence
 
 _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
@@ -64,6 +67,26 @@ def lacks_asked_number(question: str, best: Statement | None) -> bool:
     if best is None or read_question(question).kind != "count":
         return False
     return not find_counts(to_figures(question), to_figures(best.text))
+
+
+def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, those without a number moved behind if the question asks for one.
+
+    They are if another fits nearly as well and has one, and the best defines nothing.
+    """
+    best = find_best(statements)
+    if best is None or best.defines or not lacks_asked_number(question, best):
+        return tuple(statements)
+
+    having = find_best(each for each in statements if not lacks_asked_number(question, each))
+    if having is None or having.fit < NEARLY * best.fit:
+        return tuple(statements)
+    return tuple(
+        replace(each, fit=round(NEARLY * each.fit, 6))
+        if lacks_asked_number(question, each)
+        else each
+        for each in statements
+    )
 
 
 def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:

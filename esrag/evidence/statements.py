@@ -12,7 +12,7 @@ from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
 from esrag.evidence.fits import Encode, Read, Stated, score
 from esrag.evidence.labels import drop_other_members
-from esrag.evidence.quantities import drop_other_quantities
+from esrag.evidence.quantities import drop_other_quantities, prefer_numbers
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
 from esrag.text import ITEM, block_spans, drop_number, sentence_spans
@@ -93,6 +93,7 @@ def statements(
 
     below = find_below(question, all_said)
     scored = score(Stated(question, evidence, found), encode, read, whole=whole)
+    scored = prefer_numbers(question, scored)
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
         for each in scored

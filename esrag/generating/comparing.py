@@ -17,6 +17,7 @@ _DIFFERS = re.compile(
     r"\b(?:differ\w*|whereas|unlike|contrast|compared|rather than|instead of|distinguish\w*)\b",
     re.IGNORECASE,
 )
+_TURNS = re.compile(r"(?:(?:In|By) contrast|Conversely|On the other hand)\b")
 _CONTRASTS = re.compile(r"\b(?:unlike|whereas|(?:in|by) contrast|rather than)\b", re.IGNORECASE)
 
 
@@ -116,7 +117,24 @@ def _take_while_compared(
         if count_words([*chosen, statement]) > MAX_WORDS:
             break
         chosen.append(statement)
-    return chosen
+    return [*chosen, *_find_contrast(sides, chosen, ranked)]
+
+
+def _find_contrast(
+    sides: Sequence[Sequence[str]], chosen: Sequence[Statement], ranked: Sequence[Statement]
+) -> list[Statement]:
+    """Return what goes on in contrast to the last statement, which the next passage may begin with.
+
+    It begins with such words, and is about the side that the last statement is not about.
+    """
+    left = [side for side in sides if not _is_about(side, chosen[-1])]
+    if len(left) != 1:
+        return []
+    for statement in ranked:
+        is_turn = _TURNS.match(statement.text) and statement not in chosen
+        if is_turn and _is_about(left[0], statement):
+            return [statement] if count_words([*chosen, statement]) <= MAX_WORDS else []
+    return []
 
 
 def count_words(statements: Sequence[Statement]) -> int:

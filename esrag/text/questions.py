@@ -24,6 +24,7 @@ _MEASURES = (
     r"|income|profit|loss|value|volume|capacity|temperature|speed|distance|area|age|population"
     r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port)"
 )
+_UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|space|week|word|year"
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
@@ -32,7 +33,8 @@ _COUNTS = re.compile(
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
-    r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)",
+    r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)"
+    rf"|\A(?:[\w.'-]{{1,40}} ){{1,8}}(?:{_MEASURES}|{_UNITS})s?\Z",  # keywords alone
     re.IGNORECASE,
 )
 _TIMES = re.compile(
@@ -59,6 +61,7 @@ _HOLDS = (
     "(?:includes?d?|contains?|consists?|made of|need|supposed to|allowed to|required|not"
     r"|(?:have|need) to \w+)"
 )
+_PURPOSE = "(?:used|meant|good|spent) (?:for|on|to)"
 _LISTS = re.compile(
     "|".join(
         (
@@ -70,6 +73,7 @@ _LISTS = re.compile(
             r"\bhow (?:do|does|can|should|to|would)\b",
             r"\bin (?:what|which) (?:order|ways?)\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
+            rf"\bwhat (?:{_AUXILIARY}|is|was) [^?]{{1,80}} {_PURPOSE}\b",
             r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|happen\b|[^?]{1,80} do\b)",
         )
     ),
@@ -125,6 +129,7 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(r"what (?:is|are) (?:an?|the) [\w-]+(?: [\w-]+){0,2}[?.]?", re.IGNORECASE)
+_BARE_WORD = re.compile(r"what is [\w-]+[?.]?", re.IGNORECASE)  # "What is entropy?"
 _EXACTLY = re.compile(r"\b(?:exactly|actually|really|precisely|basically) ", re.IGNORECASE)
 _THING = r"[^?,]{2,60}?"
 _END = r"[?.]?$"
@@ -158,6 +163,7 @@ _MEASURED = {
     "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
     "long": "length", "old": "age", "tall": "height", "wide": "width",
 }  # fmt: skip
+_HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
 _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
     for words, others in (
@@ -194,6 +200,8 @@ def read_question(question: str) -> Asked:
     question = _shorten(question)
     if found := _CALLED.search(question):
         return Asked("definition", _cut(found[1]))
+    if _BARE_WORD.fullmatch(question):
+        return Asked("definition", _subject(question))
     for kind, pattern in _FIRST:
         if pattern.search(question):
             is_bare = kind == "count" and _BARE.fullmatch(question)
@@ -208,9 +216,12 @@ def find_other_words(question: str) -> dict[str, str]:
 
     >>> find_other_words("How old is whoever wrote the opinion?")
     {'old': 'age', 'wrote': 'author delivered'}
+    >>> find_other_words("Is it re-evaluated?")
+    {'re-evaluated': 'reevaluated'}
     """
     question = _shorten(question)
     found = {word: _MEASURED[word.casefold()] for word in _HOW.findall(question)}
+    found |= {word: word.replace("-", "") for word in _HYPHENATED.findall(question)}
     for pattern, other in _OTHER_WORDS:
         for said in pattern.finditer(question):
             found[said[0]] = " ".join(filter(None, (found.get(said[0]), other)))

@@ -409,6 +409,11 @@ def test_a_list_is_no_answer_to_a_question_for_one_fact():
             "Cyclic isolate (CI)\n    A subgraph that nothing refers to.",
             "Cyclic isolate (CI): A subgraph that nothing refers to. [c1]",
         ),
+        (
+            "What is a proxy?",
+            "A proxy is a program of ours, a proxy.\n\nproxy\n    A program that asks for others.",
+            "proxy: A program that asks for others. [c1]",
+        ),
     ],
 )
 def test_a_definition_goes_before_what_only_names_the_subject(question, text, said):
@@ -444,6 +449,27 @@ def test_a_definition_goes_before_what_only_names_the_subject(question, text, sa
 def test_a_comparison_says_what_tells_its_sides_apart(question, text, said):
     """A sentence that says so; what begins with each side; or the columns of both."""
     assert answer(question, text, max_sentences=3).text == said
+
+
+def test_a_comparison_goes_on_in_the_next_passage():
+    """If that begins with the contrast, and is about the other side."""
+    first = "Pots and kettles differ in their lids. The lid of a pot is flat."
+    question, turn = "What is the difference between pots and kettles?", "the lid of a {} is round."
+
+    found = answer(question, first, f"In contrast, {turn.format('kettle')}", max_sentences=3)
+    assert found.text == (
+        "Pots and kettles differ in their lids. [c1] The lid of a pot is flat. [c1]"
+        " In contrast, the lid of a kettle is round. [c2]"
+    )
+    for other in (f"In contrast, {turn.format('pan')}", turn.format("kettle").capitalize()):
+        assert "[c2]" not in answer(question, first, other, max_sentences=3).text
+
+
+def test_a_number_is_the_answer_to_a_question_for_one():
+    """Even if a sentence without one says more of the question's words."""
+    vague = "The size of a pot, and how large a pot is, matters."
+    assert "3 litres" in answer("How large is a pot?", f"{vague} A pot is 3 litres large.").text
+    assert answer("How large is a pot?", f"{vague} Soup takes 3 hours.").text == f"{vague} [c1]"
 
 
 def test_the_author_is_in_the_line_that_names_one():

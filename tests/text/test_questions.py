@@ -31,7 +31,10 @@ from esrag.verifying.drafts import to_evidence
         ("other", ["What does the CSP do with it?", "Tell me of it."]),
         ("comparison", ["What is the difference between PUT and POST?", "Is A better vs. B?"]),
         ("comparison", ["What sets A apart from B?", "Does A work differently for B than for C?"]),
-        ("other", ["session secret entropy", "x", "Wie hoch ist der Turm?", "?"]),
+        ("count", ["session secret minimum entropy bits", "dashboard port", "key size in bytes"]),
+        ("list", ["What is POST used for?", "What was the loan spent on?"]),
+        ("definition", ["What is entropy?"]),
+        ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
 def test_the_kind_of_a_question(kind, questions):
