@@ -36,7 +36,7 @@ from esrag.text import word_spans
 from esrag.text.terms import compounds, terms
 
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
-_BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?=\d)")
+_BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?:\\-)?(?=\d)")  # of an escaped word
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
 REACH = 3
@@ -90,6 +90,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         is_unknown=_is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
         lacks_number=lacks_asked_number(question, best),
+        lacks_year=_lacks_year(question, best, evidence),
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
@@ -117,6 +118,19 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
         named -= set(terms(text))
         named = {name for name in named if not _has_word(text, name)}
     return bool(named)
+
+
+def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> bool:
+    """Return whether a question has years, of which the best statement and its headings have none.
+
+    >>> _lacks_year("What was it in 2020?", Statement("c1", 0, "It was 5 in 2021."), [])
+    True
+    """
+    asked = set(_YEAR.findall(question))
+    if best is None or not asked:
+        return False
+    sections = [item.chunk.section for item in evidence if item.key == best.key]
+    return asked.isdisjoint(_YEAR.findall(" ".join((best.text, best.under, *sections))))
 
 
 def _has_word(text: str, word: str) -> bool:

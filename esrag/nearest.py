@@ -24,8 +24,8 @@ def find_nearest(found: Gathered, reason: str, engine: Engine) -> tuple[Place, .
 
     Raises: EngineError.
     """
-    # What lacks the number that is asked for may be next to it.
-    signals = replace(found.signals, lacks_number=False, lacks_unit=False)
+    # What lacks the number or year that is asked for may be next to it.
+    signals = replace(found.signals, lacks_number=False, lacks_unit=False, lacks_year=False)
     if reason not in _REASONS or confidence(signals) < MIN_CONFIDENCE:
         return ()
 

@@ -39,3 +39,28 @@ def test_a_cell_makes_sure_and_an_unknown_name_unsure(
     assert (signals["is_unknown"], signals["cell"]) == (is_unknown, cell)
     assert told["confidence"] >= confidence
     assert told["confidence"] < 0.85 or confidence == 0.85
+
+
+def test_a_year_that_the_best_statement_lacks_makes_unsure(open_pages):
+    """If another passage has it, and no heading of the statement does."""
+    years = "# Years\n\nThe year 2023 is long. So is 2022."
+    sales = "# Sales in 2022\n\nThe harbour sold 40 lamps to ships at the quay."
+    settings = {"embedding.model": "none", "answer.refusal": 0}
+    index = open_pages({"years.md": years, "sales.md": sales}, settings)
+
+    sure, unsure = (
+        index.ask(f"How many lamps did the harbour sell to ships in {year}?")
+        for year in (2022, 2023)
+    )
+    assert [each.signals.lacks_year for each in (sure, unsure)] == [False, True]
+    assert unsure.confidence < sure.confidence / 2
+
+
+@pytest.mark.parametrize("name", ["pep8", "PEP-8", "PEP0008"])
+def test_a_number_may_be_written_apart_from_its_name(open_pages, name):
+    """Or in four digits."""
+    index = open_pages(
+        {"pep-0008.md": "# Style\n\nUse 4 spaces for each level of indentation."}, {}
+    )
+    asked = index.ask(f"How many spaces does {name} want for each level of indentation?")
+    assert not asked.signals.is_unknown

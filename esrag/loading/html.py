@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
+from esrag.loading.bold import mark_headings
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
@@ -63,10 +64,13 @@ class HtmlLoader:
         title = ""
 
         if tree is not None:
-            if _prepare(layout, tree, keep_hidden=source.keep_hidden):
-                text = as_text(tree)
             titles = (clean_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
+            is_changed = _prepare(layout, tree, keep_hidden=source.keep_hidden)
+            largest = mark_headings(tree)
+            if is_changed or largest is not None:
+                text = as_text(tree)
+            title = title or clean_title(largest or "")
             write(layout, main_content(text, tree))
         yield layout.document(source, "html", title)
 

@@ -204,7 +204,7 @@ def _iter_headings(page: int, lines: Sequence[Line], body: Style) -> Iterator[_H
         for part in parts:
             title = join_lines(normalise(" ".join(part).replace(HYPHEN, "")))
             goes_on = part is parts[-1] and after[0][:1].islower()
-            if style and len(part) <= MAX_LINES and _is_heading(title) and not goes_on:
+            if style and len(part) <= MAX_LINES and is_heading(title) and not goes_on:
                 yield _Heading(page=page, title=title, style=style, depth=_depth(title))
 
 
@@ -229,7 +229,8 @@ def _split_run(texts: Sequence[str]) -> Iterator[list[str]]:
     yield heading
 
 
-def _is_heading(title: str) -> bool:
+def is_heading(title: str) -> bool:
+    """Return whether a line could be a heading by its text: short, and no sentence or caption."""
     is_short = len(title) <= MAX_CHARACTERS and bool(_LETTERS.search(title))
     return is_short and not _NO_HEADING.match(title) and not title[0].islower()
 

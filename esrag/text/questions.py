@@ -28,7 +28,7 @@ _UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|sp
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
-    rf"|\b(?:what|which)(?! do\b| does\b| did\b)(?:'s| is| are| was| were)?(?: \w+){{0,5}}?"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b)(?:'s| is| are| was| were)?(?: [\w'’-]+){{0,5}}?"
     rf" {_MEASURES}s?\b"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
