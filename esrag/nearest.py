@@ -19,7 +19,7 @@ MIN_CONFIDENCE = 0.2
 _REASONS: tuple[Reason, ...] = ("below-threshold", "budget", "model-refused", "too-few-hits")
 
 
-def find_nearest(found: Gathered, reason: str, engine: Engine) -> tuple[Place, ...]:
+def find_nearest_places(found: Gathered, reason: str, engine: Engine) -> tuple[Place, ...]:
     """Return the sections of the best hits, best first, for a question refused for a reason.
 
     Raises: EngineError.

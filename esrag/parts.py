@@ -80,7 +80,7 @@ def _ask_each(
     evidence: list[Evidence] = []
     for part in parts:
         sentences: list[str] = []
-        result = ask(complete(part, turns, context), context, where, sentences.append)
+        result = ask(complete_followup(part, turns, context), context, where, sentences.append)
         asked.append(_Asked(result, sentences, _add_evidence(evidence, result)))
         turns.append(turn_of(result))
     return asked
@@ -90,11 +90,11 @@ def list_parts(question: str, context: Context) -> tuple[str, ...]:
     """Return the parts of a question as far as their wording is known before any is answered."""
     turns: list[Turn] = []
     for part in split_question(question, context.settings.routing.parts):
-        turns.append(Turn(complete(part, turns, context)))
+        turns.append(Turn(complete_followup(part, turns, context)))
     return tuple(turn.question for turn in turns)
 
 
-def complete(question: str, earlier: Sequence[Turn], context: Context) -> str:
+def complete_followup(question: str, earlier: Sequence[Turn], context: Context) -> str:
     """Return a question that stands alone for one that leans on earlier ones.
 
     The model that writes answers puts it into words; without one, rules do.

@@ -1,6 +1,7 @@
 """The two pipelines of esrag, as two functions: `ingest` and `ask`.
 
-- ingest: sources → plan → ledger → (load → chunk → embed → index), a batch at a time, → summaries
+- ingest: sources → plan → ledger → (load → enrich → chunk → embed → index), a batch at a time, →
+  summaries
 - ask: question → route → retrieve → select evidence → generate → verify → answer; a question that
   a fact answers is answered with it, and one about the documents themselves from the records of
   the index
@@ -45,8 +46,8 @@ from esrag.middleware import (
     count_calls,
     keep_runs,
 )
-from esrag.nearest import find_nearest
-from esrag.parts import answer_parts, complete
+from esrag.nearest import find_nearest_places
+from esrag.parts import answer_parts, complete_followup
 from esrag.results import AskResult
 from esrag.retrieval import retrieve
 from esrag.routing import Route, RouteRequest
@@ -78,7 +79,7 @@ def ingest(
         job = open_job(work, plan, key, rebuild=request.rebuild)  # recorded before it is done
         progress.start(earlier + job.files)
         with cancel_if_stopped(job, work):
-            run_job(job, work, target, progress, eager=eager)  # load → chunk → embed → index
+            run_job(job, work, target, progress, eager=eager)  # load → … → index
         if not request.rebuild:
             with target.writing() as writer:
                 remove_gone(writer, job)
@@ -140,7 +141,9 @@ def ask(
         answering.add(attempt, draft, verify(draft, attempt))
     result = answering.result(writers[0])
 
-    nearest = find_nearest(found, result.reason, context.engine)  # worth a look after a refusal
+    nearest = find_nearest_places(
+        found, result.reason, context.engine
+    )  # worth a look after a refusal
     result = replace(result, question=question, decision=route.decision, nearest=nearest)
     return elsewhere.label(replace(result, corrections=corrections))
 
@@ -188,4 +191,4 @@ def resolve_followup(question: str, earlier: Sequence[Turn], context: Context) -
     """
     if is_small_talk(question):
         return question
-    return complete(question, earlier, context)
+    return complete_followup(question, earlier, context)

@@ -42,7 +42,7 @@ MAX_PARTS = 10
 OPENING = (
     "esrag.loading.sources",
     "esrag.loading.object_stores",
-    "esrag.loading.listing",
+    "esrag.loading.files",
     "esrag.loading.reading",
 )
 PIECES = [

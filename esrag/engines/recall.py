@@ -38,7 +38,7 @@ def recall(engine: Engine, questions: int, k: int, candidates: int) -> Recall | 
         return None
 
     sought = np.stack([vector for _, vector in asked])
-    found = [find_nearest(engine, vector, k, candidates) for vector in sought]
+    found = [find_nearest_ids(engine, vector, k, candidates) for vector in sought]
     best, scores, chunks = _compare(engine, sought, found, k)
     shares = _share_found(best, scores, min(k, chunks))
     mean, worst = round(sum(shares) / len(shares), 4), round(min(shares), 4)
@@ -50,7 +50,7 @@ def lot(chunk_id: str) -> bytes:
     return blake2b(chunk_id.encode()).digest()
 
 
-def find_nearest(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
+def find_nearest_ids(engine: Engine, vector: Vectors, k: int, candidates: int = 100) -> list[str]:
     """Return the ids of the `k` nearest chunks that the vector leg finds, best first."""
     request = SearchRequest("", vector, method="vector", size=k, candidates=candidates)
     return [hit.chunk.chunk_id for hit in engine.search(request).hits]

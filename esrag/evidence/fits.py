@@ -23,14 +23,14 @@ from esrag.records import Chunk, Evidence
 # in meaning than estimated. Fitted by least squares on the 1,689 questions of QED, CLAPNQ and SQuAD
 # 2.0 that are not reported on. With the weights of that time, 38 % of the tokens were encoded,
 # always with the best statement, and with those near it except for seven questions.
-CONSTANT, BY_CLOSENESS, BY_WORDS, BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
+GUESS, GUESS_BY_CLOSENESS, GUESS_BY_WORDS, GUESS_BY_PASSAGE = 0.03, 0.65, 0.45, -0.15
 FIRST, DOUBT = 6, 0.3
 
 # How many statements the reader gets: of 352 questions over documents, the right one was among the
-# best 16 for 297, and among the best 6 for 268. BY_READING was chosen on these and 104 others. The
-# fits are halved and moved, so that the best stays near 0.6, and as many are near it as without.
+# best 16 for 297, and among the best 6 for 268. FIT_BY_READING was chosen on these and 104 others.
+# The fits are halved and moved: the best stays near 0.6, and as many are near it as without.
 READ, READ_DEFINING = 6, 3
-READ_OFFSET, BY_FIT, BY_READING = 0.2, 0.5, 0.01
+FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.2, 0.5, 0.01
 MAX_HEADING = 80  # characters
 
 _DEFINING = [NAMES.index(name) for name in ("definition", "heads")]
@@ -67,7 +67,7 @@ def score(
             readings = _read_best(stated, fits, read, defines)
             # What is not read is taken to answer as badly as the worst that is.
             known = np.nan_to_num(readings, nan=np.nanmin(readings))
-            fits = READ_OFFSET + BY_FIT * fits + BY_READING * known
+            fits = FIT_OFFSET + FIT_BY_FEATURES * fits + FIT_BY_READING * known
 
     return tuple(
         replace(
@@ -88,10 +88,10 @@ def _add_meanings(stated: Stated, features: Scores, encode: Encode, *, whole: bo
     rank = {item.key: n for n, item in enumerate(stated.evidence)}
     place = [rank[statement.key] for statement in stated.statements]
     guesses = (
-        CONSTANT
-        + BY_CLOSENESS * _closeness(stated.evidence)[place]
-        + BY_WORDS * features[:, NAMES.index("words")]
-        + BY_PASSAGE * features[:, NAMES.index("around")]
+        GUESS
+        + GUESS_BY_CLOSENESS * _closeness(stated.evidence)[place]
+        + GUESS_BY_WORDS * features[:, NAMES.index("words")]
+        + GUESS_BY_PASSAGE * features[:, NAMES.index("around")]
     )
     likely = fits + (np.inf if whole else MEANING * np.minimum(1, guesses + DOUBT))
 

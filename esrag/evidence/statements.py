@@ -33,7 +33,7 @@ from esrag.text.questions import read_question
 from esrag.text.terms import STOP_WORDS, terms
 
 MIN_QUOTE_WORDS = 3  # fewer are a heading or a page number
-MAX_ITEM = 450  # characters of a list item that is quoted as a whole
+MAX_QUOTED_ITEM = 450  # characters of a list item that is quoted as a whole
 BELOW = 0.75  # least fit of what stands below the question itself
 MAX_DEFINED = 60  # characters of a term above its definition
 
@@ -365,7 +365,7 @@ def _split_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_short_item(text: str, start: int, end: int) -> bool:
-    return end - start <= MAX_ITEM and bool(ITEM.match(text, start))
+    return end - start <= MAX_QUOTED_ITEM and bool(ITEM.match(text, start))
 
 
 def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> bool:

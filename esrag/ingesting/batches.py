@@ -1,4 +1,4 @@
-"""The first line of esrag for a batch of files: load → chunk → embed → index."""
+"""The ingest pipeline for a batch of files: load → enrich → chunk → embed → index."""
 
 import hashlib
 import json

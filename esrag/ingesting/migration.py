@@ -11,7 +11,7 @@ from esrag.context import Context, open_beside, open_facts, open_summaries
 from esrag.embedding import Embedder
 from esrag.engines import Engine, Prepared, SearchRequest, Vectors
 from esrag.engines.preconditions import require_generation
-from esrag.engines.recall import find_nearest, lot
+from esrag.engines.recall import find_nearest_ids, lot
 from esrag.errors import EngineError, EngineUnreachable, EsragError, IndexBusy, UsageError
 from esrag.facts.storing import copy_facts
 from esrag.ingesting import Progress, Silent
@@ -253,7 +253,9 @@ def _search_again(fresh: Engine, sample: Sequence[Chunk]) -> list[float]:
     """Return for each chunk 1 if it is among the nearest to its own vector, else 0."""
     texts = [text_to_index(chunk) for chunk in sample]
     vectors = fresh.vectors_of(texts)
-    near = (find_nearest(fresh, vectors[text], _HITS) if text in vectors else () for text in texts)
+    near = (
+        find_nearest_ids(fresh, vectors[text], _HITS) if text in vectors else () for text in texts
+    )
     return [float(chunk.chunk_id in found) for chunk, found in zip(sample, near, strict=True)]
 
 

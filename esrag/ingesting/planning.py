@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from esrag.errors import LoadingError
 from esrag.ingesting import Skip, State, Task
-from esrag.loading.listing import LeftOut, ListedFile, Listing, Problem, Reason, to_source
+from esrag.loading.files import LeftOut, ListedFile, Listing, Problem, Reason, to_source
 from esrag.loading.object_stores import place_of
 from esrag.loading.reading import sha256_of
 from esrag.loading.sources import is_address, is_below, path_of

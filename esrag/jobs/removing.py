@@ -8,7 +8,7 @@ from esrag.errors import UsageError
 from esrag.filters import Filter
 from esrag.jobs.recording import record_removal
 from esrag.jobs.work import Work
-from esrag.loading.listing import to_source
+from esrag.loading.files import to_source
 from esrag.loading.sources import is_below
 from esrag.records import StoredDocument
 from esrag.retrieving.filter_check import check_filter, require_of_documents

@@ -10,7 +10,7 @@ from esrag.ingesting import planning
 from esrag.ingesting.batches import digest_rules
 from esrag.jobs.recording import job_key, list_promised_ids
 from esrag.jobs.work import Work
-from esrag.loading.listing import Listing, Selection, list_files
+from esrag.loading.files import Listing, Selection, list_files
 from esrag.settings import Settings
 
 

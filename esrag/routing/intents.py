@@ -9,7 +9,7 @@ from esrag.retrieving.scopes import Scope
 from esrag.routing import Decision, Pass, Route, RouteRequest, RouterOptions
 from esrag.routing.cues import sum_cues
 from esrag.routing.entities import Entities, find_known
-from esrag.routing.nearest import find_nearest, is_within
+from esrag.routing.nearest import find_nearest_chunk, is_within
 from esrag.settings import IntentSettings, IntentsSettings, ScopeSettings
 from esrag.text import fill, list_places
 from esrag.text.terms import terms
@@ -102,7 +102,7 @@ class IntentsRouter:
         least = self._settings.nearest
         if not least:
             return None
-        chunk, share = find_nearest(question, self._engine, request.where)
+        chunk, share = find_nearest_chunk(question, self._engine, request.where)
         names = [name for name in least if share >= least[name]]
         scopes = [(name, scope) for name in names for scope in _wholes(self._kinds[name])]
         if chunk is None or not scopes:

@@ -10,7 +10,9 @@ from esrag.text.terms import question_terms, shares, terms, weigh_terms
 _LOOKED_AT = 5  # hits of the keyword leg
 
 
-def find_nearest(question: str, engine: Engine, where: Filter | None) -> tuple[Chunk | None, float]:
+def find_nearest_chunk(
+    question: str, engine: Engine, where: Filter | None
+) -> tuple[Chunk | None, float]:
     """Return the passage with the largest share of a question's terms, and that share, 0..1.
 
     Terms are weighed by the chunks of the index that have them. Raises: EngineError.

@@ -98,7 +98,7 @@ def test_a_link_put_in_the_place_of_a_file_is_not_read(tmp_path):
 def test_a_job_holds_its_reader_to_the_folder(esrag, corpus):
     """What a worker is handed says where the file must be."""
     from esrag.ingesting.planning import plan
-    from esrag.loading.listing import list_files
+    from esrag.loading.files import list_files
 
     planned = plan(list_files([str(corpus)]), {})
     assert {task.root for task in planned.tasks} == {str(corpus.resolve())}

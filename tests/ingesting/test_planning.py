@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from esrag.ingesting.planning import document_ids
-from esrag.loading.listing import ListedFile
+from esrag.loading.files import ListedFile
 
 NAMES = ("clock.txt", "hall/clock.txt", "hall/clock.md", "attic/clock.txt", "lamp.txt")
 FILES = [ListedFile(f"/docs/{name}", name) for name in NAMES]

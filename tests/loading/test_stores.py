@@ -12,8 +12,8 @@ import pytest
 
 from esrag.errors import LoadingError, ParsingError
 from esrag.ingesting.planning import group_by_source, plan
+from esrag.loading.files import Problem, Selection, list_files
 from esrag.loading.isolated import Parser
-from esrag.loading.listing import Problem, Selection, list_files
 from esrag.loading.object_stores import place_of
 from esrag.loading.reading import read, sha256_of, stamp
 from esrag.records import StoredDocument

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from esrag.loading.listing import Selection, list_files
+from esrag.loading.files import Selection, list_files
 from esrag.loading.sources import path_of
 
 
