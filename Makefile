@@ -82,9 +82,9 @@ lint: install  ## Linters, types, layers and generated docs
 	$(BIN)/lint-imports
 	$(BIN)/cog --check -r README.md docs/reference/*.md
 
-# The tests wait now and then, and the rest is done meanwhile; `make lint` tells of it at once.
-check: install  ## Every test, and beside them linters, types, layers, generated docs, the site and the demo; what CI runs
-	$(MAKE) --jobs=2 --output-sync=line test-all lint docs demo
+check: install  ## Linters, types, layers, generated docs, the site, the demo, then every test; what CI runs
+	$(MAKE) --jobs=2 --output-sync lint docs demo
+	$(MAKE) test-all
 
 fmt: install  ## Format the code and write the generated parts of the docs
 	$(BIN)/ruff check --fix .

@@ -141,9 +141,7 @@ def ask(
         answering.add(attempt, draft, verify(draft, attempt))
     result = answering.result(writers[0])
 
-    nearest = find_nearest_places(
-        found, result.reason, context.engine
-    )  # worth a look after a refusal
+    nearest = find_nearest_places(found, result.reason, context.engine)  # worth a look if refused
     result = replace(result, question=question, decision=route.decision, nearest=nearest)
     return elsewhere.label(replace(result, corrections=corrections))
 
