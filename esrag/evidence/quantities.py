@@ -78,13 +78,13 @@ def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Stat
     if best is None or best.defines or not lacks_asked_number(question, best):
         return tuple(statements)
 
-    having = find_best(each for each in statements if not lacks_asked_number(question, each))
-    if having is None or having.fit < NEARLY * best.fit:
+    asked = to_figures(question)
+    having = {each for each in statements if find_counts(asked, to_figures(each.text))}
+    other = find_best(having)
+    if other is None or other.fit < NEARLY * best.fit:
         return tuple(statements)
     return tuple(
-        replace(each, fit=round(NEARLY * each.fit, 6))
-        if lacks_asked_number(question, each)
-        else each
+        each if each in having else replace(each, fit=round(NEARLY * each.fit, 6))
         for each in statements
     )
 

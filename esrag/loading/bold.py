@@ -11,28 +11,34 @@ from itertools import pairwise
 from typing import Any
 
 from esrag.loading.layout import join_lines
-from esrag.loading.typography import MAX_CHARACTERS, MAX_SHARE, REPEATED, is_heading
+from esrag.loading.typography import (
+    MAX_CHARACTERS,
+    MAX_SHARE,
+    MIN_WEIGHT,
+    PART,
+    REPEATED,
+    Style,
+    is_heading,
+)
 
 MAX_LEVEL = 6  # of a heading in HTML
-_DEFAULT_PT = 12.0
+_DEFAULT = Style(12.0, is_bold=False)  # in points
 _HEADINGS = tuple(f"h{level}" for level in range(1, MAX_LEVEL + 1))
 _LINES = {"p", "div", "center"}  # elements that may be a line of their own
 _OTHER = {"table", "ul", "ol", "dl", "pre", "blockquote", "li", "form"}  # no headings in these
 _SIZE = re.compile(r"font-size:\s*(\d{1,3}(?:\.\d{1,3})?)(pt|px)", re.IGNORECASE)
 _WEIGHT = re.compile(r"font-weight:\s*(\w+)", re.IGNORECASE)
 _PX_PER_PT = 4 / 3
-_MIN_WEIGHT = 600
-_PART = re.compile(r"(?:part|chapter|appendix|annex)\s+(?:\d+|[A-Z]|[IVXL]+)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:(?:item|section|article|note)\s+|§\s?)?\d+[A-Z]?[.:]?\s", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Line:
-    """An element that is a line of its own, and the styles of its text: (size in pt, is bold)."""
+    """An element that is a line of its own, and the styles of its text."""
 
     element: Any
     text: list[str] = field(default_factory=list)
-    styles: set[tuple[float, bool]] = field(default_factory=set)
+    styles: set[Style] = field(default_factory=set)
     is_plain: bool = True  # nothing that could be no heading is in it
 
     @property
@@ -41,11 +47,11 @@ class _Line:
 
     @property
     def stands_out(self) -> bool:
-        return self.is_plain and bool(self.styles) and all(bold for _, bold in self.styles)
+        return self.is_plain and bool(self.styles) and all(style.is_bold for style in self.styles)
 
     @property
     def size(self) -> float:
-        return max(size for size, _ in self.styles)
+        return max(style.size for style in self.styles)
 
 
 def mark_headings(tree: Any) -> str | None:
@@ -78,7 +84,7 @@ def _iter_lines(tree: Any) -> Iterator[_Line]:
     """Yield the elements that are lines of their own, in order; others lie in these."""
     from lxml import etree  # type: ignore[import-untyped]
 
-    styles, lines = [(_DEFAULT_PT, False)], list[_Line]()
+    styles, lines = [_DEFAULT], list[_Line]()
     inside = 0  # of elements without headings
     for event, element in etree.iterwalk(tree, events=("start", "end")):
         if not isinstance(element.tag, str):
@@ -107,7 +113,7 @@ def _is_other(element: Any) -> bool:
     return is_link or element.tag in _OTHER
 
 
-def _note(lines: Sequence[_Line], text: str | None, style: tuple[float, bool]) -> None:
+def _note(lines: Sequence[_Line], text: str | None, style: Style) -> None:
     if lines and text and text.strip():
         lines[-1].text.append(text)
         lines[-1].styles.add(style)
@@ -115,24 +121,24 @@ def _note(lines: Sequence[_Line], text: str | None, style: tuple[float, bool]) -
         lines[-1].text.append(" ")
 
 
-def _style(element: Any, inherited: tuple[float, bool]) -> tuple[float, bool]:
+def _style(element: Any, inherited: Style) -> Style:
     """Return the size in points and whether the text is bold, as the element says or inherits."""
-    size, is_bold = inherited
+    size, is_bold = inherited.size, inherited.is_bold
     said = element.get("style") or ""
     if found := _SIZE.search(said):
         size = float(found[1]) / (_PX_PER_PT if found[2].lower() == "px" else 1)
     if found := _WEIGHT.search(said):
         weight = found[1].lower()
-        is_bold = weight.startswith("bold") or (weight.isdigit() and int(weight) >= _MIN_WEIGHT)
+        is_bold = weight.startswith("bold") or (weight.isdigit() and int(weight) >= MIN_WEIGHT)
     elif element.tag in ("b", "strong"):
         is_bold = True
-    return size, is_bold
+    return Style(size, is_bold)
 
 
 def _prominence(line: _Line) -> tuple[int, float, bool]:
     """Return what a line's level depends on: a number, its size, and capitals."""
     title = line.title
-    numbered = 2 if _PART.match(title) else int(bool(_NUMBERED.match(title)))
+    numbered = 2 if PART.match(title) else int(bool(_NUMBERED.match(title)))
     return numbered, line.size, title.isupper()
 
 

@@ -29,7 +29,7 @@ _LINE = re.compile(r"[^\r\n]+")
 _NUMBER = re.compile(
     r"(?P<parts>(?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,5})(?:\.\s*|\s+)(?=[^\W\d_])"
 )
-_APPENDIX = re.compile(r"(?:Appendix|Annex|Chapter|Part)\s+(?:\d+|[A-Z]|[IVXL]+)\b", re.IGNORECASE)
+PART = re.compile(r"(?:Appendix|Annex|Chapter|Part)\s+(?:\d+|[A-Z]|[IVXL]+)\b", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r" \d{1,3}\Z")
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}(?!\w)")
 _MIN_WORDS = 6  # of a line of the text
@@ -42,7 +42,7 @@ _NO_HEADING = re.compile(
 _MAX_NAME = 128  # bytes of a font's name
 _FORCE_BOLD = 1 << 18
 _BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
-_MIN_WEIGHT = 600
+MIN_WEIGHT = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _style(page: Any, index: int, character: str) -> Style | None:
     is_bold = (
         bool(_BOLD.search(name.value.decode("utf-8", "replace")))
         or bool(flags.value & _FORCE_BOLD)
-        or pdfium.FPDFText_GetFontWeight(page, index) >= _MIN_WEIGHT
+        or pdfium.FPDFText_GetFontWeight(page, index) >= MIN_WEIGHT
     )
     height = abs(box.top - box.bottom)
     return Style(round(2 * height) / 2 if math.isfinite(height) else 0.0, is_bold)
@@ -243,7 +243,7 @@ def _depth(title: str) -> int:
     """
     if number := _NUMBER.match(title):
         return number["parts"].count(".") + 1
-    return 1 if _APPENDIX.match(title) else 0
+    return 1 if PART.match(title) else 0
 
 
 def _rank(headings: Sequence[_Heading]) -> Callable[[_Heading], int]:
