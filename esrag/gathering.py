@@ -21,7 +21,7 @@ from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
-from esrag.evidence.quantities import lacks_asked_number, lacks_asked_unit
+from esrag.evidence.quantities import gives_other_units, lacks_asked_number, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
@@ -83,6 +83,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         cells = answer_first_cells(question, evidence, _look_around(context))
     for answer in (answer_author, answer_date):
         cells = cells if cells.found else answer(question, evidence, stated)
+    if any(gives_other_units(question, text) for _, text in cells.found):
+        cells = NO_CELLS
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
         relevance=best.fit if best else 0.0,

@@ -32,6 +32,7 @@ from esrag.filters import Filter
 from esrag.records import Chunk, Fingerprint, Fusion, Hit, Method, StoredDocument
 from esrag.settings import EngineSettings
 from esrag.text.defined import find_definitions
+from esrag.text.rows import find_rows
 from esrag.text.terms import question_terms, terms
 
 Vectors = npt.NDArray[np.float32]
@@ -142,6 +143,7 @@ class Prepared:
         return [
             *terms(self.indexed_texts[index]),
             *find_definitions(chunk.text, chunk.section),
+            *find_rows(chunk.text),
         ]
 
 

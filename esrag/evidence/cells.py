@@ -8,13 +8,14 @@ from typing import Literal
 
 from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.labels import find_labels
+from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import find_other_words, read_sides
+from esrag.text.rows import find_name
 from esrag.text.terms import compounds, terms
 
 MIN_SHARED = 3  # words of the question in a cell with its labels
@@ -41,6 +42,7 @@ MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
 _PARTS = "; "
+_CHANGES = set(terms("change increase decrease growth difference variance"))
 
 Way = Literal["", "named", "row"]
 Column = tuple[str, str]
@@ -58,7 +60,8 @@ class _Candidate:
     numbers: int  # of the question that its label has and no header of it: a year, a size
     matched: int  # words of its label only
     explained: int  # words of its label and of its best header
-    missing: int  # words of its label that the question lacks, none if it has the label's number
+    missing: int  # words of its name that the question lacks, none if it has the label's number
+    unasked: int  # the same of its whole label
     headers: int  # words of its best header
     share: float  # of the question's words that it has with its caption and titles
     is_technical: bool  # a technical word of the question is in its label
@@ -98,7 +101,7 @@ def answer_cells(
     best = find_best(statements)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
-    by_name = _best(named)
+    by_name = _best([row for row in named if not row.unasked] or named)
     chosen = by_name or _best_of_table(rows, own)
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
@@ -197,38 +200,39 @@ def _candidates(
         row = line.row
         if row is None or not row.cells or not _label(row):
             continue
-        names = tuple(name for name, _ in row.cells)
+        name, names = row.cells[0][1], tuple(header for header, _ in row.cells)
         places[names] += 1
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
-        asked = words | (_terms(row.cells[0][1]) if is_quarter else set())
+        asked = words | (_terms(name) if is_quarter else set())
         columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
-        heads = _terms(" ".join(name for name, _ in row.cells))
+        heads = _terms(" ".join(names))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
-        label = _terms(row.cells[0][1])
-        missing = set() if _is_member(row.cells[0][1], members, asked) else label - asked
+        label = _terms(name)
+        unasked = set() if _is_member(name, members, asked) else label - asked
         held = titles | _terms(row.above) | label | heads
         yield _Candidate(
             key=item.key,
             row=row,
             text=to_line(line.text),
             asked=asked,
-            numbers=0 if missing else sum(map(str.isdigit, (label & given) - heads)),
+            numbers=0 if unasked else sum(map(str.isdigit, (label & given) - heads)),
             matched=len((asked & label) - over),
             explained=len(asked & label) + shared,
-            missing=len(missing),
+            missing=len(unasked & _terms(find_name(name))),
+            unasked=len(unasked),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),
-            is_technical=not named.isdisjoint(compounds(row.cells[0][1])),
+            is_technical=not named.isdisjoint(compounds(name)),
         )
 
 
 def _members(text: str) -> set[tuple[str, str]]:
-    """Return the numbered members of series that a text names: lamp 7, berth 12."""
+    """Return the numbered members of series that a text names: lamp 7, berth 12, but no dates."""
     return {
         (word, label)
         for word, found in find_labels(to_figures(text)).items()
         for label in found
-        if label.isdigit()
+        if label.isdigit() and word not in DATES
     }
 
 
@@ -250,12 +254,34 @@ def _is_named(row: _Candidate) -> bool:
     return bool(row.matched and row.headers) and not row.missing and row.share >= least
 
 
+def _is_other_change(row: _Candidate) -> bool:
+    """Return whether a row gives a change, such as a cash flow, and the question asks for none."""
+    return not row.asked & _CHANGES and not _CHANGES.isdisjoint(_terms(_label(row.row)))
+
+
 def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the rows whose label fits best, and that have most words of the question."""
-    fits = [(row.numbers, row.explained, -row.missing, round(row.share, 3)) for row in rows]
+    fits = [
+        (
+            row.numbers,
+            row.explained,
+            -row.missing,
+            not _is_other_change(row),
+            -row.unasked,
+            round(row.share, 3),
+        )
+        for row in rows
+    ]
     most = max(fits, default=())
     found = {row.row: row for row, fit in zip(rows, fits, strict=True) if fit == most}
-    return list(found.values()) if len(found) <= MAX_ROWS else []
+    apart = {_figures(row): row for row in reversed(found.values())}
+    return [*reversed(apart.values())] if len(apart) <= MAX_ROWS else []
+
+
+def _figures(candidate: _Candidate) -> tuple[str, ...]:
+    """Return a row's name and figures: tables that repeat them say the same."""
+    (_, label), *values = candidate.row.cells
+    return label.casefold(), *(re.sub(r"[^\d.()-]", "", text) for _, text in values)
 
 
 def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_Candidate]:

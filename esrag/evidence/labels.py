@@ -41,7 +41,7 @@ _OPEN_MONTH = re.compile(
     re.IGNORECASE,
 )
 
-_DATES = {"date", *(terms(month)[0] for month in MONTHS)}  # can be written in many ways
+DATES = {"date", *(terms(month)[0] for month in MONTHS)}  # can be written in many ways
 
 
 def drop_other_members(
@@ -59,9 +59,7 @@ def drop_other_members(
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
     is_spoken_of = all(
-        _is_spoken_of(labels, texts.values())
-        for word, labels in asked.items()
-        if word not in _DATES
+        _is_spoken_of(labels, texts.values()) for word, labels in asked.items() if word not in DATES
     )
     if not is_spoken_of or lacks_member(named, texts.values()):
         return []
@@ -153,7 +151,7 @@ def find_labels(text: str) -> dict[str, set[str]]:
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
         if is_label and is_name and is_next and not _is_measured(text, word):
             stem = terms(before[0])[0]
-            if stem not in _DATES or not _YEAR.fullmatch(word[0]):  # "May 2021" has many days
+            if stem not in DATES or not _YEAR.fullmatch(word[0]):  # "May 2021" has many days
                 found[stem].add(word[0])
     for day, month in _MONTHS.findall(text):
         found[terms(month)[0]].add(day)

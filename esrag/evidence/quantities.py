@@ -99,6 +99,17 @@ def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:
     return not any(_has_unit(wanted, each) for each in near)
 
 
+def gives_other_units(question: str, text: str) -> bool:
+    """Return whether a question asks for a unit, and a text has others only.
+
+    >>> gives_other_units("How many seconds does it take?", "key: 32 bytes")
+    True
+    """
+    wanted = _asked_family(question)
+    given = {_find_family(use.unit) for use in uses(to_figures(text)) if use.unit}
+    return bool(wanted and given) and wanted not in {"money", *given}
+
+
 def _asked_family(question: str) -> str:
     """Return the family of units that a question asks for, "" for none.
 

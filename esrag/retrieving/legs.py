@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from esrag.chunking.cut import text_to_index
 from esrag.embedding import Embedder, Vectors, check_vectors
 from esrag.engines import Engine, SearchRequest, SearchResult
 from esrag.engines.clock import Clock
@@ -14,9 +15,11 @@ from esrag.settings import RetrievalSettings
 from esrag.text import normalise
 from esrag.text.defined import definition_tokens
 from esrag.text.questions import find_other_words, read_question
-from esrag.text.terms import question_terms
+from esrag.text.rows import find_rows, row_tokens
+from esrag.text.terms import question_terms, terms
 
-DEFINITIONS, MOST_FIRST = 10, 2  # passages that define: how many are found and put first
+DEFINITIONS, ROWS = 10, 30  # passages that are found by what they define, and by their rows
+MOST_FIRST = 2  # of these
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
 
@@ -69,7 +72,8 @@ def search_legs(
     defined = () if settings.method == "vector" else _search_definitions(question, request, engine)
     if not found.took_ms:
         clock.lap("search")
-    hits = _put_first(defined, found.hits)[: request.size]
+    rows = () if settings.method == "vector" else _search_rows(question, request, engine)
+    hits = _put_first(defined, _put_first(rows, found.hits))[: request.size]
     hits = tuple(replace(hit, fused_score=hit.score) for hit in hits)
     return replace(found, hits=hits, took_ms={**clock.took_ms, **found.took_ms})
 
@@ -85,11 +89,36 @@ def _search_definitions(question: str, request: SearchRequest, engine: Engine) -
     return engine.search(wanted).hits
 
 
+def _search_rows(question: str, request: SearchRequest, engine: Engine) -> tuple[Hit, ...]:
+    """Return hits with a table whose row has the longest name in a question; the closest first."""
+    tokens = row_tokens(question)
+    if not tokens:
+        return ()
+
+    wanted = replace(request, method="keyword", also=(*tokens,), size=ROWS)
+    found = engine.search(wanted).hits
+    if len(found) == ROWS:  # perhaps not all of them: the question tells which are closest
+        found = engine.search(replace(wanted, text=question)).hits
+
+    def rank(hit: Hit) -> tuple[int, int]:
+        words = max((tokens.get(row, 0) for row in find_rows(hit.chunk.text)), default=0)
+        return words, len(asked.intersection(terms(text_to_index(hit.chunk))))
+
+    asked = set(terms(question))
+    ranks = {hit.chunk.chunk_id: rank(hit) for hit in found}
+    longest, _ = max(ranks.values(), default=(0, 0))
+    ordered = sorted(found, key=lambda hit: ranks[hit.chunk.chunk_id], reverse=True)
+    named = tuple(hit for hit in ordered if ranks[hit.chunk.chunk_id][0] == longest)
+    return named[: min(longest, MOST_FIRST)]  # one word is little to go by
+
+
 def _put_first(defined: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the hits, some of those that define first, with the score of the best hit.
+    """Return the hits, some of those that define or have a row first, with the best hit's score.
 
     They are the best two by both legs, or else by their definitions, and the best by these.
     """
+    if not defined:
+        return (*hits,)
     ids, keys = {hit.chunk.chunk_id for hit in defined}, {hit.chunk.chunk_id for hit in hits}
     own = [hit for hit in hits if hit.chunk.chunk_id in ids]
     ranked = [*own, *(hit for hit in defined if hit.chunk.chunk_id not in keys)]

@@ -16,6 +16,22 @@ SHEETS = (
     "BALANCE SHEETS\n\nASSETS | 2021 | 2020\nCurrent assets:\nCash | $5 | $4\n"
     "Total current assets | 61 | 52\nTotal assets | $91 | $82"
 )
+BALANCE = (
+    "Statements\n\nIn thousands | 2021 | 2020\nCash and cash equivalents | $16,058 | $5,993\n"
+    "Accounts payable | $374 | $467\nTotal liabilities | 57,739 | 55,371\n"
+    "Total liabilities and equity | $40,452 | $30,574\nChanges in liabilities:\n"
+    "Accounts payable | 92 | (1,081)"
+)
+REPEATED = "\n\n".join(
+    f"Table {n}\n\n{header} | 2021 | 2020\n{row}"
+    for n, (header, row) in enumerate(
+        (
+            ("Operations", "Net income (loss) | 2,111 | (2,208)"),
+            ("Equity", "Net income (loss) | $2,111 | $(2,208)"),
+            ("Cash flows", "Net income (loss) | 2,111 | (2,208)"),
+        )
+    )
+)
 OPTIONS = (
     "Options\n\n | Number | Exercise Price\nOutstanding – December 31, 2020 | 2,982 | $1.08\n"
     "Exercised | (1,094) | $0.82\nOutstanding – December 31, 2021 | 1,935 | $1.33\n"
@@ -77,6 +93,19 @@ def answer(question, text):
             "What was the exercise price of the options outstanding at the end of 2021?",
             ["Outstanding – December 31, 2021, Exercise Price: $1.33"],
         ),
+        (
+            BALANCE,
+            "How much cash was there at the end of 2020?",
+            ["Cash and cash equivalents, 2020: $5,993"],
+        ),
+        (BALANCE, "What were the total liabilities in 2021?", ["Total liabilities, 2021: 57,739"]),
+        (BALANCE, "What were the accounts payable in 2020?", ["Accounts payable, 2020: $467"]),
+        (
+            BALANCE,
+            "What was the change in accounts payable in 2020?",
+            ["Changes in liabilities: Accounts payable, 2020: (1,081)"],
+        ),
+        (REPEATED, "What was the net income in 2020?", ["Net income (loss), 2020: (2,208)"]),
         (DEBT, "How much of the debt is due in 2026?", ["December 31: 2026, Total: $576"]),
         (
             PRICES,

@@ -1,0 +1,81 @@
+"""Find the rows of tables by their names, so that a question that names a row finds its table.
+
+An encoder makes little of figures, and BM25 little of frequent words: many passages of a report
+have "total" and "assets". Each row therefore has a token of its name in the keyword leg.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+
+from esrag.text.questions import read_question
+from esrag.text.terms import MONTHS, whole_words
+
+IS_ROW = "▤"  # the first character of a token; those of texts begin with a letter or a digit
+MAX_ROWS = 64  # tokens of a passage
+MAX_WORDS = 6  # of a name
+MAX_TOKEN = 64  # characters
+
+_BAR = " | "
+_END = re.compile(r"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{0,80}[)\]]\Z")
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w.,-]\d)")
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d(?!\d))(?<!\d)\d")  # and no year
+_MONTHS = set(whole_words(" ".join(MONTHS)))
+
+
+def find_rows(text: str) -> tuple[str, ...]:
+    r"""Return the tokens of a passage's table rows, of whole labels and of their names alone.
+
+    >>> find_rows("ASSETS | 2021\nCash and cash equivalents | $16\nTotal assets | $40")
+    ('▤cashcashequival', '▤cash', '▤totalasset')
+    """
+    rows = (row for above, row in pairwise(("", *text.split("\n"))) if _is_row(row, above))
+    labels = (row.partition(_BAR)[0] for row in rows)
+    names = (name for label in labels for name in (label, find_name(label)))
+    tokens = dict.fromkeys(map(_token, map(whole_words, names)))
+    return (*islice(filter(None, tokens), MAX_ROWS),)
+
+
+def find_name(label: str) -> str:
+    """Return the name of a row, its label without what qualifies it.
+
+    >>> find_name("Cash and cash equivalents"), find_name("Receivables, net of allowances")
+    ('Cash', 'Receivables')
+    """
+    return _END.split(label.strip(), maxsplit=1)[0]
+
+
+def row_tokens(question: str) -> dict[str, int]:
+    """Return the tokens of the rows that a question may name, each with its number of words.
+
+    A question for a number may name a row by one word, but "What is an asset?" names none.
+
+    >>> row_tokens("How many assets are there?")
+    {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
+    """
+    kind, words = read_question(question).kind, whole_words(question)
+    is_for_number = kind == "count" or _YEAR.search(question)
+    if kind == "definition" and not is_for_number:
+        return {}
+    runs = _iter_runs(words, 1 if is_for_number else 2)
+    return {token: len(run) for run in runs if (token := _token(run))}
+
+
+def _is_row(line: str, above: str) -> bool:
+    """Return whether a line is a row of a table, and not a first one without any figure but years.
+
+    That is the header.
+    """
+    _, bar, cells = line.partition(_BAR)
+    return bool(bar) and (_BAR in above or bool(_FIGURE.search(cells)))
+
+
+def _token(words: Sequence[str]) -> str:
+    """Return the token of a name; "" for one without words, with too many, or with a date alone."""
+    is_date = all(word.isdecimal() or word in _MONTHS for word in words)
+    return "" if is_date or len(words) > MAX_WORDS else f"{IS_ROW}{''.join(words)}"[:MAX_TOKEN]
+
+
+def _iter_runs(words: Sequence[str], least: int) -> Iterator[Sequence[str]]:
+    for size in range(least, MAX_WORDS + 1):
+        yield from (words[at : at + size] for at in range(len(words) - size + 1))
