@@ -64,7 +64,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        first = _write(layout, _shorten_tables(_mark_items(_without_directives(body))))
+        first = _write(layout, _write_tables(_mark_items(_without_directives(body))))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 
@@ -231,20 +231,36 @@ def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
         yield Span(start, last + len(text))
 
 
-def _shorten_tables(body: str) -> str:
-    """Return the text with long tables continued in others, with the caption and header again."""
+def _write_tables(body: str) -> str:
+    """Return the text with tables whose rows have spaces around their bars.
+
+    Long tables are continued in others, with the caption and header again.
+    """
     pieces: list[str] = []
     done = 0
     for table in tables(list(_lines(body))):
-        header, rule, *rows = body[table.start : table.end].split("\n")
+        header, rule, *rows = map(_space_bars, body[table.start : table.end].split("\n"))
         before = body[max(table.start - _MAX_ABOVE, 0) : table.start]
         above = [line for line in before.split("\n") if line.strip()]
         parts = list(split_rows([header, *rows], strip_marks(read_caption(above))))
-        if len(parts) > 1 and header.count("|") > 1:
-            pieces.append(body[done : table.start])
-            pieces.append("\n\n".join(_with_rule(part, header, rule) for part in parts))
-            done = table.end
+        is_long = len(parts) > 1 and header.count("|") > 1
+        tiles = (
+            [_with_rule(part, header, rule) for part in parts]
+            if is_long
+            else ["\n".join([header, rule, *rows])]
+        )
+        pieces.extend((body[done : table.start], "\n\n".join(tiles)))
+        done = table.end
     return "".join([*pieces, body[done:]])
+
+
+def _space_bars(row: str) -> str:
+    r"""Return a row of a table with spaces around its bars, unless it begins with one.
+
+    >>> _space_bars(r"a\|b|c"), _space_bars("| a|b|")
+    ('a\\|b | c', '| a|b|')
+    """
+    return row if row.lstrip().startswith("|") else re.sub(r"(?<!\\)\s?\|\s?", " | ", row).rstrip()
 
 
 def _with_rule(part: Sequence[str], header: str, rule: str) -> str:

@@ -29,8 +29,12 @@ def find_rows(text: str) -> tuple[str, ...]:
     >>> find_rows("ASSETS | 2021\nCash and cash equivalents | $16\nTotal assets | $40")
     ('▤cashcashequival', '▤cash', '▤totalasset')
     """
-    rows = (row for above, row in pairwise(("", *text.split("\n"))) if _is_row(row, above))
-    labels = (row.partition(_BAR)[0] for row in rows)
+    lines = [_split(line) for line in text.split("\n")]
+    labels = [
+        label
+        for (_, above), (label, values) in pairwise((("", ""), *lines))
+        if above or _FIGURE.search(values)  # or else it is the header
+    ]
     names = (name for label in labels for name in (label, find_name(label)))
     tokens = dict.fromkeys(map(_token, map(whole_words, names)))
     return (*islice(filter(None, tokens), MAX_ROWS),)
@@ -48,26 +52,30 @@ def find_name(label: str) -> str:
 def row_tokens(question: str) -> dict[str, int]:
     """Return the tokens of the rows that a question may name, each with its number of words.
 
-    A question for a number may name a row by one word, but "What is an asset?" names none.
+    A question for a number may name a row by one word. "What is an asset?" names none, but "What is
+    the price of it?" may.
 
     >>> row_tokens("How many assets are there?")
     {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
     """
     kind, words = read_question(question).kind, whole_words(question)
     is_for_number = kind == "count" or _YEAR.search(question)
-    if kind == "definition" and not is_for_number:
+    if kind == "definition" and not is_for_number and " of " not in question:
         return {}
     runs = _iter_runs(words, 1 if is_for_number else 2)
     return {token: len(run) for run in runs if (token := _token(run))}
 
 
-def _is_row(line: str, above: str) -> bool:
-    """Return whether a line is a row of a table, and not a first one without any figure but years.
+def _split(line: str) -> tuple[str, str]:
+    """Return the label and the values of a row with bars; ("", "") for another line.
 
-    That is the header.
+    >>> _split("| a | b |"), _split("a | b | c"), _split("a|b")
+    (('a', 'b |'), ('a', 'b | c'), ('', ''))
     """
-    _, bar, cells = line.partition(_BAR)
-    return bool(bar) and (_BAR in above or bool(_FIGURE.search(cells)))
+    if _BAR not in line and not line.startswith("|"):
+        return "", ""
+    label, _, values = line.removeprefix("|").partition("|")
+    return label.strip(), values.strip()
 
 
 def _token(words: Sequence[str]) -> str:
