@@ -94,6 +94,7 @@ _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs
 _IN_FULL = r"[A-Z][\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
 _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
+    r"|consists? of|provides? a way|, (?:also|sometimes|often) (?:called|known as|referred to as)"
     r"|:|–|—|=)"
 )
 _SUBORDINATE = (

@@ -17,7 +17,7 @@ from esrag.text.terms import compounds, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
-DEFINED = 0.6  # share of the best fit that a definition has at least, if the question wants one
+DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
 # The same for a list if the question wants one, and for a sentence if it wants a fact.
 LISTED = 0.85
 ALIKE = 0.8  # sentences that share more of their words than this say the same

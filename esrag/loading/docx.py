@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import islice, takewhile
 from typing import Any
 
 from esrag.loading import archive
@@ -23,6 +24,7 @@ _CHARACTERS = {
     f"{_WORD}cr": "\n",
     f"{_WORD}noBreakHyphen": "-",
 }
+MAX_COVER, MAX_TITLE, MIN_TITLE_SIZE = 12, 150, 32  # paragraphs, characters, half points
 _NO = {"0", "false", "off", "none"}
 _WHITE, _TINY = "FFFFFF", 2  # half points
 _FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
@@ -54,6 +56,7 @@ class DocxLoader:
         _write_footnotes(layout, document.part, vanished)
         properties = document.core_properties
         title = join_lines(" ".join(titles)) or clean_title(properties.title)
+        title = title or clean_title(_find_cover_title(document.element.body))
         yield layout.document(source, "docx", title, {"author": properties.author})
 
 
@@ -74,6 +77,31 @@ def _write_body(
             titles.append(_text(block))
 
     return titles
+
+
+def _find_cover_title(body: Any) -> str:
+    """Return the first lines in the largest letters of a document's beginning; "" if none is large.
+
+    A cover may be made of plain paragraphs.
+    """
+    first = islice((block for block in _blocks(body) if _text(block).strip()), MAX_COVER)
+    cover = [(_read_size(block), _text(block)) for block in first]
+    largest = max((size for size, _ in cover), default=0)
+    if largest < MIN_TITLE_SIZE:
+        return ""
+
+    at = next(n for n, (size, _) in enumerate(cover) if size == largest)
+    lines = [*takewhile(lambda line: line[0] == largest, cover[at:])]
+    title = join_lines(" ".join(text for _, text in lines))
+    return title if len(lines) < len(cover) and len(title) <= MAX_TITLE else ""
+
+
+def _read_size(block: Any) -> int:
+    """Return the size that a paragraph gives its letters, in half points; 0 if it gives none."""
+    sizes = [
+        each.get(f"{_WORD}val", "") for each in block.iterfind(f"{_WORD}r/{_WORD}rPr/{_WORD}sz")
+    ]
+    return max((int(size) for size in sizes if size.isdecimal()), default=0)
 
 
 def _write_footnotes(layout: Layout, part: Any, vanished: set[str] | None) -> None:

@@ -22,7 +22,8 @@ _ARTICLE = r"(?:An?|The|Any|One|Each)"
 _MARK = r"[*_`\"”]{0,3}"
 _SAYS = (
     r"(?:is|are) (?:an?|the|any|one|defined as|used to)\b|means?\b|refers? to\b|stands? for\b"
-    r"|denotes?\b|defines?\b|describes?\b"
+    r"|denotes?\b|defines?\b|describes?\b|consists? of\b"
+    r"|(?:also|sometimes|often) (?:called|known as|referred to as)\b"
 )
 # A sentence that begins with a name, and says what it is.
 _SENTENCE = rf"(?:^\W{{0,6}}|(?<=[.!?:] )){_ARTICLE}? ?{_NAME}{_SHORT}{_MARK},? (?:{_SAYS})"

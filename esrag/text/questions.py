@@ -28,8 +28,8 @@ _UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|sp
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
-    rf"|\b(?:what|which)(?! do\b| does\b| did\b)(?:'s| is| are| was| were)?(?: [\w'’-]+){{0,5}}?"
-    rf" {_MEASURES}s?\b"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b)(?:'s| is| are| was| were)?"
+    rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
@@ -45,7 +45,8 @@ _TIMES = re.compile(
 )
 _DEFINES = re.compile(
     r"\A(?:(?:define|explain|describe)\b|(?:the )?(?:definition|meaning) of\b"
-    r"|what(?:'s| is| are| was| were)"
+    r"|what (?:counts|qualifies) as\b"
+    r"|(?:(?:in|for|within) [^?,]{1,60}, )?what(?:'s| is| are| was| were)"
     r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
     re.IGNORECASE,
 )

@@ -275,6 +275,18 @@ def test_the_outline_of_a_word_style_makes_headings(load_one, build, level, sect
     assert [each.path[-1] for each in loaded.sections] == sections
 
 
+@pytest.mark.parametrize(
+    ("points", "title"),
+    [([12, 24, 24, 12], "Lamps of the Tower"), ([12, 14, 14, 12], ""), ([24, 24, 24, 24], "")],
+)
+def test_a_cover_of_large_letters_is_the_title(load_one, build, points, title):
+    """If the letters are large, and not all of them."""
+    document = docx.Document()
+    for text, size in zip(("Ministry", "Lamps of", "the Tower", "They burn."), points, strict=True):
+        document.add_paragraph().add_run(text).font.size = docx.shared.Pt(size)
+    assert title == load_one("a.docx", build.saved(document)).title
+
+
 def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
     """Tracked insertions, content controls and text boxes are text, tracked deletions are not."""
     document = docx.Document()
