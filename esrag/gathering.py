@@ -33,9 +33,9 @@ from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
-from esrag.text.terms import compounds, terms
+from esrag.text.terms import compounds, find_years, terms
 
-_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
+_PERIOD = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}")  # said in many ways
 _BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?:\\-)?(?=\d)")  # of an escaped word
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
@@ -114,7 +114,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
     """Return whether the question has a technical word or a year that no passage has."""
-    named = compounds(question) | set(_YEAR.findall(question))
+    named = {name for name in compounds(question) if not _PERIOD.fullmatch(name)}
+    named |= find_years(question)
     for chunk in (item.chunk for item in evidence) if named else ():
         text = f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}".translate(_DASHES)
         named -= set(terms(text))
@@ -128,11 +129,11 @@ def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Eviden
     >>> _lacks_year("What was it in 2020?", Statement("c1", 0, "It was 5 in 2021."), [])
     True
     """
-    asked = set(_YEAR.findall(question))
+    asked = find_years(question)
     if best is None or not asked:
         return False
     sections = [item.chunk.section for item in evidence if item.key == best.key]
-    return asked.isdisjoint(_YEAR.findall(" ".join((best.text, best.under, *sections))))
+    return asked.isdisjoint(find_years(" ".join((best.text, best.under, *sections))))
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -16,7 +16,7 @@ from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import find_other_words, read_sides
 from esrag.text.rows import find_name
-from esrag.text.terms import compounds, terms
+from esrag.text.terms import compounds, find_years, terms
 
 MIN_SHARED = 3  # words of the question in a cell with its labels
 MAX_CELLS = 3  # more of them are the whole row
@@ -37,6 +37,7 @@ _ASKS_FOR_MORE = re.compile(
     r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
 )
 _SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
+_NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}")
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
@@ -168,6 +169,7 @@ def _asked(question: str) -> set[str]:
     >>> sorted(_asked("The highest price at the end of 2021?") - _terms("highest price end 2021"))
     ['31', 'decemb', 'high']
     """
+    question = _NOT.sub(" ", question)
     bases = _SUPERLATIVE.findall(question)
     others = find_other_words(question).values()
     year_end = ["December 31"] if _YEAR_END.search(question) else []
@@ -193,7 +195,7 @@ def _candidates(
     """
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
     quarter, given, named = _quarter(question), _terms(question), compounds(question)
-    members = _members(question)
+    members, years = _members(question), find_years(question)
     places = Counter[tuple[str, ...]]()
 
     for line in lines(item.chunk.text):
@@ -202,6 +204,9 @@ def _candidates(
             continue
         name, names = row.cells[0][1], tuple(header for header, _ in row.cells)
         places[names] += 1
+        dated = find_years("\n".join((row.above, name, *names)))
+        if years and dated and years.isdisjoint(dated):
+            continue
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         asked = words | (_terms(name) if is_quarter else set())
         columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
@@ -293,7 +298,9 @@ def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_
         for row in rows
         if _is_of_table(row, own) and (row.numbers, row.explained) > (own.numbers, own.explained)
     ]
-    return _best(better) or [own]
+    named = [row for row in rows if row.matched and row.headers and not row.missing]
+    elsewhere = [row for row in named if own.missing and row.explained >= own.explained]
+    return _best(better) or _best(elsewhere) or [own]
 
 
 def _is_of_table(row: _Candidate, other: _Candidate) -> bool:
@@ -322,8 +329,8 @@ def _label(row: Row) -> str:
 def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[list[int], int]:
     """Return the columns whose headers share most words with the question, and how many words.
 
-    Words of all headers do not count, unless there is only one column. A comparison of two columns
-    asks for both.
+    Words of all headers do not count, unless there is only one column. A column without other words
+    is better. A comparison of two columns asks for both.
     """
     headers = [_terms(name) for name, _ in values]
     compared = [[n for n, words in enumerate(headers) if words.issuperset(side)] for side in sides]
@@ -335,7 +342,9 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
     most = max(shared, default=0)
     if len(values) == 1:
         return [0], most
-    return [n for n, count in enumerate(shared) if count == most and most], most
+    best = [n for n, count in enumerate(shared) if count == most and most]
+    exact = [n for n in best if headers[n] - common <= asked]
+    return exact or best, most
 
 
 def _without_label(asked: set[str], row: Row) -> set[str]:

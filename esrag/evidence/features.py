@@ -17,7 +17,7 @@ from esrag.records import Evidence
 from esrag.text import drop_number
 from esrag.text.figures import to_figures, uses
 from esrag.text.questions import Asked, find_other_words, read_question
-from esrag.text.terms import compounds, rarities, shares, terms
+from esrag.text.terms import compounds, find_years, rarities, shares, terms
 
 T = TypeVar("T")
 Scores = npt.NDArray[np.float64]
@@ -89,7 +89,6 @@ _ANNOUNCES = re.compile(
 )
 _ENDED = re.compile(r"[.!?:;]\W*\Z")
 _ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
 _IN_FULL = r"[A-Z][\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
 _DEFINED = (
@@ -177,7 +176,7 @@ def _read_question(question: str) -> _Question:
         words=terms(plain),
         named=named,
         series=_series(named),
-        years=set(_YEAR.findall(plain)),
+        years=find_years(plain),
         others={
             term: set(terms(others))
             for word, others in find_other_words(question).items()
@@ -363,7 +362,7 @@ def _series(named: Iterable[str]) -> set[str]:
 def _match_others(wanted: _Question, one: _Said) -> dict[str, float]:
     """Return whether a statement is about another member of a series, or about another year."""
     own = compounds(one.text) if wanted.series else set()
-    given = set(_YEAR.findall(one.text)) if wanted.years else set()
+    given = find_years(one.text) if wanted.years else set()
     is_of_series = not wanted.series.isdisjoint(_series(own))
     return {
         "other_member": float(is_of_series and wanted.named.isdisjoint(own)),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, whole_words
+from esrag.text.terms import MONTHS, find_years, whole_words
 
 IS_ROW = "▤"  # the first character of a token; those of texts begin with a letter or a digit
 MAX_ROWS = 64  # tokens of a passage
@@ -18,7 +18,6 @@ MAX_TOKEN = 64  # characters
 
 _BAR = " | "
 _END = re.compile(r"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{0,80}[)\]]\Z")
-_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w.,-]\d)")
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d(?!\d))(?<!\d)\d")  # and no year
 _MONTHS = set(whole_words(" ".join(MONTHS)))
 
@@ -59,7 +58,7 @@ def row_tokens(question: str) -> dict[str, int]:
     {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
     """
     kind, words = read_question(question).kind, whole_words(question)
-    is_for_number = kind == "count" or _YEAR.search(question)
+    is_for_number = kind == "count" or bool(find_years(question))
     if kind == "definition" and not is_for_number and " of " not in question:
         return {}
     runs = _iter_runs(words, 1 if is_for_number else 2)

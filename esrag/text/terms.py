@@ -56,6 +56,7 @@ _CONNECTORS = re.compile(r"[-._/:@&+#,]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _PLURAL = re.compile("(?<=[A-Z0-9])s$")  # of an abbreviation
 _JOINTS = str.maketrans("", "", "-.'")
 # Letters and digits of formulas, because users do not type 𝑘 or ℎ. Other signs stay.
@@ -79,6 +80,15 @@ def terms(text: str) -> list[str]:
 def question_terms(question: str) -> list[str]:
     """Return the distinct search terms of a question, in order of appearance."""
     return list(dict.fromkeys(terms(question[:MAX_QUESTION])))[:MAX_TERMS]
+
+
+def find_years(text: str) -> set[str]:
+    """Return the years from 1900 to 2099 that a text names.
+
+    >>> sorted(find_years("From May 2020 to 2021, 1,984 of 2000.5"))
+    ['2020', '2021']
+    """
+    return set(_YEAR.findall(text))
 
 
 def whole_words(text: str) -> list[str]:
