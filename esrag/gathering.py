@@ -21,7 +21,12 @@ from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
-from esrag.evidence.quantities import gives_other_units, lacks_asked_number, lacks_asked_unit
+from esrag.evidence.quantities import (
+    find_default,
+    gives_other_units,
+    lacks_asked_number,
+    lacks_asked_unit,
+)
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter
@@ -78,20 +83,15 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     best = find_best(stated)
-    cells = answer_cells(question, evidence, stated)
-    if not cells.found:
-        cells = answer_first_cells(question, evidence, _look_around(context))
-    for answer in (answer_author, answer_date):
-        cells = cells if cells.found else answer(question, evidence, stated)
-    if any(gives_other_units(question, text) for _, text in cells.found):
-        cells = NO_CELLS
+    cells = _find_cells(question, evidence, stated, context)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
         relevance=best.fit if best else 0.0,
         closeness=closeness,
         is_unknown=_is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
-        lacks_number=lacks_asked_number(question, best),
+        lacks_number=lacks_asked_number(question, best)
+        and not find_default(question, best, stated),
         lacks_year=_lacks_year(question, best, evidence),
         cell=cells.way,
         reading=best.reading if best else None,
@@ -112,6 +112,19 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     )
 
 
+def _find_cells(
+    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], context: Context
+) -> Cells:
+    """Return the cells of tables, or the author or date, that the question asks for."""
+    cells = answer_cells(question, evidence, stated)
+    if not cells.found:
+        cells = answer_first_cells(question, evidence, _look_around(context))
+    for answer in (answer_author, answer_date):
+        cells = cells if cells.found else answer(question, evidence, stated)
+    is_in_other_units = any(gives_other_units(question, text) for _, text in cells.found)
+    return NO_CELLS if is_in_other_units else cells
+
+
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
     """Return whether the question has a technical word or a year that no passage has."""
     named = {name for name in compounds(question) if not _PERIOD.fullmatch(name)}
@@ -124,16 +137,18 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
 
 
 def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> bool:
-    """Return whether a question has years, of which the best statement and its headings have none.
+    """Return whether the best statement and its headings have years, but none of the question.
 
-    >>> _lacks_year("What was it in 2020?", Statement("c1", 0, "It was 5 in 2021."), [])
-    True
+    >>> said = Statement("c1", 0, "It was 5 in 2021."), Statement("c1", 0, "It was 5.")
+    >>> [_lacks_year("What was it in 2020?", each, []) for each in said]
+    [True, False]
     """
     asked = find_years(question)
     if best is None or not asked:
         return False
     sections = [item.chunk.section for item in evidence if item.key == best.key]
-    return asked.isdisjoint(find_years(" ".join((best.text, best.under, *sections))))
+    given = find_years(" ".join((best.text, best.under, *sections)))
+    return bool(given) and asked.isdisjoint(given)
 
 
 def _has_word(text: str, word: str) -> bool:

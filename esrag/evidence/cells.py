@@ -186,31 +186,39 @@ def _terms(text: str) -> set[str]:
     return set(terms(to_figures(text)))
 
 
-def _candidates(
-    question: str, item: Evidence, words: set[str], sides: Sides
-) -> Iterator[_Candidate]:
-    """Yield the rows of a passage that have a label and values.
+def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
+    """Yield the rows with a label and values, each as a line, and whether its quarter is asked for.
 
-    The row of the third quarter is the third one below "Quarter ended", whatever its date.
+    Rows of other years than the question's are left out. The row of the third quarter is the third
+    one below "Quarter ended", whatever its date.
     """
-    titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
-    quarter, given, named = _quarter(question), _terms(question), compounds(question)
-    members, years = _members(question), find_years(question)
+    quarter, years = _quarter(question), find_years(question)
     places = Counter[tuple[str, ...]]()
 
-    for line in lines(item.chunk.text):
+    for line in lines(text):
         row = line.row
         if row is None or not row.cells or not _label(row):
             continue
-        name, names = row.cells[0][1], tuple(header for header, _ in row.cells)
+        names = tuple(header for header, _ in row.cells)
         places[names] += 1
-        dated = find_years("\n".join((row.above, name, *names)))
-        if years and dated and years.isdisjoint(dated):
-            continue
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
+        given = find_years("\n".join((row.above, row.cells[0][1], *names)))
+        if not years or not given or years & given:
+            yield to_line(line.text), row, is_quarter
+
+
+def _candidates(
+    question: str, item: Evidence, words: set[str], sides: Sides
+) -> Iterator[_Candidate]:
+    """Yield the rows of a passage with what they share with the question."""
+    titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    given, named, members = _terms(question), compounds(question), _members(question)
+
+    for text, row, is_quarter in _iter_rows(question, item.chunk.text):
+        name = row.cells[0][1]
         asked = words | (_terms(name) if is_quarter else set())
         columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
-        heads = _terms(" ".join(names))
+        heads = _terms(" ".join(header for header, _ in row.cells))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
         label = _terms(name)
         unasked = set() if _is_member(name, members, asked) else label - asked
@@ -218,7 +226,7 @@ def _candidates(
         yield _Candidate(
             key=item.key,
             row=row,
-            text=to_line(line.text),
+            text=text,
             asked=asked,
             numbers=0 if unasked else sum(map(str.isdigit, (label & given) - heads)),
             matched=len((asked & label) - over),
@@ -333,11 +341,18 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
     is better. A comparison of two columns asks for both.
     """
     headers = [_terms(name) for name, _ in values]
-    compared = [[n for n, words in enumerate(headers) if words.issuperset(side)] for side in sides]
+    common = set.intersection(*headers) if len(headers) > 1 else set[str]()
+    compared = [
+        [
+            n
+            for n, words in enumerate(headers)
+            if words >= {*side} or set() < words - common <= {*side}
+        ]
+        for side in sides
+    ]
     if compared and all(compared):
         return sorted({n for columns in compared for n in columns}), len(sides)
 
-    common = set.intersection(*headers) if len(headers) > 1 else set[str]()
     shared = [len(asked & (words - common)) for words in headers]
     most = max(shared, default=0)
     if len(values) == 1:

@@ -18,7 +18,7 @@ WORDS_OFFSET, WORDS_BY_RELEVANCE = -2.65, 4.95
 BY_UNKNOWN = -1.0  # of 1,025 questions, 16 had such a word: 9 of them were answerable
 # Of 139 questions for a number, 19 had a best statement without one: 5 of these answers were good.
 BY_NO_NUMBER = -1.0
-# Of 10 questions with a year that no cell answers, 5 had a best statement without: none was good.
+# Of 508 questions, two had a best statement about other years only: neither answer was good.
 BY_NO_YEAR = -2.0
 BY_LACKING = -3.0  # of 520 questions, 15 lacked a unit: none of them was answerable
 
@@ -38,7 +38,7 @@ class Signals:
     technical word, such as HTTP/2, or a year that no passage has. `lacks_unit` says that it asks
     for money or a unit that no statement near the best has, and `lacks_number` that it asks for a
     number that the best one lacks. `lacks_year` says that it has years, and the best statement and
-    its headings have none of them. `cell` is "named" if the question names the row and column of a
+    its headings have others only. `cell` is "named" if the question names the row and column of a
     table, "row" if a cell of the best row answers it, else "". `reading` is what the reader thinks
     of the best sentence, None without a reader. `has_steps` says that the evidence has the
     algorithm in question whole.

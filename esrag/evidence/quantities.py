@@ -18,6 +18,7 @@ _BOUND = re.compile(
 )
 
 # Numbers that count nothing: dates, and what points to a place in a text.
+_DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
 _COUNTS_NOTHING = re.compile(
     rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
     r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
@@ -26,6 +27,7 @@ _COUNTS_NOTHING = re.compile(
 )
 NEAR_BEST = 0.8  # share of the best fit from which a statement may hold the answer
 
+GOES_ON = 3  # statements after the best one that may give its default
 NEARLY = 0.85  # share of the best fit from which a number is preferred to its absence
 
 _MONEY = re.compile(
@@ -67,6 +69,21 @@ def lacks_asked_number(question: str, best: Statement | None) -> bool:
     if best is None or read_question(question).kind != "count":
         return False
     return not find_counts(to_figures(question), to_figures(best.text))
+
+
+def find_default(
+    question: str, best: Statement | None, statements: Sequence[Statement]
+) -> Statement | None:
+    """Return the default that a passage gives after the best statement, if that lacks the number.
+
+    Settings are described so: "Limits the size of a request. Larger ones fail. Default is 9 MB."
+    """
+    if best is None or not lacks_asked_number(question, best):
+        return None
+    near = {(best.key, best.order + n) for n in range(1, GOES_ON + 1)}
+    after = [each for each in statements if (each.key, each.order) in near]
+    defaults = [each for each in after if _DEFAULT.match(each.text)]
+    return next((each for each in defaults if not lacks_asked_number(question, each)), None)
 
 
 def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.quantities import find_default
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.comparing import compare, count_words
 from esrag.text.questions import read_question
@@ -25,6 +26,7 @@ ALIKE = 0.8  # sentences that share more of their words than this say the same
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
+_SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:and|or) [^,;.]{2,60}")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
@@ -110,12 +112,11 @@ def _choose_near(
     chosen = [best]
     near = [] if defined else [each for each in ranked[1:] if each.fit >= NEAR * best.fit]
     named = compounds(question) & set(terms(best.text))
+    near = [each for each in near if named.issubset(terms(each.text))]
 
     for statement in [*_find_explanation(question, best, found), *near]:
-        if (
-            count_words([*chosen, statement]) <= MAX_WORDS
-            and named.issubset(terms(statement.text))
-            and all(_overlap(statement, other) < ALIKE for other in chosen)
+        if count_words([*chosen, statement]) <= MAX_WORDS and all(
+            _overlap(statement, other) < ALIKE for other in chosen
         ):
             chosen.append(statement)
 
@@ -144,13 +145,17 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best list if a question asks for one, or the best statement if it is a list."""
     is_asked = read_question(question).kind == "list"
     least = LISTED * ranked[0].fit if is_asked else ranked[0].fit
-    return next((each for each in ranked if each.items > 1 and each.fit >= least), None)
+    near = [each for each in ranked if each.fit >= least]
+    series = [each for each in near if is_asked and _SERIES.search(each.text)]
+    return next(iter([*(each for each in near if each.items > 1), *series]), None)
 
 
 def _find_explanation(
     question: str, best: Statement, found: Sequence[Statement]
 ) -> list[Statement]:
-    """Return the statement that goes on where a definition ends, if there is one."""
+    """Return what the best statement goes on with: more of a definition, or a default."""
+    if default := find_default(question, best, found):
+        return [default]
     if read_question(question).kind != "definition":
         return []
     after = [each for each in found if (each.key, each.order) == (best.key, best.order + 1)]

@@ -12,7 +12,7 @@ Kind = Literal[
 ]
 
 _COMPARES = re.compile(
-    r"\b(?:differences?|compared?|comparison|versus|vs\.?|differs?|different"
+    r"\b(?:differences?|(?<!\Ato )compared?|comparison|versus|vs\.?|differs?|different"
     r"|rather than|distinction|similarit\w+|differently)\b"
     r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
@@ -30,6 +30,7 @@ _COUNTS = re.compile(
     r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
     rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b)(?:'s| is| are| was| were)?"
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
+    r"|\A(?:at|above|below|over|under|beyond|up to) what \w"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"

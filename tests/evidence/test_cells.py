@@ -22,6 +22,16 @@ BALANCE = (
     "Total liabilities and equity | $40,452 | $30,574\nChanges in liabilities:\n"
     "Accounts payable | 92 | (1,081)"
 )
+PERIODS = "\n\n".join(
+    f"Segments\n\nCHF | January–June {year} Costs | January–June {year} Lamp costs"
+    f" | January–June {year} Sales\n"
+    f"Works of Health and Lamps | 7 | {lamps} | 30\nWater | 12 | {lamps + 3} | 40"
+    for year, lamps in ((2023, 91), (2022, 81))
+)
+REGEX = (
+    "Queries\n\nFeature | regex query | string query\n"
+    "Matching | the whole field | any part of the field\nSpeed | slow | fast"
+)
 REPEATED = "\n\n".join(
     f"Table {n}\n\n{header} | 2021 | 2020\n{row}"
     for n, (header, row) in enumerate(
@@ -104,6 +114,21 @@ def answer(question, text):
             BALANCE,
             "What was the change in accounts payable in 2020?",
             ["Changes in liabilities: Accounts payable, 2020: (1,081)"],
+        ),
+        (
+            PERIODS,
+            "How high were the lamp costs of Water in the first half of 2023?",
+            ["Water, January–June 2023 Lamp costs: 94"],
+        ),
+        (
+            PERIODS,
+            "What were the costs (not the lamp costs) of Water in 2022?",
+            ["Water, January–June 2022 Costs: 12"],
+        ),
+        (
+            REGEX,
+            "How do a regex query and a pattern in a string query differ in what they match?",
+            ["Matching, regex query: the whole field; string query: any part of the field"],
         ),
         (REPEATED, "What was the net income in 2020?", ["Net income (loss), 2020: (2,208)"]),
         (DEBT, "How much of the debt is due in 2026?", ["December 31: 2026, Total: $576"]),

@@ -472,6 +472,24 @@ def test_a_number_is_the_answer_to_a_question_for_one():
     assert answer("How large is a pot?", f"{vague} Soup takes 3 hours.").text == f"{vague} [c1]"
 
 
+def test_the_default_of_a_setting_is_the_number_in_question():
+    """It stands after what the setting does, and is said with it."""
+    setting = "The limit of lamps keeps the tower from burning. It is a last resort."
+    asked = "At what limit do lamps keep the tower from burning?"
+    said = answer(asked, f"{setting} Default is 95 lamps.", "Default is 7.", max_sentences=3).text
+    assert "Default is 95 lamps. [c1]" in said
+    assert "Default is 7." not in said
+    assert "Default" not in answer("Why do lamps burn?", f"{setting} Default is 9.").text
+
+
+def test_a_sentence_with_a_series_answers_a_question_for_a_list():
+    """If it fits nearly as well as the best one, and no list does."""
+    best = "Keepers must bring papers to the harbour that prove their name."
+    series = "Papers that prove the name of keepers are a passport, a card, a licence and a letter."
+    asked = "Which papers may keepers bring to the harbour to prove their name?"
+    assert series in answer(asked, f"{best} {series}").text.replace(" [c1]", "")
+
+
 def test_the_author_is_in_the_line_that_names_one():
     """If the question asks for that, and no sentence says who did it."""
     header = "Title: Kettles\nAuthor: Ada Park\nStatus: Final"

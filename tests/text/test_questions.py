@@ -33,7 +33,12 @@ from esrag.verifying.drafts import to_evidence
         ("comparison", ["What sets A apart from B?", "Does A work differently for B than for C?"]),
         ("count", ["session secret minimum entropy bits", "dashboard port", "key size in bytes"]),
         ("list", ["What is POST used for?", "What was the loan spent on?"]),
-        ("definition", ["What is entropy?"]),
+        (
+            "definition",
+            ["What is entropy?", "In fencing, what is a parry?", "What counts as a lamp?"],
+        ),
+        ("count", ["At what usage does it stop?"]),
+        ("list", ["To compare two names, which rules are applied?"]),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
