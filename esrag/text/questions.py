@@ -52,7 +52,8 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _AUXILIARY = "are|were|do|does|did|have|has|can|could|may|might|must|should|shall|will|would"
-_PLURAL = r"(?!does\b|was\b|has\b|this\b)[a-z]{2,}(?:[^suia\W]|ie|ue)s"
+_VERBS = "causes|comes|decides|does|gives|goes|happens|has|keeps|makes|means|needs|takes|this|was"
+_PLURAL = rf"(?!(?:{_VERBS})\b)[a-z]{{2,}}(?:[^suia\W]|ie|ue)s"
 _NOUNS = (
     "steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods|reasons"
     "|examples|functions|conditions|categories|features|rules|factors|items|values"

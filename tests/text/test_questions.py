@@ -39,6 +39,7 @@ from esrag.verifying.drafts import to_evidence
         ),
         ("count", ["At what usage does it stop?"]),
         ("list", ["To compare two names, which rules are applied?"]),
+        ("other", ["What happens when two programs write?", "What makes a lamp burn?"]),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
