@@ -19,14 +19,10 @@ from esrag.evidence.abbreviations import add_abbreviations
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
+from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
-from esrag.evidence.quantities import (
-    find_default,
-    gives_other_units,
-    lacks_asked_number,
-    lacks_asked_unit,
-)
+from esrag.evidence.quantities import gives_other_units, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.filters import Filter

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esrag.evidence import Statement
-from esrag.evidence.quantities import find_counts
+from esrag.evidence.counts import find_counts
 from esrag.records import Evidence
 from esrag.text import drop_number
 from esrag.text.figures import to_figures, uses

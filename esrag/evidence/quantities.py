@@ -1,15 +1,13 @@
 """Quantities: the 80 litres of "which lamp burns 80 litres?", the money of "what does it cost?"."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
-from esrag.evidence import Statement, find_best
+from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import CURRENCIES, is_unit, numbers, to_figures, uses
+from esrag.text.figures import CURRENCIES, is_unit, to_figures, uses
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
 # "more than 80 litres", "80 to 90 litres": the number in question need not occur.
@@ -17,18 +15,7 @@ _BOUND = re.compile(
     rf"\b(?:{'|'.join(sorted(COUNTING))}) \S?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:-|–|to) ?\d+"
 )
 
-# Numbers that count nothing: dates, and what points to a place in a text.
-_DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
-_COUNTS_NOTHING = re.compile(
-    rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
-    r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
-    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
-    re.IGNORECASE,
-)
 NEAR_BEST = 0.8  # share of the best fit from which a statement may hold the answer
-
-GOES_ON = 3  # statements after the best one that may give its default
-NEARLY = 0.85  # share of the best fit from which a number is preferred to its absence
 
 _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
@@ -51,59 +38,6 @@ _LOOSE = {
     "time": re.compile(r"\d ?(?:ms|s|m|h|d)\b"),
     "data": re.compile(r"\d ?[kmgt]i?b\b", re.IGNORECASE),
 }
-
-
-def find_counts(question: str, text: str) -> Counter[str]:
-    """Return the numbers that a text has and a question has not, without dates and references.
-
-    "Lamp 7 burns 7 litres" has one that "How much does lamp 7 burn?" has not.
-
-    >>> find_counts("How much does lamp 7 burn?", "Lamp 7 burns 7 litres, see section 4.2.")
-    Counter({'7': 1})
-    """
-    return Counter(numbers(_COUNTS_NOTHING.sub(" ", text))) - Counter(numbers(question))
-
-
-def lacks_asked_number(question: str, best: Statement | None) -> bool:
-    """Return whether a question asks for a number that the best statement has not."""
-    if best is None or read_question(question).kind != "count":
-        return False
-    return not find_counts(to_figures(question), to_figures(best.text))
-
-
-def find_default(
-    question: str, best: Statement | None, statements: Sequence[Statement]
-) -> Statement | None:
-    """Return the default that a passage gives after the best statement, if that lacks the number.
-
-    Settings are described so: "Limits the size of a request. Larger ones fail. Default is 9 MB."
-    """
-    if best is None or not lacks_asked_number(question, best):
-        return None
-    near = {(best.key, best.order + n) for n in range(1, GOES_ON + 1)}
-    after = [each for each in statements if (each.key, each.order) in near]
-    defaults = [each for each in after if _DEFAULT.match(each.text)]
-    return next((each for each in defaults if not lacks_asked_number(question, each)), None)
-
-
-def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements, those without a number moved behind if the question asks for one.
-
-    They are if another fits nearly as well and has one, and the best defines nothing.
-    """
-    best = find_best(statements)
-    if best is None or best.defines or not lacks_asked_number(question, best):
-        return tuple(statements)
-
-    asked = to_figures(question)
-    having = {each for each in statements if find_counts(asked, to_figures(each.text))}
-    other = find_best(having)
-    if other is None or other.fit < NEARLY * best.fit:
-        return tuple(statements)
-    return tuple(
-        each if each in having else replace(each, fit=round(NEARLY * each.fit, 6))
-        for each in statements
-    )
 
 
 def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:

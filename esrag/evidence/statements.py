@@ -10,9 +10,10 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
+from esrag.evidence.counts import prefer_numbers
 from esrag.evidence.fits import Encode, Read, Stated, score
 from esrag.evidence.labels import drop_other_members
-from esrag.evidence.quantities import drop_other_quantities, prefer_numbers
+from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
 from esrag.text import ITEM, block_spans, drop_number, sentence_spans

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.quantities import find_default
+from esrag.evidence.counts import find_default
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.comparing import compare, count_words
 from esrag.text.questions import read_question
@@ -26,6 +26,7 @@ ALIKE = 0.8  # sentences that share more of their words than this say the same
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
+_THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
 _SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:and|or) [^,;.]{2,60}")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
@@ -146,7 +147,8 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     is_asked = read_question(question).kind == "list"
     least = LISTED * ranked[0].fit if is_asked else ranked[0].fit
     near = [each for each in ranked if each.fit >= least]
-    series = [each for each in near if is_asked and _SERIES.search(each.text)]
+    is_for_things = is_asked and _THINGS.search(question)
+    series = [each for each in near if is_for_things and _SERIES.search(each.text)]
     return next(iter([*(each for each in near if each.items > 1), *series]), None)
 
 

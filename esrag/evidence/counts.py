@@ -1,0 +1,117 @@
+"""Numbers that count what a question asks for: the 7 of "How many lamps are there?"."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from esrag.evidence import Statement, find_best
+from esrag.text.figures import numbers, to_figures, uses
+from esrag.text.questions import read_question
+from esrag.text.terms import MONTHS, terms
+
+# Numbers that count nothing: dates, and what points to a place in a text.
+_COUNTS_NOTHING = re.compile(
+    rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
+    r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
+    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
+    re.IGNORECASE,
+)
+_DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
+# "How many stock options were …": what is counted, and the words near its number.
+_COUNTED = re.compile(
+    r"\bhow many ((?:[\w'’-]{1,40} ){0,3}?[\w'’-]{1,40})"
+    r"(?=[?,]|\Z| (?:are|at|can|could|did|do|does|each"
+    r"|for|from|had|has|have|if|in|is|may|might|must|of|on|per|shall|should|that|there|to|was|were"
+    r"|will|with|would)\b)",
+    re.IGNORECASE,
+)
+_WORD_OR_FIGURE = re.compile(r"[$€£]?\d[\d.,]*|[^\W\d][\w'’-]*")
+_LIMITING = {"than", "most", "least", "to", "exceed", "of"}
+BEFORE, AFTER, CLOSE, LIMITED = 5, 6, 3, 3  # words
+
+GOES_ON = 3  # statements after the best one that may give its default
+NEARLY = 0.85  # share of the best fit from which a number is preferred to its absence
+
+
+def find_counts(question: str, text: str) -> Counter[str]:
+    """Return the numbers that a text has and a question has not, without dates and references.
+
+    "Lamp 7 burns 7 litres" has one that "How much does lamp 7 burn?" has not.
+
+    >>> find_counts("How much does lamp 7 burn?", "Lamp 7 burns 7 litres, see section 4.2.")
+    Counter({'7': 1})
+    """
+    return Counter(numbers(_COUNTS_NOTHING.sub(" ", text))) - Counter(numbers(question))
+
+
+def lacks_asked_number(question: str, best: Statement | None) -> bool:
+    """Return whether a question asks for a number that the best statement has not."""
+    if best is None or read_question(question).kind != "count":
+        return False
+    asked, text = to_figures(question), to_figures(best.text)
+    counts = find_counts(asked, text)
+    return not counts or not _counts_what(asked, text, counts)
+
+
+def _counts_what(question: str, text: str, counts: Counter[str]) -> bool:
+    """Return whether one of the numbers may count what a question asks how many there are of.
+
+    It may if it has no other unit and stands near that word, or behind a label as in a row.
+
+    >>> text, counts = "A visa is granted for 3 years.", Counter(["3"])
+    >>> _counts_what("How many visas are granted?", text, counts)
+    False
+    >>> _counts_what("How many years is it granted for?", text, counts)
+    True
+    """
+    found = _COUNTED.search(question)
+    if not found or ": " in text:
+        return True
+
+    asked, noun = {*terms(found[1])}, {*terms(found[1])[-1:]}
+    other = {use.number for use in uses(text) if use.unit and asked.isdisjoint(terms(use.unit))}
+    words = _WORD_OR_FIGURE.findall(_COUNTS_NOTHING.sub(" ", text))
+    stems = [next(iter(terms(word)), "") for word in words]
+    for at, word in enumerate(words):
+        is_limit = not _LIMITING.isdisjoint(words[max(at - LIMITED, 0) : at])
+        before = stems[0 if is_limit else max(at - BEFORE, 0) : at]
+        near = {*before, *stems[at + 1 : at + 1 + AFTER]}
+        close = stems[at + 1 : at + 1 + CLOSE]
+        if counts.keys() & {*numbers(word)} - other and (near & noun or asked & {*close}):
+            return True
+    return False
+
+
+def find_default(
+    question: str, best: Statement | None, statements: Sequence[Statement]
+) -> Statement | None:
+    """Return the default that a passage gives after the best statement, if that lacks the number.
+
+    Settings are described so: "Limits the size of a request. Larger ones fail. Default is 9 MB."
+    """
+    if best is None or not lacks_asked_number(question, best):
+        return None
+    near = {(best.key, best.order + n) for n in range(1, GOES_ON + 1)}
+    after = [each for each in statements if (each.key, each.order) in near]
+    defaults = [each for each in after if _DEFAULT.match(each.text)]
+    return next((each for each in defaults if not lacks_asked_number(question, each)), None)
+
+
+def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, those without a number moved behind if the question asks for one.
+
+    They are if another fits nearly as well and has one, and the best defines nothing.
+    """
+    best = find_best(statements)
+    if best is None or best.defines or not lacks_asked_number(question, best):
+        return tuple(statements)
+
+    having = {each for each in statements if not lacks_asked_number(question, each)}
+    other = find_best(having)
+    if other is None or other.fit < NEARLY * best.fit:
+        return tuple(statements)
+    return tuple(
+        each if each in having else replace(each, fit=round(NEARLY * each.fit, 6))
+        for each in statements
+    )

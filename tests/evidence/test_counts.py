@@ -1,0 +1,56 @@
+"""Whether a sentence has the number that a question asks for."""
+
+import pytest
+
+from esrag.evidence import Statement
+from esrag.evidence.counts import find_default, lacks_asked_number, prefer_numbers
+
+
+def say(*texts):
+    """Statements of one passage, the first one the best."""
+    return [
+        Statement(key="c1", order=n, text=text, fit=round(0.6 - n / 100, 2))
+        for n, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("How many visas are issued a year?", "A visa is granted for at most three years.", True),
+        ("How many visas are issued a year?", "Each year 65,000 visas are issued.", False),
+        ("How many lamps may a ship carry?", "Lamps on one ship SHALL be no more than 12.", False),
+        ("How many lamps does it have?", "The tower of 1890 burns oil, see section 4.2.", True),
+        ("How many lamps does it have?", "Lamps: 7, Bells: 2", False),
+        ("How many full-time keepers are there?", "We have 36 full-time people.", False),
+        ("Within how many minutes must it end?", "It ends within 10 minutes.", False),
+        ("How many stock options were sold?", "Sold, Number: (1,094)", False),
+        ("How long is the pier?", "The pier is green.", True),
+        ("Is the pier long?", "The pier is green.", False),
+    ],
+)
+def test_a_number_counts_what_is_asked_for(question, text, lacks):
+    """It stands near that word and has no other unit, or is a value behind a label."""
+    assert lacks_asked_number(question, say(text)[0]) is lacks
+
+
+def test_nothing_lacks_no_number():
+    """Without any statement there is nothing to doubt."""
+    assert not lacks_asked_number("How many lamps are there?", None)
+
+
+def test_the_number_in_question_is_preferred_to_another():
+    """A sentence with a number that counts something else is moved behind."""
+    found = say("A lamp burns for 3 years at the quay.", "The quay has 40 lamps.")
+    best = max(prefer_numbers("How many lamps does the quay have?", found), key=lambda one: one.fit)
+    assert "The quay has 40 lamps." == best.text
+
+
+def test_a_default_is_looked_for_close_behind():
+    """In the same passage, and only where the best sentence lacks a number."""
+    question = "How large may a request be?"
+    found = say("Limits the size of a request.", "Larger ones fail.", "Default is 9 MB.")
+    assert find_default(question, found[0], found) == found[2]
+    assert find_default(question, found[2], found) is None
+    far = say("Limits the size of a request.", "One.", "Two.", "Three.", "Default is 9 MB.")
+    assert find_default(question, far[0], far) is None
