@@ -27,7 +27,7 @@ _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list a
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
-_SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:and|or) [^,;.]{2,60}")
+_SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:[^,;.]{1,60} )?(?:and|or) [^,;.]{2,60}")
 _REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
 
 
@@ -147,7 +147,7 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     is_asked = read_question(question).kind == "list"
     least = LISTED * ranked[0].fit if is_asked else ranked[0].fit
     near = [each for each in ranked if each.fit >= least]
-    is_for_things = is_asked and _THINGS.search(question)
+    is_for_things = is_asked and _THINGS.search(question) and not _STEPS.search(question)
     series = [each for each in near if is_for_things and _SERIES.search(each.text)]
     return next(iter([*(each for each in near if each.items > 1), *series]), None)
 

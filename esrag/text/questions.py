@@ -52,7 +52,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _AUXILIARY = "are|were|do|does|did|have|has|can|could|may|might|must|should|shall|will|would"
-_VERBS = "causes|comes|decides|does|gives|goes|happens|has|keeps|makes|means|needs|takes|this|was"
+_VERBS = "causes|comes|does|gives|goes|happens|has|keeps|makes|means|needs|stands|takes|this|was"
 _PLURAL = rf"(?!(?:{_VERBS})\b)[a-z]{{2,}}(?:[^suia\W]|ie|ue)s"
 _NOUNS = (
     "steps|parts|types|kinds|elements|components|stages|phases|requirements|options|methods|reasons"
